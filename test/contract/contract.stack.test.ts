@@ -1,4 +1,7 @@
-/** Every route with every kind of caller and wrong request: the table of routes generates the tests. */
+/**
+ * Every route with every kind of caller and invalid request; the tests are generated from the table of
+ * routes.
+ */
 import { describe, expect, test } from "vitest";
 import type { Route } from "../../src/api/route.ts";
 import {
@@ -14,13 +17,13 @@ import type { Operation } from "../support/clients/samples.ts";
 import { contractStack, type Credentials } from "../support/stack/contract-stack.ts";
 
 const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
-/** Asks for the right to write of each document by itself, and answers 200 with the refusals. */
+/** These routes decide about each document separately, and answer 200 with the refusals. */
 const DECIDES_FOR_EACH = new Set(["/v1/data/batch-reprocess"]);
 
 const stack = contractStack();
 const send = contractClient(stack);
 
-/** The token of somebody whom the route lets in. */
+/** Returns the token of a caller whom the route lets in. */
 const letIn = (route: Route): string =>
   route.access === "jwt" ? stack.credentials.jwt : stack.credentials.owner;
 
@@ -126,7 +129,7 @@ describe.each(reachable)("$name", (one) => {
   });
 });
 
-/** A batch exists for the caller who started it alone; others get 404 for it. */
+/** A batch exists only for the caller who started it; others get 404. */
 const OF_ONE_CALLER = new Set(["batch_id"]);
 
 const written = cases.filter(({ route, operation }) => {

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
 import { signedIn } from "../support/clients/signed-in.ts";
 
-/** `diary` is the private space of the viewer. */
+/** `diary` is the viewer's private space. */
 type Place = keyof typeof tenants.spaces | "diary";
 /** `issued` is a key for the viewer that an administrator made. */
 type Key = keyof typeof tenants.keys | "issued";
@@ -14,11 +14,11 @@ interface Put {
   readonly id: string;
   readonly place: Place;
   readonly isInFolder: boolean;
-  /** A word that no other document's name or text has. */
+  /** A word that is in no other document's name or text. */
   readonly canary: string;
 }
 
-/** The spaces that each key reaches, as the provisioning file says. */
+/** The spaces that each key reaches, according to the provisioning file. */
 const REACH: Record<Key, readonly Place[]> = {
   owner: ["research", "archive"],
   editor: ["research"],
@@ -90,7 +90,10 @@ beforeAll(async () => {
     };
   });
 });
-/** The documents that the caller may learn of through the agent; undefined if the agent is out of reach. */
+/**
+ * Returns the documents that the caller may learn about through the agent; undefined if the agent is out of
+ * reach.
+ */
 function allowed(
   agent: keyof typeof HOMES,
   caller: Key,
@@ -106,7 +109,7 @@ function allowed(
   );
 }
 
-/** The tools' answers as the model got them, by the id of the call. */
+/** Returns the tools' answers as the model got them, by the id of the call. */
 async function toldBy(agent: string, key: string): Promise<{ status: number; told: Map<string, string> }> {
   stack.provider.requests.length = 0;
   const { status } = await call(stack.url, key, "POST", "/chat/completions", {

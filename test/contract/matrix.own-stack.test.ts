@@ -1,6 +1,6 @@
 /**
- * Callers × spaces × routes, compared with the rules of the specification; each statement again as another
- * tenant.
+ * Callers × spaces × routes, compared with the rules of the specification; each statement is then run again
+ * as another tenant.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OrganizationKey } from "../../src/db/pool.ts";
@@ -25,10 +25,10 @@ import type { Stack } from "../support/stack/stack.ts";
 import { ACME } from "../support/tenants/tenants.ts";
 
 /**
- * Functions whose statements find rows in these tests by chance or not at all: they need age, an outage, a
- * tool of an agent, an import, or the login of the owner. That they keep to one tenant is shown by the test
- * of the catalogue alone (test/db/tenancy.database.test.ts). Every function that is not named here must have
- * found something.
+ * Functions whose statements find rows in these tests only by chance or not at all: they need age, an outage,
+ * a tool of an agent, an import, or the owner's login. For these, only the test of the catalogue
+ * (test/db/tenancy.database.test.ts) shows that they keep to one tenant. Every other function must have found
+ * something.
  */
 const NEEDS_MORE = new Set([
   "access/access.ensureRoles",
@@ -132,7 +132,7 @@ async function faultsOf(cells: readonly Cell[]): Promise<string[]> {
 test("every caller gets of every route in every space what the rules say", async () => {
   const cells = Object.entries(RULES_OF_ROUTES).flatMap(([route, { on }]) =>
     callers.flatMap((caller) => {
-      // If the path names nothing, or nobody is let in, one space is as good as all.
+      // If the path names no resource, or the caller is not let in at all, one space is as good as all.
       const spaces = on === "nothing" || caller.standing !== "good" ? SPACE_NAMES.slice(0, 1) : SPACE_NAMES;
       return spaces.map((space) => ({ route, space, caller }));
     }),
@@ -165,7 +165,8 @@ const standing = (): MatrixCaller[] => callers.filter((caller) => caller.standin
 
 test("a batch is its starter's alone", async () => {
   const wrong: string[] = [];
-  // Ada's key started those of Research and Archive, and Rob's that of Rival; Ada's other keys started none.
+  // Ada's key started the batches of Research and Archive, and Rob's that of Rival; Ada's other keys started
+  // none.
   const others = standing().filter(({ roles }) => roles.archive !== "owner" && roles.rival !== "owner");
   await inParallel(others, async (caller) => {
     for (const route of Object.keys(RULES_OF_BATCHES)) {
@@ -270,7 +271,7 @@ describe("a query function in another tenant's transaction", () => {
       "select id, num from organizations where id = $1",
       [ACME],
     );
-    // The tenant itself finds and changes rows, so that finding none elsewhere proves something.
+    // The tenant itself finds and changes rows, so finding none as another tenant proves something.
     expect((await replayAs(db, rows[0]!, ofTenants)).leaks.length).toBeGreaterThan(50);
     const outcome = await replayAs(db, await makeOrganization(db), ofTenants);
     expect(outcome.leaks).toEqual([]);

@@ -1,6 +1,5 @@
 /**
- * Generated requests at every operation of the OpenAPI document: each answer is one that the document
- * declares.
+ * Generated requests to every operation of the OpenAPI document get only answers that the document declares.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -18,8 +17,8 @@ import {
 } from "../support/clients/samples.ts";
 
 /**
- * Requests for each operation. `FUZZ_RUNS=2000 npx vitest run test/contract/properties.stack.test.ts` makes
- * more.
+ * The number of requests for each operation. `FUZZ_RUNS=2000 npx vitest run
+ * test/contract/properties.stack.test.ts` sends more.
  */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 40);
 const LIMIT_MS = Math.max(60_000, RUNS * 200);
@@ -67,7 +66,10 @@ interface Generated {
   readonly whole: unknown;
 }
 
-/** Values that the schema allows, ones that it just does not, and junk. Existing ids are tried more often. */
+/**
+ * Generates values that the schema allows, values that it just does not allow, and junk. Existing ids are
+ * tried more often.
+ */
 function valueOf(given: Schema): fc.Arbitrary<unknown> {
   const schema = resolve(document, given) ?? {};
   return fc.oneof({ weight: 3, arbitrary: nearlyRight(schema) }, { weight: 1, arbitrary: junk });
@@ -107,7 +109,7 @@ function objectOf(schema: Schema): fc.Arbitrary<unknown> {
   });
 }
 
-/** Fields and operators as the description lists them. */
+/** Generates filters with the fields and operators that the description lists. */
 function filtersOf(description: string): fc.Arbitrary<unknown> {
   const fields = [...description.matchAll(/`([\w.<>]+)`/g)].map(([, name]) =>
     name!.replace("<key>", "original_filename"),
@@ -126,7 +128,7 @@ function filtersOf(description: string): fc.Arbitrary<unknown> {
   return fc.dictionary(key, value, { maxKeys: 3 });
 }
 
-/** Some fields of the body; the others keep the values of a valid one. */
+/** Generates some fields of the body; the others keep the values of a valid body. */
 function fieldsOf(operation: Operation): fc.Arbitrary<Record<string, unknown>> {
   const properties: Record<string, Schema> =
     resolve(document, operation.body?.["anyOf"]?.[0] ?? operation.body)?.["properties"] ?? {};
@@ -166,7 +168,7 @@ function requestOf(operation: Operation): fc.Arbitrary<Generated> {
 const asText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-/** An empty segment or one of dots would be another path, not another id. */
+/** Escapes the id: an empty segment or one of dots would be another path. */
 function segment(id: string): string {
   return /^\.{0,2}$/.test(id) ? "-" : encodeURIComponent(id.toWellFormed());
 }
@@ -221,7 +223,7 @@ function expectDeclaredBody(operation: Operation, response: Response, text: stri
     });
 }
 
-/** If something was deleted that other operations need, they would answer 404 and prove less. */
+/** Deleting what other operations need would make those answer 404 and prove less. */
 const isKeptAlive = (operation: Operation): boolean =>
   operation.method === "DELETE" || operation.path.endsWith("/revoke");
 

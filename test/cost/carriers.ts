@@ -1,4 +1,4 @@
-/** The only place that puts hostile text and markup into real files of the container formats. */
+/** Puts hostile text and markup into real files of the container formats. */
 import { utils, write } from "@e965/xlsx";
 import type { FileType } from "../../src/domain/file-type.ts";
 import { makeDoc, makeMsg, makePpt, makeWord95 } from "../support/files/compound.ts";
@@ -19,14 +19,15 @@ import {
   xlsx,
   XLSX_MARKUP,
 } from "./office-files.ts";
-import { nested, numbered, repeated, type Shape } from "./shape.ts";
+import { HEADER_SHAPES, MAIL_MARKUP, RTF_MARKUP } from "./mail-and-rtf.ts";
+import { numbered, repeated, type Shape } from "./shape.ts";
 import { PLAIN_SHAPES, TEXT_SHAPES } from "./shapes.ts";
 
 export interface Carrier {
-  /** Where in the file the shape stands. */
+  /** The place in the file at which the shape is put. */
   readonly name: string;
   readonly shapes: readonly Shape[];
-  /** Most UTF-16 units of a shape, where the file takes long to make. */
+  /** The maximum number of UTF-16 units of a shape, if the file takes long to make. */
   readonly maxLength?: number;
   make(text: string): Uint8Array | Promise<Uint8Array>;
 }
@@ -35,51 +36,16 @@ export interface Carrier {
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 const escapeXml = (text: string): string =>
   text.toWellFormed().replace(NOT_IN_XML, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-/** Where the container is most of the work, a third of the shapes shows what there is to see. */
+/** A third of the shapes, for containers that are most of the work: more would show nothing new. */
 const FEW_SHAPES = PLAIN_SHAPES.filter((_, index) => index % 3 === 1);
 const lines = (text: string): string[] => text.split("\n");
 
 const mail = (head: string, body: string): Buffer =>
   Buffer.from(`From: a@b.example\r\nSubject: s\r\n${head}\r\n\r\n${body}`);
 
-const multipartBoundaries: Shape = {
-  name: "parts in parts",
-  make(length) {
-    const depth = Math.max(1, Math.floor(length / 80));
-    return Array.from(
-      { length: depth },
-      (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`,
-    ).join("");
-  },
-};
-
-const MAIL_MARKUP: readonly Shape[] = [
-  repeated("--b\r\n\r\na\r\n"),
-  repeated("--b\r\n"),
-  repeated("--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: a\r\n\r\n"),
-  repeated("--b\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\nYWFh\r\n"),
-  repeated("--b\r\nContent-Type: text/html\r\n\r\n<p>a</p>\r\n"),
-  multipartBoundaries,
-];
-
-const HEADER_SHAPES: readonly Shape[] = [
-  numbered("headers", (index) => `X-${index}: a\r\n`),
-  repeated("To: a@b.example\r\n"),
-  repeated(" a\r\n", "X-Folded: a\r\n"),
-  repeated("a@b.example, ", "To: "),
-  repeated("(", "To: "),
-  repeated('"', "To: "),
-  repeated("<", "To: "),
-  repeated(":", "To: a"),
-  repeated("a:b;", "To: "),
-  repeated("=?utf-8?q?a?= ", "X: "),
-  repeated("=?utf-8?b?YQ==?=", "Subject: "),
-  numbered("parameters", (index) => `; name*${index}*=a`, "Content-Type: text/plain"),
-];
-
 const PDF_SHAPES: readonly Shape[] = [...FEW_SHAPES, numbered("short lines", (index) => `line ${index}\n`)];
 
-/** Pages of 60 lines of at most 90 characters. */
+/** Makes pages of 60 lines of at most 90 characters. */
 function pdfOf(text: string): Buffer {
   const drawn = lines(text).flatMap((line) => line.match(/[\s\S]{1,90}/g) ?? [""]);
   const pages = Array.from({ length: Math.ceil(drawn.length / 60) }, (_, page) =>
@@ -88,37 +54,15 @@ function pdfOf(text: string): Buffer {
   return makePdf(pages);
 }
 
-const RTF_MARKUP: readonly Shape[] = [
-  nested("{", "}"),
-  nested("{\\b ", "}"),
-  nested("{\\*\\x ", "}"),
-  repeated("{\\b a}"),
-  repeated("{"),
-  repeated("}"),
-  repeated("\\par a"),
-  repeated("\\'e9"),
-  repeated("\\u8364?"),
-  repeated("\\uc100\\u8364?"),
-  repeated("\\trowd\\cell a\\row "),
-  repeated("\\cell a", "\\trowd\\intbl ", "\\row "),
-  repeated("{\\f1\\fcharset204 a;}", "{\\fonttbl", "}"),
-  repeated("{\\s1 a;}", "{\\stylesheet", "}"),
-  repeated("{\\footnote a}"),
-  repeated("{\\pntext a}"),
-  repeated("\\bin9 a"),
-  repeated("\\f1 a\\f2 "),
-  repeated("ffd8", "{\\pict ", "}"),
-];
-
 const zipEntries: Shape = numbered("entries", (index) => `entry ${index}\n`);
-/** A picture without text costs the same whatever it holds: only its size can be made large. */
+/** A picture without text costs the same whatever its content, so only its size varies. */
 const PICTURE_SHAPES: readonly Shape[] = [repeated("a"), repeated("\u0001")];
 
 const epubChapters = (text: string): Promise<Buffer> => makeEpub(lines(text).map((line) => `<p>${line}</p>`));
 
 const HTML_SHAPES = TEXT_SHAPES.filter(({ name }) => name.includes("<"));
 
-/** By file type; a type that is not here is read as text. */
+/** The carriers by file type; a type without an entry is read as text. */
 export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
   DOCX: [
     { name: "in its markup", shapes: DOCX_MARKUP, make: (body) => docx({ body }) },
@@ -303,7 +247,7 @@ export const CARRIERS: Partial<Record<FileType, readonly Carrier[]>> = {
 
 function bookOf(text: string): ReturnType<typeof utils.book_new> {
   const book = utils.book_new();
-  // A cell of this format holds 32,767 characters, a sheet 65,536 rows.
+  // This format allows 32,767 characters a cell and 65,536 rows a sheet.
   utils.book_append_sheet(
     book,
     utils.aoa_to_sheet(

@@ -1,4 +1,7 @@
-/** Nothing that somebody sent costs more than its size allows: every subject of every family, at n, 2n and 4n characters. */
+/**
+ * No input costs more than its size allows: every subject of every family is measured at n, 2n and 4n
+ * characters.
+ */
 import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES } from "../../src/chunkers/index.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
@@ -16,7 +19,7 @@ async function namesOf(family: (typeof FAMILY_NAMES)[number]): Promise<string[]>
   return subjects.map(({ name }) => name);
 }
 
-/** Entries of a table that no subject names. */
+/** Returns the entries of a table that no subject names. */
 const missingFrom = (names: readonly string[], entries: readonly string[]): string[] =>
   entries.filter((entry) => !names.some((name) => name.includes(entry)));
 

@@ -1,4 +1,7 @@
-/** The only list of what the cost test measures, by family: each takes its subjects from the table that the product itself uses. */
+/**
+ * Lists what the cost test measures, by family: each takes its subjects from the table that the product
+ * itself uses.
+ */
 import type { SubjectFamily } from "./subjects/subject.ts";
 
 export const FAMILIES = {
@@ -13,7 +16,7 @@ export const FAMILIES = {
   functions: async (extent) => (await import("./subjects/functions.ts")).functionSubjects(extent),
 } as const satisfies Record<string, SubjectFamily>;
 
-/** Subjects that are bad on purpose: they show that the test can fail. */
+/** Subjects that are bad on purpose, to show that the test can fail. */
 const SEEDED: Record<string, SubjectFamily> = {
   seeded: async () => (await import("./subjects/seeded.ts")).seededSubjects(),
 };

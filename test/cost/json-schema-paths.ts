@@ -1,22 +1,25 @@
-/** The only walker of request schemas for the cost test: every place of a body where a sender may put a value, as JSON around it. */
+/**
+ * Walks through request schemas for the cost test, and finds every place in a body where a sender may put a
+ * value.
+ */
 import type { z } from "zod";
 import { toJSONSchema } from "zod";
 
 export interface Place {
-  /** As `messages[].content`; empty for the body itself. */
+  /** The path, e.g. `messages[].content`; empty for the body itself. */
   readonly name: string;
-  /** JSON of a body with this JSON at the place. */
+  /** Returns the JSON of a body that has `inner` at this place. */
   around(inner: string): string;
-  /** One value that the schema takes here, as JSON; for an array, one of its elements. */
+  /** A value that the schema accepts here, as JSON; for an array, one of its elements. */
   readonly sample: string;
 }
 
 type Schema = Readonly<Record<string, any>>;
 
-/** Deeper places hold what their parents were already measured with. */
+/** Deeper places contain what was already measured with their parents. */
 const MOST_DEPTH = 4;
 
-/** The schema itself, its properties, elements of its arrays and their properties. */
+/** Lists the schema itself, its properties, the elements of its arrays, and their properties. */
 export function placesOf(schema: z.ZodType): Place[] {
   const root = toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Schema;
   const places: Place[] = [];

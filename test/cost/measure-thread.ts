@@ -1,4 +1,6 @@
-/** The thread in which subjects are run: it measures its own processor time, and can be ended where a subject hangs. */
+/**
+ * The thread that runs subjects: it measures its own processor time and can be terminated if a subject hangs.
+ */
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { DomainError } from "../../src/domain/errors.ts";
@@ -15,9 +17,9 @@ export interface Ran {
   /** Milliseconds of processor time. */
   readonly cpuMs: number;
   readonly wallMs: number;
-  /** UTF-16 units of the shape as it was made. */
+  /** The length of the generated shape, in UTF-16 units. */
   readonly length: number;
-  /** Bytes that this thread's heap grew by at the run's end, with what is still to be collected. */
+  /** Bytes by which this thread's heap has grown at the end of the run, garbage included. */
   readonly heapBytes: number;
   /** `done`, an error's code, or `uncoded: …` for an error that has none. */
   readonly end: string;
@@ -37,7 +39,7 @@ if (port === null) throw new Error("measure-thread.ts runs as a worker thread on
 const { family, extent } = workerData as { family: FamilyName; extent: Extent };
 const subjects = await familyOf(family)(extent);
 
-/** Microseconds of user and system time. */
+/** Returns the user and system time so far, in microseconds. */
 function cpuNow(subject: Subject): number {
   const { user, system } = subject.isNative === true ? process.cpuUsage() : process.threadCpuUsage();
   return user + system;

@@ -1,21 +1,30 @@
-/** The only judge of growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and says what grew faster than the input. */
+/**
+ * Measures growth: runs a subject on a shape at n, 2n and 4n in a thread of its own, and reports what grew
+ * faster than the input.
+ */
 import { Worker } from "node:worker_threads";
 import type { FamilyName } from "./families.ts";
 import type { Extent } from "./subjects/subject.ts";
 import type { Listed, Ran, Run } from "./measure-thread.ts";
 
-/** A doubled input may take 2.6 times as long: n log n and a collected heap are within it, n to the power of 1.4 is not. */
+/**
+ * A doubled input may take 2.6 times as long, which allows n log n and a garbage collection, but not n to the
+ * power of 1.4.
+ */
 export const MOST_GROWTH = 2.6;
 
 export interface Sizes {
   readonly extent: Extent;
-  /** Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject passes. */
+  /**
+   * Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject
+   * passes.
+   */
   readonly lengths: readonly number[];
-  /** Milliseconds of processor time from which a growth can be measured. */
+  /** Milliseconds of processor time from which growth can be measured. */
   readonly telling: number;
-  /** How often a growth that is too large is measured again; the least of each size counts. */
+  /** How often a growth that is too large is measured again; the minimum for each size counts. */
   readonly retries: number;
-  /** Milliseconds after which one run hangs; generous, for a busy machine. */
+  /** Milliseconds after which a run counts as hanging; generous, for a busy machine. */
   readonly deadlineMs: number;
 }
 
@@ -27,7 +36,10 @@ export const IN_TESTS: Sizes = {
   deadlineMs: 30_000,
 };
 
-/** For families where what is around the text is most of the work: half the length is half of minutes. */
+/**
+ * For families in which most of the work is the container around the text: half the length halves minutes of
+ * work.
+ */
 const OF_MUCH_WORK: Sizes = { ...IN_TESTS, lengths: [4_096, 32_768, 65_536] };
 const MUCH_WORK: ReadonlySet<FamilyName> = new Set<FamilyName>([
   "parsers of containers",
@@ -42,9 +54,9 @@ export function sizesInTests(family: FamilyName): Sizes {
 export interface Measured {
   readonly subject: string;
   readonly shape: string;
-  /** The longest input that was run, with what it took. */
+  /** The longest input that was run, and its costs. */
   readonly longest: Ran | undefined;
-  /** Of a doubling; undefined where no size cost enough to tell. */
+  /** The growth for a doubled input; undefined if no size cost enough to measure it. */
   readonly growth: number | undefined;
   readonly faults: readonly string[];
 }
@@ -53,7 +65,7 @@ const HEAP_MB = 1_500;
 
 class Hang extends Error {}
 
-/** A thread that measures, and another in its place once one hangs or runs out of memory. */
+/** Measures in a thread, which is replaced if it hangs or runs out of memory. */
 export class Measurer {
   readonly #family: FamilyName;
   readonly #sizes: Sizes;
@@ -100,7 +112,10 @@ export class Measurer {
     this.#thread = undefined;
   }
 
-  /** The least length that costs enough, halved for as long as that still does; undefined where the longest does not. */
+  /**
+   * Finds the least length that costs enough, by halving as long as that suffices; undefined if even the
+   * longest does not.
+   */
   async #telling(run: (length: number) => Promise<Ran>): Promise<number | undefined> {
     const { lengths, telling } = this.#sizes;
     let below = 0;
@@ -110,7 +125,7 @@ export class Measurer {
         below = length;
         continue;
       }
-      // A first run compiles what it runs.
+      // The first run also compiles the code.
       let reached = length;
       while (reached / 2 > below && (await run(reached / 2)).cpuMs >= telling) reached /= 2;
       if ((await run(reached)).cpuMs >= telling) return reached;
@@ -119,9 +134,12 @@ export class Measurer {
     return undefined;
   }
 
-  /** Per doubling; where it is too large, the lesser of that from n to 4n and from 2n to 8n: a heap that is collected for the first time is no growth. */
+  /**
+   * Measures the growth for a doubled input. If it is too large, takes the lesser of the growth from n to 4n
+   * and from 2n to 8n, because a first garbage collection is not growth.
+   */
   async #growth(run: (length: number) => Promise<Ran>, first: number, maxLength: number): Promise<number> {
-    // Where more than its bound is never seen, the growth up to the bound counts.
+    // If inputs are bounded, the growth up to the bound counts.
     const length = Math.min(first, maxLength / 4);
     const growth = await this.#growthFrom(run, length);
     return growth <= MOST_GROWTH || length * 8 > maxLength
@@ -158,7 +176,7 @@ export class Measurer {
     return this.#answer<Ran>(run);
   }
 
-  /** What the thread says next. @throws Hang where it says nothing in time, or ends. */
+  /** Waits for the thread's next message. @throws Hang if it sends nothing in time, or ends. */
   async #answer<T>(run?: Run): Promise<T> {
     const thread = this.#thread!;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -183,7 +201,7 @@ export class Measurer {
   }
 }
 
-/** Everything of a family that costs more than it may, a line each. */
+/** Lists every subject of a family that costs more than it may, a line each. */
 export async function findingsOf(family: FamilyName, sizes: Sizes = IN_TESTS): Promise<string[]> {
   const findings: string[] = [];
   for await (const { subject, shape, faults } of measureFamily(family, sizes)) {

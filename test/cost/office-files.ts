@@ -1,4 +1,7 @@
-/** The only place that makes office files by hand, of markup that no library would write, with the shapes that such markup can have. */
+/**
+ * Makes office files by hand, with markup that no library would write, and defines the shapes that such
+ * markup can have.
+ */
 import { makeZip } from "../support/files/office.ts";
 import { nested, numbered, repeated, type Shape } from "./shape.ts";
 
@@ -8,7 +11,9 @@ const nest = (...elements: string[]): Shape => {
 };
 
 const relations = (targets: readonly (readonly [id: string, kind: string, target: string])[]): string =>
-  `<Relationships>${targets.map(([id, kind, target]) => `<Relationship Id="${id}" Type="http://x/${kind}" Target="${target}"/>`).join("")}</Relationships>`;
+  `<Relationships>${targets
+    .map(([id, kind, target]) => `<Relationship Id="${id}" Type="http://x/${kind}" Target="${target}"/>`)
+    .join("")}</Relationships>`;
 
 interface DocxParts {
   readonly body: string;
@@ -50,7 +55,8 @@ export const DOCX_MARKUP: readonly Shape[] = [
     "</w:tbl>",
   ),
   repeated(
-    '<w:p><w:pPr><w:numPr><w:ilvl w:val="8"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>a</w:t></w:r></w:p>',
+    '<w:p><w:pPr><w:numPr><w:ilvl w:val="8"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>a</w:t>' +
+      "</w:r></w:p>",
   ),
   repeated('<w:p><w:pPr><w:pStyle w:val="Heading6"/></w:pPr><w:r><w:t>a</w:t></w:r></w:p>'),
   repeated('<w:p><w:r><w:footnoteReference w:id="1"/></w:r></w:p>'),
@@ -62,7 +68,8 @@ export const DOCX_MARKUP: readonly Shape[] = [
 export const styleChain: Shape = numbered(
   "styles, each based on the one before",
   (index) =>
-    `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${Math.max(0, index - 1)}"/></w:style>`,
+    `<w:style w:styleId="s${index}" w:type="paragraph"><w:basedOn w:val="s${Math.max(0, index - 1)}"/>` +
+    "</w:style>",
 );
 export const styleRing: Shape = numbered(
   "styles based on the one behind",
@@ -91,7 +98,8 @@ export const PPTX_MARKUP: readonly Shape[] = [
   nest("p:graphicFrame", "a:graphic", "a:graphicData", "a:tbl", "a:tr", "a:tc", "a:txBody"),
   repeated(pptxShape("<a:p><a:r><a:t>a</a:t></a:r></a:p>")),
   repeated(
-    '<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></p:txBody></p:sp>',
+    '<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>a</a:t>' +
+      "</a:r></a:p></p:txBody></p:sp>",
   ),
   repeated("<a:p><a:r><a:t>a</a:t></a:r></a:p>", "<p:sp><p:txBody>", "</p:txBody></p:sp>"),
   repeated("<a:r><a:t>a</a:t></a:r>", "<p:sp><p:txBody><a:p>", "</a:p></p:txBody></p:sp>"),
@@ -115,7 +123,8 @@ export const ODF_MARKUP: readonly Shape[] = [
   repeated('<text:s text:c="1000000"/>', "<text:p>a", "</text:p>"),
   repeated("<text:tab/><text:line-break/>", "<text:p>a", "</text:p>"),
   repeated(
-    '<table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="1000"><text:p>a</text:p></table:table-cell></table:table-row>',
+    '<table:table-row table:number-rows-repeated="1000"><table:table-cell ' +
+      'table:number-columns-repeated="1000"><text:p>a</text:p></table:table-cell></table:table-row>',
     "<table:table>",
     "</table:table>",
   ),
@@ -132,22 +141,45 @@ export const ODF_MARKUP: readonly Shape[] = [
   ),
 ];
 
+const OPEN_XML = "http://schemas.openxmlformats.org";
+const SPREADSHEET = `${OPEN_XML}/spreadsheetml/2006/main`;
+const PACKAGE_RELATIONS = `${OPEN_XML}/package/2006/relationships`;
+const DOCUMENT_RELATIONS = `${OPEN_XML}/officeDocument/2006/relationships`;
+
+const spreadsheetPart = (path: string, kind: string): string =>
+  `<Override PartName="/xl/${path}" ` +
+  `ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${kind}+xml"/>`;
+
+const spreadsheetRelations = (
+  ...targets: readonly (readonly [id: string, kind: string, target: string])[]
+): string =>
+  `<Relationships xmlns="${PACKAGE_RELATIONS}">${targets
+    .map(
+      ([id, kind, target]) =>
+        `<Relationship Id="${id}" Type="${DOCUMENT_RELATIONS}/${kind}" Target="${target}"/>`,
+    )
+    .join("")}</Relationships>`;
+
 export const xlsx = (rows: string, shared = ""): Promise<Buffer> =>
   makeZip({
     "[Content_Types].xml":
-      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>' +
-      '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>' +
-      '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>' +
-      '<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>',
-    "_rels/.rels":
-      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    "xl/_rels/workbook.xml.rels":
-      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>' +
-      '<Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+      `<Types xmlns="${OPEN_XML}/package/2006/content-types">` +
+      '<Default Extension="xml" ContentType="application/xml"/>' +
+      spreadsheetPart("workbook.xml", "sheet.main") +
+      spreadsheetPart("worksheets/sheet1.xml", "worksheet") +
+      spreadsheetPart("sharedStrings.xml", "sharedStrings") +
+      "</Types>",
+    "_rels/.rels": spreadsheetRelations(["rId1", "officeDocument", "xl/workbook.xml"]),
+    "xl/_rels/workbook.xml.rels": spreadsheetRelations(
+      ["rId1", "worksheet", "worksheets/sheet1.xml"],
+      ["rId2", "sharedStrings", "sharedStrings.xml"],
+    ),
     "xl/workbook.xml":
-      '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/worksheets/sheet1.xml": `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>${rows}</sheetData></worksheet>`,
-    "xl/sharedStrings.xml": `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>shared</t></si>${shared}</sst>`,
+      `<workbook xmlns="${SPREADSHEET}" xmlns:r="${DOCUMENT_RELATIONS}">` +
+      '<sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/worksheets/sheet1.xml":
+      `<worksheet xmlns="${SPREADSHEET}">` + `<sheetData>${rows}</sheetData></worksheet>`,
+    "xl/sharedStrings.xml": `<sst xmlns="${SPREADSHEET}"><si><t>shared</t></si>${shared}</sst>`,
   });
 
 export const XLSX_MARKUP: readonly Shape[] = [
@@ -171,7 +203,8 @@ export const XLSX_MARKUP: readonly Shape[] = [
 export const ODS_MARKUP: readonly Shape[] = [
   repeated("<table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>"),
   repeated(
-    '<table:table-row table:number-rows-repeated="1000"><table:table-cell table:number-columns-repeated="100"><text:p>a</text:p></table:table-cell></table:table-row>',
+    '<table:table-row table:number-rows-repeated="1000"><table:table-cell ' +
+      'table:number-columns-repeated="100"><text:p>a</text:p></table:table-cell></table:table-row>',
   ),
   repeated(
     "<table:table-cell><text:p>a</text:p></table:table-cell>",
@@ -185,6 +218,10 @@ export const ods = (rows: string): Promise<Buffer> =>
   makeZip({
     mimetype: "application/vnd.oasis.opendocument.spreadsheet",
     "META-INF/manifest.xml":
-      '<manifest:manifest><manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/></manifest:manifest>',
-    "content.xml": `<office:document-content><office:body><office:spreadsheet><table:table table:name="A">${rows}</table:table></office:spreadsheet></office:body></office:document-content>`,
+      '<manifest:manifest><manifest:file-entry manifest:full-path="/" ' +
+      'manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/></manifest:manifest>',
+    "content.xml":
+      "<office:document-content><office:body><office:spreadsheet>" +
+      `<table:table table:name="A">${rows}</table:table>` +
+      "</office:spreadsheet></office:body></office:document-content>",
   });

@@ -1,4 +1,7 @@
-/** `npm run cost`: every subject on every shape, longer than in the tests, with time and memory; prints what cost most and what grew too fast. */
+/**
+ * `npm run cost` runs every subject on every shape, with longer inputs than the tests, measures time and
+ * memory, and prints what cost most and what grew too fast.
+ */
 import { cpus, loadavg } from "node:os";
 import { Command, Option } from "commander";
 import { FAMILY_NAMES, type FamilyName } from "./families.ts";
@@ -20,7 +23,10 @@ function row({ subject, shape, longest, growth }: Measured): string {
     longest === undefined
       ? "– | –"
       : `${longest.cpuMs.toFixed(0)} | ${(longest.heapBytes / MEGABYTE).toFixed(0)}`;
-  return `| ${subject} | ${shape.replaceAll("|", "\\|")} | ${size} | ${costs} | ${growth === undefined ? "–" : growth.toFixed(2)} | ${longest?.end ?? "hangs"} |`;
+  return (
+    `| ${subject} | ${shape.replaceAll("|", "\\|")} | ${size} | ${costs} | ` +
+    `${growth === undefined ? "–" : growth.toFixed(2)} | ${longest?.end ?? "hangs"} |`
+  );
 }
 
 async function run({ family, extent, longest, shown }: Options): Promise<void> {
@@ -32,7 +38,8 @@ async function run({ family, extent, longest, shown }: Options): Promise<void> {
     deadlineMs: 120_000,
   };
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load ${loadavg()[0]!.toFixed(1)}; growth per doubling of the input, at most ${MOST_GROWTH}`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; load ` +
+      `${loadavg()[0]!.toFixed(1)}; growth per doubling of the input, at most ${MOST_GROWTH}`,
   );
   const bad: Measured[] = [];
   for (const name of family === undefined ? FAMILY_NAMES : [family]) {
@@ -42,7 +49,8 @@ async function run({ family, extent, longest, shown }: Options): Promise<void> {
       .toSorted((one, other) => (other.longest?.cpuMs ?? Infinity) - (one.longest?.cpuMs ?? Infinity))
       .slice(0, Number(shown));
     say(
-      `\n${name}: ${all.length} pairs of a subject and a shape; those that cost most:\n\n| subject | shape | KB | processor (ms) | heap (MB) | growth | end |\n|---|---|---|---|---|---|---|`,
+      `\n${name}: ${all.length} pairs of a subject and a shape; those that cost most:\n\n| subject | ` +
+        "shape | KB | processor (ms) | heap (MB) | growth | end |\n|---|---|---|---|---|---|---|",
     );
     for (const one of dearest) say(row(one));
     bad.push(...all.filter(({ faults }) => faults.length > 0));
@@ -59,7 +67,8 @@ async function run({ family, extent, longest, shown }: Options): Promise<void> {
 
 await new Command("cost")
   .description(
-    "What generated shapes of input cost each parser, chunker, analyzer, tokenizer, tool and request schema: time, memory, growth.",
+    "What generated shapes of input cost each parser, chunker, analyzer, tokenizer, tool and request " +
+      "schema: time, memory, growth.",
   )
   .addOption(new Option("--family <name>", "one of them only").choices([...FAMILY_NAMES, "seeded"]))
   .addOption(new Option("--extent <extent>", "of the shapes").choices(["some", "all"]).default("all"))

@@ -1,180 +1,13 @@
-/** The only list of the shapes of text that a reader must take in linear time: nesting, repeats, what is never closed, delimiters without words. */
+/**
+ * Lists the shapes of text that a reader must handle in linear time: nesting, repetition, brackets that are
+ * never closed, delimiters without words.
+ */
 import { counted, named, nested, numbered, repeat, repeated, type Shape, shown, unclosed } from "./shape.ts";
+import { BRACKETS, LINE_STARTS, ODD_RUNS, OPENINGS, PAIRS, RUNS } from "./marks.ts";
 
 const WORDS = "The turbine turns and its gearbox wants oil once a year. ";
 
-const RUNS = [
-  " ",
-  "\n",
-  "\t",
-  "\r\n",
-  "\u00a0",
-  "a",
-  "A",
-  "1",
-  "é",
-  "漢",
-  "ก",
-  "한",
-  "ا",
-  "`",
-  "-",
-  "=",
-  "#",
-  ">",
-  "|",
-  "*",
-  "_",
-  "~",
-  "\\",
-  "/",
-  ".",
-  ",",
-  ";",
-  ":",
-  "@",
-  "+",
-  "&",
-  "<",
-  "'",
-  '"',
-];
-const ODD_RUNS = ["\u0301", "\u200d", "\ufeff", "😀", "\ud83d", "\u0001", "\u0640", "\u2028"];
-/** What may begin a line, alone on each. */
-const LINE_STARTS = [
-  "- ",
-  "* ",
-  "1. ",
-  "> ",
-  "# ",
-  "####### ",
-  "|",
-  "| a",
-  "---",
-  "===",
-  "***",
-  "```",
-  "~~~",
-  "    x",
-  "\t",
-  "a |",
-  "a\n---",
-  "+",
-  "[a]: b",
-  "<div>",
-  "</div>",
-  "<!--",
-  ":",
-  "=",
-  "From: a",
-  " a",
-];
-const OPENINGS = [
-  "```\n",
-  "~~~\n",
-  "<!--",
-  "<![CDATA[",
-  "<?",
-  "<!DOCTYPE",
-  "<a href='",
-  '<a href="',
-  "<script>",
-  "<style>",
-  "<textarea>",
-  '"',
-  "'",
-  "`",
-  "[",
-  "![",
-  "[a](",
-  "((",
-  "{",
-  "$$",
-  "/*",
-  "---\n",
-  "---\na: |\n",
-  "{\\rtf1 ",
-  "&#",
-];
-const PAIRS = [
-  "](",
-  "[a](",
-  "![",
-  "[](",
-  "[[",
-  "**",
-  "*a",
-  "_a_",
-  "`a",
-  "``a`",
-  "&amp;",
-  "&#x",
-  "\\n",
-  "<a>",
-  "</a>",
-  "<a ",
-  "a.",
-  "a@",
-  "a-",
-  "a'",
-  "1,",
-  "1.",
-  "www.",
-  "http://",
-  "a/",
-  "a:b ",
-  "a\t",
-  "a ",
-  "a,",
-  "a;",
-  '"",',
-  '"a",',
-  "a|",
-  "aB",
-  "\n ",
-  " \n",
-  "\n\n \n",
-  "a\n\n",
-  "[1]",
-  "[1, ",
-  " [1",
-  "`\n",
-  "a\u0301",
-  "--",
-  "-a ",
-  ' "a" ',
-  "{}",
-  "[],",
-  "<>",
-  "%",
-  "::",
-  "=\n",
-];
-const BRACKETS: readonly (readonly [string, string])[] = [
-  ["(", ")"],
-  ["[", "]"],
-  ["{", "}"],
-  ["<", ">"],
-  ["[a](", ")"],
-  ["![", "]()"],
-  ["<div>", "</div>"],
-  ["<b>", "</b>"],
-  ["<p>", "</p>"],
-  ["<table><tr><td>", "</td></tr></table>"],
-  ["<ul><li>", "</li></ul>"],
-  ["<blockquote>", "</blockquote>"],
-  ["<a:b>", "</a:b>"],
-  ["{\\b ", "}"],
-  ['{"a":', "}"],
-  ['[{"a":[', "]}]"],
-  ["> ", ""],
-  ["- ", ""],
-  ["? ", ""],
-  ["- - ", ""],
-  ["*_", "_*"],
-];
-
-/** Each level indented by two more: a depth of d takes d² characters. */
+/** Indents each level by two more spaces, so a depth of d takes d² characters. */
 const indented = (mark: string): Shape =>
   named(`${shown(mark)} indented`, (length) => {
     const depth = Math.max(2, Math.floor(Math.sqrt(length)));
@@ -237,7 +70,8 @@ const STRUCTURES: readonly Shape[] = [
   named(
     "six long headings, one below the other, over many paragraphs",
     (length) =>
-      `${[1, 2, 3, 4, 5, 6].map((level) => `${"#".repeat(level)} ${repeat("word ", length / 12)}\n\n`).join("")}${repeat("text\n\n", length / 2)}`,
+      [1, 2, 3, 4, 5, 6].map((level) => `${"#".repeat(level)} ${repeat("word ", length / 12)}\n\n`).join("") +
+      repeat("text\n\n", length / 2),
   ),
   named("runs of backticks of growing length", (length) => {
     const runs = Math.floor(Math.sqrt(length * 2));
@@ -265,7 +99,9 @@ const STRUCTURES: readonly Shape[] = [
   named(
     "entities of entities",
     (length) =>
-      `<!DOCTYPE a [<!ENTITY b "x">${counted(length / 2, (index) => `<!ENTITY c${index} "&b;&b;&c${Math.max(0, index - 1)};">`)}]><a>${repeat("&c9;", length / 2)}</a>`,
+      '<!DOCTYPE a [<!ENTITY b "x">' +
+      `${counted(length / 2, (index) => `<!ENTITY c${index} "&b;&b;&c${Math.max(0, index - 1)};">`)}]>` +
+      `<a>${repeat("&c9;", length / 2)}</a>`,
   ),
   repeated("<p>", "<html><body>"),
   repeated("<td>", "<table>"),
@@ -276,7 +112,7 @@ const STRUCTURES: readonly Shape[] = [
   repeated("data:image/png;base64,AAAA) ![a](", "![a]("),
 ];
 
-/** For readers of text of any kind. */
+/** The shapes for readers of any kind of text. */
 export const TEXT_SHAPES: readonly Shape[] = [
   ...BRACKETS.map(([open, close]) => nested(open, close)),
   ...["- ", "* ", "1. ", "> ", "<ul><li>"].map(indented),
@@ -288,12 +124,17 @@ export const TEXT_SHAPES: readonly Shape[] = [
   ...STRUCTURES,
 ];
 
-/** One of each kind of shape, for readers that take in what another one has already read, and for functions beside the many. */
+/**
+ * One shape of each kind: for readers whose input another reader has already read, and for functions that are
+ * measured in large numbers.
+ */
 export const SOME_SHAPES: readonly Shape[] = TEXT_SHAPES.filter(
   ({ name }, index) => index % 5 === 0 || /column|key|long|table|white space|word|mark|backtick/.test(name),
 );
 
-/** For what is read out of a container and has no marks of its own: its text alone can be hostile. */
+/**
+ * The shapes for text out of a container without markup of its own, in which only the text can be hostile.
+ */
 export const PLAIN_SHAPES: readonly Shape[] = [
   ...[" ", "\n", "a", "|", "-", "\\", "漢", "\u0301", "\t", "`"].map((unit) => repeated(unit)),
   ...["a ", "a\n", "a|", "1. a\n", " \n", "a\n\n", "&", "<"].map((unit) => repeated(unit)),

@@ -1,4 +1,7 @@
-/** A disk that fills up: what would grow is refused or waits, everything else goes on, and it heals without a restart. */
+/**
+ * When a disk fills up, writes that need more room are refused or wait, everything else goes on, and no
+ * restart is needed afterwards.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, stat, truncate, writeFile } from "node:fs/promises";
@@ -18,7 +21,7 @@ const FLOOR = 4 * MIB;
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
-/** A small file system takes a mount namespace of one's own. */
+/** Says why the tests cannot run; a small file system needs a mount namespace of its own. */
 function whyNot(): string | undefined {
   if (process.platform !== "linux") return "only Linux has mount namespaces";
   try {
@@ -40,7 +43,7 @@ let processes: ChildProcess | undefined;
 let url: string;
 let metricsPort: number;
 
-/** The small file system as this process sees it. */
+/** The path of the small file system as this process sees it. */
 const inside = (path: string): string => `/proc/${processes?.pid}/root${folder}/${path}`;
 
 beforeAll(async () => {
@@ -82,7 +85,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Fills the file system until so many bytes, or a little more, are free. */
+/** Fills the file system until about `bytes` are free. */
 function leaveFree(bytes: number): void {
   const free = Number(execFileSync("stat", ["-f", "-c", "%a", inside("")], { encoding: "utf8" })) * 4096;
   execFileSync("sh", ["-c", `head -c ${free - bytes} /dev/zero >>"$0" || true`, inside("filler")], {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await calls.chatIsReady();
 });
 
-/** A file where the folder of objects should be. */
+/** Puts a file in place of the folder of objects. */
 async function breakFolder(): Promise<() => Promise<void>> {
   const folder = join(stack.dataDir, "objects");
   await rename(folder, `${folder}-away`);
@@ -31,7 +31,7 @@ async function breakFolder(): Promise<() => Promise<void>> {
   };
 }
 
-/** For the API alone, so that what was accepted can be processed. */
+/** Takes the bucket away from the API only, so that accepted work can be processed. */
 async function loseBucket(): Promise<() => Promise<void>> {
   await restartApi({ GCS_BUCKET: "objects", STORAGE_EMULATOR_HOST: `http://127.0.0.1:${await freePort()}` });
   return restartApi;

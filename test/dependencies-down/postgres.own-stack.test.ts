@@ -58,7 +58,7 @@ test("everything is 503, a stream under way goes on, and all works again once it
       "a token": calls.send("GET", "/me", undefined, jwt),
       "a key that is not cached": calls.send("GET", `/data/${document.id}`, undefined, KEYS.rival),
     });
-    // What was looked up a moment ago is good for a few seconds.
+    // Lookups are cached for a few seconds.
     await until("chat is refused", async () => (await calls.chat()).status === 503, AT_MOST_MS);
     await expectAllUnavailable({ chat: calls.chat(), "streamed chat": calls.chat(true) });
     expect((await fetch(`${stack.url}/health`)).status).toBe(200);

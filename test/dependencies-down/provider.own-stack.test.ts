@@ -17,7 +17,7 @@ beforeEach(() => stack.provider.clearFaults());
 test("pipelines wait and lose nothing; search answers by words alone and says so", async () => {
   const [document, deleted] = [await calls.completed(), await calls.completed()];
   stack.provider.failEmbeddings({ status: 503 });
-  // A text that was embedded before would need no provider.
+  // A text that was embedded before would not need the provider.
   const accepted = await calls.send(
     "POST",
     "/data/upload",
@@ -73,7 +73,7 @@ test.each([
   }
 });
 
-test("a provider that never answers holds up no search, and no API process that is told to stop", async () => {
+test("a provider that never answers delays neither a search nor the stop of an API process", async () => {
   stack.provider.failEmbeddings({ hang: true });
   const found = await calls.send("POST", "/data/hybrid-search", {
     query: "rodents that are large",
@@ -84,6 +84,6 @@ test("a provider that never answers holds up no search, and no API process that 
   const toldAt = performance.now();
   await stack.api.kill("SIGTERM");
   expect(stack.api.child.exitCode).toBe(0);
-  // A request to the provider is given up after thirty seconds, and this one was made two ago.
+  // A request to the provider times out after 30 seconds, and this one was sent two seconds earlier.
   expect(performance.now() - toldAt).toBeLessThan(25_000);
 });

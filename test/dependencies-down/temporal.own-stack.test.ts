@@ -17,7 +17,7 @@ beforeAll(async () => {
   await calls.chatIsReady();
 });
 
-test("work is accepted and runs once it is back; reads and search work; chat is refused before its first byte", async () => {
+test("work is accepted and runs later, reads and search work, and chat is refused at once", async () => {
   const documents = { kept: await calls.completed(), deleted: await calls.completed() };
   await stack.stopTemporal();
   await until("chat is refused", async () => (await calls.chat()).status === 503);
@@ -37,7 +37,7 @@ test("work is accepted and runs once it is back; reads and search work; chat is 
   await calls.chatIsReady();
 }, 150_000);
 
-test("a turn under way ends by itself, unless it needs a tool: then its stream ends with the error event", async () => {
+test("a turn under way completes, but ends with the error event if it needs a tool", async () => {
   const before = stack.provider.counts.chat;
   stack.provider.reply({ pieces: ["one", "two", "three"], delayMsBetweenPieces: 3_000 });
   const plain = await calls.streaming();

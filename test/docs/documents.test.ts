@@ -1,4 +1,4 @@
-/** The project's documents are true of the project's files. */
+/** The project's documents match the project's files. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,13 +8,16 @@ const DOCUMENTS = globSync(["*.md", "docs/**/*.md", "clients/**/*.md"], {
   cwd: ROOT,
   exclude: ["**/node_modules/**"],
 });
-/** It says where tests were before. */
+/** This document lists former paths of tests. */
 const HISTORY = "docs/decisions/0017-tests-by-what-they-need.md";
 
 const TESTS = globSync("test/**/*.test.ts", { cwd: ROOT });
 const NAMES = new Set(TESTS.map((path) => basename(path)));
 
-/** Names of test files in a text, with as much of their path as it gives; `x.test.ts` stands for any. */
+/**
+ * Finds names of test files in a text, with as much of their path as is given; `x.test.ts` stands for any
+ * test.
+ */
 function testsIn(text: string): string[] {
   const found = [...text.matchAll(/(?<![\w./-])[\w./-]+\.test\.ts/g)].map(([path]) => path);
   return found.filter((path) => !/^x\.(?:[\w-]+\.)?test\.ts$/.test(path));

@@ -1,4 +1,4 @@
-/** The table of error classes in the documentation is the one of the code. */
+/** The documentation's table of error classes matches the code. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

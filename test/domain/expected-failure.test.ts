@@ -17,7 +17,7 @@ function thrownBy(work: () => unknown): unknown {
   throw new Error("nothing was thrown");
 }
 
-describe("a failure that can be expected is told without a stack", () => {
+describe("an expected failure is reported without a stack trace", () => {
   const refused = systemError("connect ECONNREFUSED 127.0.0.1:5432", "ECONNREFUSED");
   test.each<[string, unknown, string]>([
     [

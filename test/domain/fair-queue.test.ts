@@ -1,4 +1,4 @@
-/** Whose turn it is, where organizations and users wait for the same thing. */
+/** The order in which organizations and users that wait for the same resource are served. */
 import { expect, test } from "vitest";
 import { OLDEST_EVERY, type Owner, createFairQueue } from "../../src/domain/fair-queue.ts";
 
@@ -13,7 +13,7 @@ const piece = (name: string, of: Owner, size = 1): Piece => ({ name, owner: of, 
 const many = (count: number, name: string, of: Owner, size = 1): Piece[] =>
   Array.from({ length: count }, (_, at) => piece(`${name}${at}`, of, size));
 
-/** Takes `count` pieces, each of which costs its size, and says whose they were. */
+/** Takes `count` pieces, each of which costs its size, and returns whose they were. */
 function takeAll(queue: ReturnType<typeof createFairQueue<Piece>>, count: number): string[] {
   return Array.from({ length: count }, () => {
     const next = queue.take();
@@ -28,7 +28,7 @@ function queueOf(...pieces: Piece[]) {
   return queue;
 }
 
-test("a single piece of one user goes right behind the first of another's thousands", () => {
+test("a single piece of one user comes right after the first of another's thousands", () => {
   const queue = queueOf(...many(3_600, "a", owner("acme", "ann")), piece("bob's", owner("acme", "bob")));
   expect(takeAll(queue, 2)).toContain("bob's");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mergePatch } from "../../src/domain/merge-patch.ts";
 
-/** The table of RFC 7396, appendix A, as far as target and patch are objects. */
+/** The test table of RFC 7396, appendix A, for targets and patches that are objects. */
 test.each<[Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
   [{ a: "b" }, { a: "c" }, { a: "c" }],
   [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],

@@ -1,4 +1,7 @@
-/** One cell of the crash matrix: hold a process at a point, let a fault begin and end, and look whether everything that was accepted holds. */
+/**
+ * Runs one cell of the crash matrix: holds a process at a point, lets a fault start and end, and checks that
+ * everything that was accepted holds.
+ */
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +14,7 @@ import { type LoadContext, prepareLoad, runLoad, uploadMixed } from "./load.ts";
 import type { Point } from "./points.ts";
 import { type Repeats, type RepeatsCount, countRepeats } from "./repeats.ts";
 
-/** How long a fault lasts that ends by itself. */
+/** The duration of a fault that ends by itself. */
 const AWAY_MS = 700;
 const REACH_MS = 40_000;
 const LOOK_MS = 100;
@@ -20,30 +23,30 @@ export interface CellResult {
   readonly point: string;
   readonly fault: string;
   readonly accepted: number;
-  /** From the moment that the fault was over until everything held. */
+  /** Seconds from the end of the fault until everything held. */
   readonly seconds: number;
   readonly repeats: Repeats;
   readonly faults: readonly string[];
 }
 
 export interface Drill {
-  /** The fault begins `settleMs` after the process was held, when what else is under way may have ended. */
+  /** Starts the fault `settleMs` after the process was held, so that other work may have ended by then. */
   cell(point: Point, fault: Fault, settleMs?: number): Promise<CellResult>;
-  /** A fault at no certain point, for `awayMs` under a load of so many documents. */
+  /** Starts a fault at no particular point, for `awayMs`, while this many documents are processed. */
   random(fault: Fault, how: { documents: number; awayMs: number }): Promise<CellResult>;
   close(): Promise<void>;
 }
 
 interface DrillOptions {
-  /** Documents of a cell. */
+  /** The number of documents in a cell. */
   readonly documents: number;
-  /** Everything holds this long after a fault is over. */
+  /** Everything must hold this long after a fault is over. */
   readonly boundMs: number;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
 
-/** The processes of the stack run with hooks.ts and talk through `folder`. */
+/** Opens a drill on a stack whose processes run with hooks.ts and communicate through `folder`. */
 export async function openDrill(
   started: Omit<DrillParts, "temporal">,
   { documents, boundMs }: DrillOptions,
@@ -63,7 +66,7 @@ export async function openDrill(
     accepted: (id) => void accepted.add(id),
   });
 
-  /** What is wrong when the bound is over; nothing as soon as nothing is. */
+  /** Returns what is wrong when the bound is over, or an empty list as soon as everything holds. */
   const holds = async (accepted: ReadonlySet<string>): Promise<string[]> => {
     const deadline = Date.now() + boundMs;
     for (;;) {
@@ -86,7 +89,8 @@ export async function openDrill(
     const tooMany =
       repeats.again > repeats.inFlight
         ? [
-            `the provider embedded ${repeats.again} texts again, and the fault allowed for ${repeats.inFlight}`,
+            `the provider embedded ${repeats.again} texts again, and the fault allowed for ` +
+              `${repeats.inFlight}`,
           ]
         : [];
     return { ...names, accepted: accepted.size, seconds, repeats, faults: [...faults, ...tooMany] };

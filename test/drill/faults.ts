@@ -1,4 +1,4 @@
-/** The faults of the crash matrix: what begins while a process is held at a point, and how it ends. */
+/** The faults of the crash matrix: what starts while a process is held at a point, and how it ends. */
 import type { Client } from "@temporalio/client";
 import { claimRuns } from "../../src/db/runs/claim.ts";
 import { call } from "../support/clients/client.ts";
@@ -8,7 +8,7 @@ import { ACME, KEYS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 import type { DrillObjects } from "./objects.ts";
 import type { RepeatsCount } from "./repeats.ts";
-import { isWithAnother, listHeldBy } from "./upgrade/looks.ts";
+import { isWithAnother, listWorkflowsOf } from "./upgrade/looks.ts";
 
 export type FaultName =
   | "kill -9 worker"
@@ -28,19 +28,19 @@ export interface DrillParts {
   readonly stack: Stack;
   readonly temporal: Client;
   readonly objects: DrillObjects;
-  /** Where the drill and the processes talk: see hooks.ts. */
+  /** The folder through which the drill and the processes communicate: see hooks.ts. */
   readonly folder: string;
-  /** Settings of processes that are started again. */
+  /** Settings of processes that are restarted. */
   readonly settings: Record<string, string>;
   killPostgres(): Promise<void>;
   restartPostgres(): Promise<void>;
 }
 
-/** The process that is held; without one the fault comes at no certain point. */
+/** The process that is held; without one, the fault starts at no particular point. */
 export interface Held {
   readonly process: "api" | "worker";
   readonly pid: number;
-  /** Lets it go on, where it still runs. */
+  /** Lets the process go on, if it still runs. */
   go(): Promise<void>;
 }
 
@@ -48,7 +48,10 @@ type Lost = RepeatsCount["lost"];
 
 export interface Fault {
   readonly name: FaultName;
-  /** Calls `lost` at the moment at which a worker loses what it has in hand; the others lose something for as long as they last. */
+  /**
+   * Starts the fault. Calls `lost` at the moment at which a worker loses the work that it holds; a fault that
+   * takes away a dependency loses work for as long as it lasts.
+   */
   begin(parts: DrillParts, held: Held | null, lost: Lost): Promise<void>;
   end(parts: DrillParts): Promise<void>;
 }
@@ -67,15 +70,19 @@ const provider = (name: FaultName, fault: ProviderFault): Fault => ({
   },
 });
 
-/** The polls of a frozen worker take work for another minute, each piece until Temporal has missed its heartbeats for 10 seconds. */
+/**
+ * The open polls of a frozen worker take work for another minute, and each piece is lost until Temporal has
+ * missed its heartbeats for 10 seconds.
+ */
 const GIVEN_AGAIN_MS = 180_000;
 const CALLERS_MS = 400;
-/** Callers are not waited for longer: they may wait for the process that is held. */
+/** Waits no longer for callers: they may themselves wait for the process that is held. */
 const ANSWERS_MS = 3_000;
 
 /**
- * Freezes the worker that has the work in hand until another one was given it too; then both go on. The frozen one may send what it was about to before it
- * learns that it lost the work, so that all that it asked for and nobody kept may be asked for twice; the other's own requests may not.
+ * Freezes the worker that holds the work until another worker was given it too; then both go on. The frozen
+ * worker may still send what it was about to send before it learns that it lost the work, so everything that
+ * it asked for and nobody stored may be asked for twice. The requests of the other worker may not.
  */
 async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<void> {
   const { stack, settings, temporal } = parts;
@@ -83,7 +90,7 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
   const keyOfOther = `sk-${crypto.randomUUID()}`;
   stalled.child.kill("SIGSTOP");
   const pid = stalled.child.pid!;
-  const had = await listHeldBy(temporal, pid);
+  const had = await listWorkflowsOf(temporal, pid);
   stack.restartWorker({ ...settings, OPENAI_API_KEY: keyOfOther });
   await Promise.all(
     had.map((id) =>
@@ -101,7 +108,10 @@ async function deliverTwice(parts: DrillParts, held: Held, lost: Lost): Promise<
   lost(({ headers }) => headers.authorization !== `Bearer ${keyOfOther}`);
 }
 
-/** Makes everything due at once, again and again: whoever sweeps starts what runs already, and claims race with the API's. */
+/**
+ * Makes everything due at once, again and again, so that dispatchers start what already runs and their claims
+ * race with the API's.
+ */
 async function startAgain({ stack }: DrillParts): Promise<void> {
   const { db } = stack.database;
   const organization = (
@@ -123,10 +133,15 @@ async function startAgain({ stack }: DrillParts): Promise<void> {
   );
 }
 
-/** Reprocesses and deletes the documents that a worker has in hand, of every claim at least one the former. */
-async function changeWhatIsInHand({ stack }: DrillParts): Promise<void> {
+/**
+ * Reprocesses and deletes documents that a worker is processing; of each claim it reprocesses at least one.
+ */
+async function changeDocumentsInProgress({ stack }: DrillParts): Promise<void> {
   const { rows } = await stack.database.db.owner.query<{ document_id: string; position: number }>(
-    "select document_id, row_number() over (partition by claim_id order by num)::int as position from pipeline_runs where attempt_id is not null",
+    `select document_id,
+       row_number() over (partition by claim_id order by num)::int as position
+     from pipeline_runs
+     where attempt_id is not null`,
   );
   const calls = rows.map(({ document_id: id, position }) => {
     const [method, path] = position % 2 === 1 ? ["POST", `/data/${id}/reprocess`] : ["DELETE", `/data/${id}`];
@@ -173,5 +188,5 @@ export const FAULTS: readonly Fault[] = [
       held?.process === "worker" ? deliverTwice(parts, held, lost) : startAgain(parts),
     end: () => Promise.resolve(),
   },
-  { name: "callers meanwhile", begin: changeWhatIsInHand, end: () => Promise.resolve() },
+  { name: "callers meanwhile", begin: changeDocumentsInProgress, end: () => Promise.resolve() },
 ];

@@ -1,15 +1,18 @@
-/** Loaded into the processes of the drill before their own code: listens at the points, or puts a broken build into the source. */
+/**
+ * Is loaded into the processes of the drill before their own code: it listens at the points, or patches a
+ * broken build into the source.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { type DrillPoint, onDrillPoint } from "../../src/telemetry/drill-point.ts";
 import { BROKEN, type BrokenBuild, DISK } from "./points.ts";
 
-/** What the drill waits for, in the file `armed`. */
+/** The content of the file `armed`: what the drill waits for. */
 export interface Armed {
   readonly point: DrillPoint;
   readonly process: "api" | "worker";
-  /** Names the files `reached-N` and `go-N`. */
+  /** The number in the names of the files `reached-N` and `go-N`. */
   readonly round: number;
 }
 
@@ -17,7 +20,7 @@ const { DRILL_BROKEN: broken, DRILL_FOLDER: folder = "" } = process.env;
 const OWN = /\/src\/(\w+)\/main\.ts$/.exec(process.argv[1] ?? "")?.[1];
 const POLL_MS = 20;
 
-/** Holds the first process that comes here after the drill has armed the point, until the drill lets it go on. */
+/** Holds the first process that reaches the armed point until the drill lets it go on. */
 async function hold(point: DrillPoint): Promise<void> {
   let armed: Armed;
   try {
@@ -31,7 +34,7 @@ async function hold(point: DrillPoint): Promise<void> {
     await new Promise((resume) => setTimeout(resume, POLL_MS));
 }
 
-/** The store's disk is full for as long as the drill says so. */
+/** Makes the store's disk appear full for as long as the drill's file is there. */
 function refuseWhileFull(): undefined {
   if (!existsSync(join(folder, "disk full"))) return;
   throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });

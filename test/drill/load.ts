@@ -1,4 +1,7 @@
-/** What the drill asks of the service: mixed documents, deletions, batches, maintenance and chat, each so that its workflows run. */
+/**
+ * The requests that the drill sends: mixed documents, deletions, batches, maintenance and chat, each so that
+ * its workflows run.
+ */
 import type { Client } from "@temporalio/client";
 import { requestRotation } from "../../src/db/outbox/operations.ts";
 import { type Answer, call, ended, fileForm, upload } from "../support/clients/client.ts";
@@ -8,7 +11,7 @@ import { ACME, AGENTS, KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 import type { Load } from "./points.ts";
 
-/** Completed documents that loads may change and delete. */
+/** The number of completed documents that loads may change and delete. */
 const POOL = 8;
 const CHUNKERS = ["recursive", "sentence", "fixed_tokens", "markdown"];
 const READY_MS = 60_000;
@@ -17,7 +20,7 @@ let serial = 0;
 
 const send = (stack: Stack, method: string, path: string, body?: unknown): Promise<Answer> =>
   call(stack.url, KEYS.editor, method, path, body);
-/** A request that fails, or is not answered, is no promise of the service. */
+/** Ignores failures: the service does not promise that a request succeeds during a fault. */
 const quietly = async (request: Promise<unknown>): Promise<void> =>
   void (await request.catch(() => undefined));
 
@@ -32,7 +35,7 @@ function mixed(index: number): readonly [content: string | Uint8Array<ArrayBuffe
   ];
 }
 
-/** The ids of those that were accepted. */
+/** Uploads documents of several types. @returns the ids of those that were accepted. */
 export async function uploadMixed(stack: Stack, count: number): Promise<string[]> {
   const one = (index: number): Promise<string | undefined> =>
     upload(stack.url, KEYS.editor, SPACES.research, ...mixed(index)).then(
@@ -46,15 +49,15 @@ export async function uploadMixed(stack: Stack, count: number): Promise<string[]
 export interface LoadContext {
   readonly stack: Stack;
   readonly temporal: Client;
-  /** Documents of one step. */
+  /** The number of documents in one step. */
   readonly documents: number;
   /** Ids of completed documents. */
   readonly pool: string[];
-  /** Told of each document as soon as it is accepted. */
+  /** Called for each document as soon as it is accepted. */
   accepted(id: string): void;
 }
 
-/** Makes what the load needs, while nothing is wrong. */
+/** Makes what the load needs, before any fault. */
 export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Promise<void> {
   const { rows } = await stack.database.db.owner.query<{ id: string }>(
     "select id from documents where deleted_at is null and published_run_num is not null",
@@ -71,7 +74,7 @@ export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Pro
   if (load === "maintenance") await makeOldVersions(stack);
 }
 
-/** A path whose file was replaced twice, long ago. */
+/** Makes a path whose file was replaced twice, long ago. */
 async function makeOldVersions(stack: Stack): Promise<void> {
   const { owner } = stack.database.db;
   for (let version = 0; version < 3; version += 1) {
@@ -87,7 +90,9 @@ async function makeOldVersions(stack: Stack): Promise<void> {
     await ended(stack.url, KEYS.editor, rows[0]!.document_id, READY_MS);
   }
   await owner.query(
-    "update pipeline_runs set completed_at = completed_at - interval '1 hour' where completed_at > now() - interval '10 minutes'",
+    `update pipeline_runs
+     set completed_at = completed_at - interval '1 hour'
+     where completed_at > now() - interval '10 minutes'`,
   );
 }
 
@@ -150,9 +155,11 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
     ]);
   },
   async upkeep({ stack, temporal, accepted }) {
-    // As a newer analyzer finds them.
+    // Makes two segments look as if an older analyzer had written them.
     await stack.database.db.owner.query(
-      "update posting_segments set analyzer_version = 0 where num in (select num from posting_segments order by num limit 2)",
+      `update posting_segments
+       set analyzer_version = 0
+       where num in (select num from posting_segments order by num limit 2)`,
     );
     await Promise.all([
       temporal.schedule.getHandle("index-upkeep").trigger(),

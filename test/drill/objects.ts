@@ -1,4 +1,4 @@
-/** The object stores of the drill: how each is taken away, filled up and looked at. */
+/** The object stores of the drill: how each is taken away, filled up and listed. */
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ANCHOR_PREFIX } from "../../src/domain/anchor.ts";
@@ -11,20 +11,23 @@ import type { Stack } from "../support/stack/stack.ts";
 const LISTED_AT_ONCE = 1_000;
 
 export interface DrillObjects {
-  /** Whatever is asked of the store fails until {@link DrillObjects.giveBack}. */
+  /** Makes every request to the store fail until {@link DrillObjects.giveBack}. */
   takeAway(): Promise<void>;
   giveBack(): Promise<void>;
-  /** Nothing more can be written until {@link DrillObjects.empty}. */
+  /** Makes every write fail until {@link DrillObjects.empty}. */
   fill(): Promise<void>;
   empty(): Promise<void>;
-  /** Of what organizations have stored; what a broken write could not take back is no object. */
+  /** Names of the objects of organizations. What a broken write could not remove is not an object. */
   names(): Promise<string[]>;
 }
 
 export interface DrillStore {
-  /** Settings of the stack's processes. */
+  /** Settings for the stack's processes. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of the stack that was started with them; `folder` is where the drill and the processes talk. */
+  /**
+   * The store of a stack that was started with these settings; `folder` is where the drill and the processes
+   * communicate.
+   */
   objectsOf(stack: Pick<Stack, "dataDir">, folder: string): DrillObjects;
   stop(): Promise<void>;
 }
@@ -34,7 +37,7 @@ export const DRILL_STORES: Readonly<Record<string, () => Promise<DrillStore>>> =
   s3: startS3,
 };
 
-/** Those of a service that keeps its objects in its own folder. */
+/** Lists the objects of a service that keeps them in its own folder. */
 export function objectsInFolder(dataDir: string): Pick<DrillObjects, "names"> {
   const objects = join(dataDir, "objects");
   return {
@@ -43,7 +46,8 @@ export function objectsInFolder(dataDir: string): Pick<DrillObjects, "names"> {
       const names = entries
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name).slice(objects.length + 1));
-      // Unfinished files are removed after a day; no reader ever sees them. Anchors belong to no row.
+      // Leaves out unfinished files, which no reader sees and which are removed after a day, and anchors,
+      // which belong to no row.
       return names.filter((name) => !name.startsWith(".tmp/") && !name.startsWith(ANCHOR_PREFIX));
     },
   };
@@ -55,14 +59,14 @@ function folderOf({ dataDir }: Pick<Stack, "dataDir">, folder: string): DrillObj
     ...objectsInFolder(dataDir),
     async takeAway() {
       await rename(objects, `${objects}.away`);
-      // A file in the folder's place: everything below it fails.
+      // A file in place of the folder makes every path below it fail.
       await writeFile(objects, "");
     },
     async giveBack() {
       await rm(objects);
       await rename(`${objects}.away`, objects);
     },
-    // hooks.ts looks for the file at each write.
+    // hooks.ts checks for this file at each write.
     fill: () => writeFile(join(folder, "disk full"), ""),
     empty: () => rm(join(folder, "disk full")),
   };

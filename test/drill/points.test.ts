@@ -1,4 +1,4 @@
-/** The crash matrix fits the code: every point is in the code once, and no workflow is left out. */
+/** The crash matrix matches the code: every point occurs once in the code, and no workflow is left out. */
 import { randomUUID } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -21,7 +21,7 @@ const occurrences = (module: string, text: string): number => read(module).split
 
 afterEach(() => onDrillPoint(undefined));
 
-/** Every line of the sources that calls a point. */
+/** Every line of the sources that calls a drill point. */
 const calls = globSync("**/*.ts", { cwd: SOURCES })
   .filter((module) => module !== MODULE)
   .flatMap((module) => [...read(module).matchAll(/.*\bdrillPoint\(.*/g)].map(([call]) => call.trim()));
@@ -31,7 +31,7 @@ test.each(DRILL_POINTS)("%s: is called once, and awaited", (name) => {
 });
 
 test("nothing else is called as a point", () => {
-  // Another form of call would be no name that this test could find.
+  // A call in another form would hide its name from this test.
   expect(calls).toHaveLength(DRILL_POINTS.length);
 });
 
@@ -66,7 +66,7 @@ test("a listener holds the caller at its point", async () => {
   expect(passed).toEqual(["before", "behind"]);
 });
 
-test("a disk that a listener says is full refuses an object as an outage, and keeps nothing of it", async () => {
+test("an object that a full disk refuses is an outage, and nothing of it is kept", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-points-"));
   const store = createDirectoryStore(folder);
   const name = objectName(randomUUID(), randomUUID());

@@ -1,11 +1,14 @@
-/** The steps of the crash matrix: at which point of the code which process is held, under which load, and for which fault. */
+/**
+ * The steps of the crash matrix: which process is held at which point of the code, under which load, and for
+ * which fault.
+ */
 import { DRILL_POINTS, type DrillPoint } from "../../src/telemetry/drill-point.ts";
 import type { FaultName } from "./faults.ts";
 
-/** What makes a process come to a point. */
+/** The load that makes a process reach a point. */
 export type Load = "uploads" | "deletions" | "batch" | "maintenance" | "upkeep" | "chat" | "operations";
 
-/** Nothing is held here: the disk of the object store is full from here on. */
+/** No process is held at this point; from here on the disk of the object store is full. */
 export const DISK = "directory store: pieces about to be written" satisfies DrillPoint;
 
 /** A point at which a process is held. */
@@ -13,14 +16,14 @@ type Step = Exclude<DrillPoint, typeof DISK>;
 
 export interface Point {
   readonly name: Step;
-  /** The process that is held there. */
+  /** The process that is held. */
   readonly process: "api" | "worker";
   readonly load: Load;
-  /** The fault of the short form. */
+  /** The fault that is tried without `--long`. */
   readonly short: FaultName;
 }
 
-/** One for each step, or it does not compile. */
+/** Every step has an entry, which the compiler checks. */
 const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Load, short: FaultName]>> = {
   "documentPipeline: object stored, nothing accepted": ["api", "uploads", "kill -9 api"],
   "documentPipeline: accepted, nothing claimed": ["api", "uploads", "kill -9 Temporal"],
@@ -70,9 +73,9 @@ export const POINTS: readonly Point[] = DRILL_POINTS.filter(isStep).map((name) =
   return { name, process, load, short };
 });
 
-/** A build that is broken on purpose, and the cell of the matrix that shows it. */
+/** A build that is broken on purpose, and the cell of the matrix that reveals it. */
 export interface BrokenBuild {
-  /** Below `src/`. */
+  /** The path of the module, in `src/`. */
   readonly module: string;
   readonly patches: ReadonlyArray<readonly [from: string, to: string]>;
   readonly point: Step;

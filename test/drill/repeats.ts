@@ -1,32 +1,37 @@
-/** The only place that counts what a provider is paid for twice: texts that it embedded again because a fault took their vectors. */
+/**
+ * Counts what a provider is paid for twice: texts that it embedded again because a fault took their vectors.
+ */
 import type pg from "pg";
 import type { RecordedRequest, ScriptedProvider } from "../support/provider/scripted-provider.ts";
 import type { Stack } from "../support/stack/stack.ts";
 
-/** What chat searches for: a question is embedded whenever it is asked. */
+/** What chat searches for; a question is embedded each time it is asked, so it is not counted. */
 const QUESTION = "drill";
 
 export interface Repeats {
-  /** Texts that the provider embedded. */
+  /** The number of texts that the provider embedded. */
   readonly embedded: number;
-  /** Those among them that it had embedded before. */
+  /** The number of them that it had embedded before. */
   readonly again: number;
-  /** Texts that it had embedded when the fault came and whose vectors were not kept yet. */
+  /**
+   * The number of texts that it had embedded at the time of the fault and whose vectors were not stored yet.
+   */
   readonly inFlight: number;
 }
 
 export interface RepeatsCount {
-  /** Just before the fault: how much is kept. */
+  /** Call it just before the fault: it records how much is stored. */
   beforeFault(): Promise<void>;
   /**
-   * The moment at which work is lost: what was embedded by now and is not kept may be embedded again. With `ofLoser`, only what the requests that it is
-   * true of asked for may. Later calls change nothing.
+   * Call it at the moment at which work is lost: what was embedded by now and is not stored may be embedded
+   * again. With `ofLoser`, this applies only to texts of the requests for which it returns true. Later calls
+   * change nothing.
    */
   lost(ofLoser?: (request: RecordedRequest) => boolean): void;
   now(): Repeats;
 }
 
-/** Counts from here on, where nothing is under way. */
+/** Starts to count; call it while no work is under way. */
 export async function countRepeats({ provider, database }: Stack): Promise<RepeatsCount> {
   const from = performance.now();
   const keptAtStart = await countKept(database.db.owner);

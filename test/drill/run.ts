@@ -1,4 +1,7 @@
-/** `npm run drill`: the crash matrix as a table. Exits with 1 where a promise did not hold, or where a broken build was not caught. */
+/**
+ * `npm run drill` prints the crash matrix as a table. It exits with 1 if a promise does not hold or a broken
+ * build is not caught.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,16 +32,16 @@ interface Options {
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
-/** Everything holds this long after a fault is over. */
+/** Everything must hold this long after a fault is over, in milliseconds. */
 const BOUND_MS = 60_000;
-/** Nothing else hides what a broken build does. */
+/** Waits until other work has ended, so that it does not hide what a broken build does. */
 const SETTLE_MS = 2_000;
-/** What `--only` takes for the random faults alone. */
+/** The value of `--only` that selects the random faults. */
 const RANDOM = "random";
 const RANDOM_DOCUMENTS = 200;
 const RANDOM_AWAY_MS = 6_000;
 
-/** One line of JSON a cell, and nothing else on standard output. */
+/** Prints one line of JSON for each cell, and nothing else, to standard output. */
 let isJson = false;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (line: string): void => (isJson ? undefined : print(line));
@@ -50,7 +53,10 @@ interface Cell {
 
 const faultNamed = (name: string): Fault => FAULTS.find((fault) => fault.name === name)!;
 
-/** One fault a point; in the long form every fault at every point. A shard takes every n-th point. */
+/**
+ * Lists one fault for each point, or with `--long` every fault at every point. A shard takes every n-th
+ * point.
+ */
 function cellsOf({ long, only, fault, shard }: Options): Cell[] {
   const [part = 1, parts = 1] = shard.split("/").map(Number);
   const all = POINTS.filter((_point, index) => index % parts === part - 1).flatMap((point) =>
@@ -63,7 +69,7 @@ function cellsOf({ long, only, fault, shard }: Options): Cell[] {
   );
 }
 
-/** Starts everything anew, with the build that is asked for, and answers with what `work` makes of it. */
+/** Starts everything afresh with the given build, runs `work` and returns its result. */
 async function withDrill<T>(
   options: Options,
   broken: string | undefined,
@@ -98,7 +104,7 @@ async function withDrill<T>(
   }
 }
 
-/** Prints each result as it comes. @returns whether all held. */
+/** Prints each result as soon as it is known. @returns whether every promise held. */
 async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
   let areHeld = true;
   const sum = { embedded: 0, again: 0, inFlight: 0 };
@@ -109,11 +115,13 @@ async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
     for (const key of ["embedded", "again", "inFlight"] as const) sum[key] += repeats[key];
     const texts = `${repeats.embedded}; ${repeats.again} of ${repeats.inFlight}`;
     say(
-      `| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ${faults.length === 0 ? "holds" : faults.join("; ")} |`,
+      `| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ` +
+        `${faults.length === 0 ? "holds" : faults.join("; ")} |`,
     );
   }
   say(
-    `\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; the faults allowed for ${sum.inFlight}.`,
+    `\nThe provider embedded ${sum.embedded} texts, ${sum.again} of them again; the faults allowed for ` +
+      `${sum.inFlight}.`,
   );
   return areHeld;
 }
@@ -159,7 +167,7 @@ async function drillBroken(options: Options, builds: readonly string[]): Promise
   return areCaught;
 }
 
-/** The other drill: this version replaces an earlier one. */
+/** Runs the other drill, in which this version replaces an earlier one. */
 async function runUpgrade(ref: string, { broken, json }: Options): Promise<void> {
   const names = Object.keys(BROKEN_UPGRADES);
   if (broken !== undefined && !names.includes(broken))
@@ -176,10 +184,12 @@ async function run(options: Options): Promise<void> {
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN))
     throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this ` +
+      `machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`,
   );
   say(
-    "| step at which a process is held | fault | documents accepted | texts embedded; again, of at most | seconds from its end until all held | |",
+    "| step at which a process is held | fault | documents accepted | texts embedded; again, of at " +
+      "most | seconds from its end until all held | |",
   );
   say("|---|---|---|---|---|---|");
   const isGood =
@@ -191,7 +201,8 @@ async function run(options: Options): Promise<void> {
 
 await new Command("drill")
   .description(
-    "Lets every fault begin at every step of every workflow, and checks that nothing is lost, doubled or stuck.",
+    "Lets every fault begin at every step of every workflow, and checks that nothing is lost, doubled " +
+      "or stuck.",
   )
   .option("--documents <n>", "documents of each step", "5")
   .option(
@@ -209,12 +220,14 @@ await new Command("drill")
   .option("--fault <text>", "only the faults whose name contains it, at every step")
   .option(
     "--broken <name>",
-    `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; or all; with --upgrade: ${Object.keys(BROKEN_UPGRADES).join(", ")}`,
+    `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; ` +
+      `or all; with --upgrade: ${Object.keys(BROKEN_UPGRADES).join(", ")}`,
   )
   .option("--store <name>", `where objects are kept: ${Object.keys(DRILL_STORES).join(", ")}`, "directory")
   .option(
     "--upgrade [ref]",
-    "instead, let this version replace the one at a commit; without one, the last commit of the version before",
+    "instead, let this version replace the one at a commit; without one, the last commit of the " +
+      "version before",
   )
   .option("--json", "print one line of JSON a cell")
   .action(run)

@@ -1,4 +1,4 @@
-/** Metrics of both processes on the real stack: what is stuck shows, and what is whole counts no orphan. */
+/** Metrics of both processes on the real stack: stuck work is visible, and intact data counts no orphan. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -25,7 +25,7 @@ async function page(port: number): Promise<string> {
   return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
-/** Samples by name and labels, as the process shows them. */
+/** Reads the samples of a process, by name and labels. */
 async function scrape(port: number): Promise<Map<string, number>> {
   const text = await page(port);
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -52,7 +52,7 @@ test("work that nobody takes shows in the queue of Temporal and in its age", asy
   expect(seen.get('holdfast_oldest_run_seconds{state="queued"}')).toBeGreaterThan(0);
 });
 
-test("a run that waits for the provider says so; afterwards nothing is open, and nothing is an orphan", async () => {
+test("a run that waits for the provider is counted; afterwards nothing is open or orphaned", async () => {
   stack.provider.failEmbeddings({ status: 503 });
   stack.restartWorker({ METRICS_PORT: String(ports.worker) });
   const { id } = await put("It waits for the provider.");
@@ -104,30 +104,29 @@ test("requests, stages, provider calls, caches and refusals are counted, each fo
     return samples.get('holdfast_chat_turn_duration_seconds_count{status="completed"}') === 1 && samples;
   });
   const worker = await scrape(ports.worker);
-  expect(
-    Object.fromEntries(
-      [...api].filter(([name]) =>
-        /^holdfast_http_request_duration_seconds_count.*(search|chat|unmatched|upload)/.test(name),
-      ),
-    ),
-  ).toEqual({
-    'holdfast_http_request_duration_seconds_count{route="/v1/data/upload",method="POST",status="2xx"}': 3,
-    'holdfast_http_request_duration_seconds_count{route="/v1/data/hybrid-search",method="POST",status="2xx"}': 3,
-    'holdfast_http_request_duration_seconds_count{route="/v1/chat/completions",method="POST",status="2xx"}': 1,
-    'holdfast_http_request_duration_seconds_count{route="/v1/chat/completions",method="POST",status="4xx"}': 1,
-    'holdfast_http_request_duration_seconds_count{route="unmatched",method="other",status="4xx"}': 1,
+  const prefix = "holdfast_http_request_duration_seconds_count";
+  const requests = [...api]
+    .filter(([name]) => name.startsWith(prefix) && /search|chat|unmatched|upload/.test(name))
+    .map(([name, value]) => [name.slice(prefix.length), value]);
+  expect(Object.fromEntries(requests)).toEqual({
+    '{route="/v1/data/upload",method="POST",status="2xx"}': 3,
+    '{route="/v1/data/hybrid-search",method="POST",status="2xx"}': 3,
+    '{route="/v1/chat/completions",method="POST",status="2xx"}': 1,
+    '{route="/v1/chat/completions",method="POST",status="4xx"}': 1,
+    '{route="unmatched",method="other",status="4xx"}': 1,
   });
   expect(api.get('holdfast_rate_limited_total{budget="chat"}')).toBe(1);
   expect(api.get('holdfast_cache_lookups_total{cache="query_embedding",result="hit"}')).toBe(1);
   expect(
     api.get(
-      'holdfast_provider_call_duration_seconds_count{operation="embed_query",outcome="provider_rate_limited"}',
+      "holdfast_provider_call_duration_seconds_count" +
+        '{operation="embed_query",outcome="provider_rate_limited"}',
     ),
   ).toBe(1);
   expect(api.get('holdfast_provider_call_duration_seconds_count{operation="chat",outcome="ok"}')).toBe(1);
   expect(api.get("holdfast_provider_first_event_seconds_count")).toBe(1);
   expect(api.get('holdfast_provider_tokens_total{operation="chat",direction="output"}')).toBeGreaterThan(0);
-  // Three of the route, one of the agent.
+  // Three searches by the route, and one by the agent.
   for (const stage of ["embed query", "wait", "scope", "dense", "sparse", "hits"])
     expect(api.get(`holdfast_search_stage_duration_seconds_count{stage="${stage}"}`)).toBe(4);
   for (const stage of ["read", "parse", "chunk", "write", "embed", "publish"])
@@ -151,7 +150,7 @@ test("requests, stages, provider calls, caches and refusals are counted, each fo
   );
 });
 
-test("a worker says which layers stand around its parser processes, and its log says it once at start", async () => {
+test("a worker reports the layers around its parser processes, and logs them once at start", async () => {
   const worker = await scrape(ports.worker);
   const layers = ["permissions", "limits", "network", "user", "privileges", "files", "calls"];
   for (const layer of layers)

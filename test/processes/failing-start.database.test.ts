@@ -1,4 +1,7 @@
-/** What can be expected to go wrong when a process starts is told in a line, and its exit code says whether a restart may mend it. */
+/**
+ * Expected failures at the start of a process are reported in one line, and the exit code says whether a
+ * restart may help.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -49,7 +52,10 @@ test("API and worker, where a port is taken and threads have begun", async () =>
         "api",
         { PORT: port, HOST: "127.0.0.1" },
         RESTART_MAY_HELP,
-        /^holdfast api: Port \d+ is in use on 127\.0\.0\.1\. Stop what listens there or set PORT to another one\.\n$/,
+        new RegExp(
+          "^holdfast api: Port \\d+ is in use on 127\\.0\\.0\\.1\\. " +
+            "Stop what listens there or set PORT to another one\\.\\n$",
+        ),
       ],
     ];
     await Promise.all(
@@ -76,7 +82,7 @@ test("API and worker, where a port is taken and threads have begun", async () =>
   }
 });
 
-test("a database that does not exist is an outage, as while it is restored; a certificate file that is not there is a mistake", async () => {
+test("a missing database is an outage, a missing certificate file is a mistake", async () => {
   const database = await createTestDatabase();
   try {
     const open = (change: (url: URL) => void) => {

@@ -1,4 +1,7 @@
-/** Several API and worker processes on one Postgres and one Temporal, as they run in production: each is replaced under load, and nobody notices. */
+/**
+ * Several API and worker processes share one Postgres and one Temporal, as in production: each is replaced
+ * under load without a failed request.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/embedded/ports.ts";
 import { type Answer, call, ended, fileForm } from "../support/clients/client.ts";
@@ -8,7 +11,7 @@ import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
-/** Longer than the proxy takes to notice. */
+/** Longer than the proxy takes to notice that a backend is not ready. */
 const DRAIN = { DRAIN_DELAY_SECONDS: "1" };
 
 const { stack, tenants } = onOwnStack({ keepsWorkflows: true, env: DRAIN });
@@ -46,7 +49,7 @@ const say = (body: object): Promise<Answer> =>
     ...body,
   });
 
-/** Repeats requests of each kind until told to stop. */
+/** Repeats requests of each kind until it is stopped. */
 function startLoad() {
   const failed: string[] = [];
   const documents: string[] = [];
@@ -147,7 +150,7 @@ test("replacing every process in turn fails no request, and what was accepted co
     );
 }, 180_000);
 
-test("a process that stops says so before it closes its port, and names each dependency with its latency", async () => {
+test("a stopping process is unready before it closes its port, and reports every dependency", async () => {
   const ask = async () => {
     const response = await fetch(`${second.url}/health/ready`);
     return { status: response.status, body: (await response.json()) as { status: string } };

@@ -1,4 +1,7 @@
-/** The unit of a single node: what systemd itself says of it where its tool is there, and that it starts what this project has. */
+/**
+ * The systemd unit of a single node: systemd accepts it, if its tool is installed, and it starts programs
+ * that this project has.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +24,7 @@ test("it starts a file of this project, and does not try again where settings ar
   expect(existsSync(main!.replace(INSTALLED, ROOT))).toBe(true);
   expect(rest).toEqual([]);
   expect(setting("RestartPreventExitStatus")).toBe(String(HOPELESS_EXIT));
-  // Above the 45 s of the API, 30 s of the worker and 20 s of the servers behind them.
+  // More than the sum of 45 s for the API, 30 s for the worker and 20 s for the servers.
   expect(Number(setting("TimeoutStopSec"))).toBeGreaterThan(95);
   expect(setting("KillMode")).toBe("mixed");
 });
@@ -38,7 +41,7 @@ test("systemd finds nothing wrong with it", unless(missing), () => {
       encoding: "utf8",
       timeout: 20_000,
     });
-    // Of units of the machine itself it may have something to say as well.
+    // The tool may also report problems of the machine's own units.
     expect(`${stdout}${stderr}`.split("\n").filter((line) => line.includes("holdfast"))).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });

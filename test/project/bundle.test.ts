@@ -7,7 +7,7 @@ import { WORKFLOW_INTERCEPTORS } from "../../src/temporal/workflow-bundle.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const PURE = ["src/workflows/", "src/domain/", "src/temporal/failure-converter.cjs"];
 
-test("the bundle of workflows holds nothing of ours but src/workflows and src/domain, and no library but Temporal's", async () => {
+test("the workflow bundle contains only src/workflows, src/domain and Temporal's packages", async () => {
   const modules = new Set<string>();
   await bundleWorkflowCode({
     workflowsPath: join(ROOT, "src/workflows/index.ts"),

@@ -1,7 +1,4 @@
-/**
- * Which modules the two processes load before they read their settings: what a process does not need stays
- * out of it.
- */
+/** The two processes load no modules that they do not need, before they read their settings. */
 import { execFile } from "node:child_process";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";

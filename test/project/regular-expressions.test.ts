@@ -1,4 +1,7 @@
-/** Every regular expression of the code takes time linear in what it is matched with, as far as an analysis of the expression can tell. */
+/**
+ * Every regular expression of the code runs in time linear in its input, as far as an analysis of the
+ * expression can tell.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { parseSync, Visitor } from "oxc-parser";
 import { analyse } from "scslre";
@@ -9,7 +12,10 @@ interface Expression {
   readonly flags: string;
 }
 
-/** Expressions that an analysis finds slow, and why nobody can make use of it. One that is mended or gone has to leave the list. */
+/**
+ * Expressions that the analysis finds slow, and why nobody can exploit them. An expression that was fixed or
+ * removed must leave the list.
+ */
 const ALLOWED: Readonly<Record<string, string>> = {
   "src/config/groups.ts /\\/+$/": "an operator's own setting",
   "src/storage/stores/gcs.ts /\\/+$/": "an operator's own setting",
@@ -17,7 +23,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "src/models/chat/local-extractive.ts /\\s*\\S+/gu": "the service's own answer of three quotations",
 };
 
-/** Files that put expressions together when they are loaded. */
+/** Files that build expressions when they are loaded. */
 const MADE_AT_LOAD = [
   "src/domain/paths.ts",
   "src/parsers/legacy/doc-headings.ts",
@@ -25,7 +31,7 @@ const MADE_AT_LOAD = [
   "src/search/text/tokens.ts",
   "src/storage/object-store.ts",
 ];
-/** Files that make a copy of a literal. */
+/** Files that copy a literal. */
 const COPIES = ["src/parsers/legacy/rtf-tokens.ts"];
 
 const files = globSync("src/**/*.ts").toSorted();
@@ -48,7 +54,7 @@ function literalsOf(file: string): { literals: Expression[]; makesOthers: boolea
   return { literals, makesOthers };
 }
 
-/** Loads a file anew and takes down what it makes on the way. */
+/** Loads a file again and records the expressions that it creates. */
 async function madeAtLoad(file: string): Promise<Expression[]> {
   const made: Expression[] = [];
   const Native = RegExp;
@@ -60,13 +66,13 @@ async function madeAtLoad(file: string): Promise<Expression[]> {
     },
   });
   vi.stubGlobal("RegExp", Watched);
-  // The query makes it another module than the one that may have been loaded before.
+  // The query makes it a different module from one that is already loaded.
   await import(`../../${file}?watched`);
   vi.unstubAllGlobals();
   return made;
 }
 
-/** Whether a text that repeats some character makes a search of it slower than linear. */
+/** Whether a text that repeats some character makes a search for the expression slower than linear. */
 function isSlow(expression: Expression): boolean {
   return analyse(expression, { maxReports: 1 }).reports.length > 0;
 }

@@ -1,11 +1,11 @@
-/** A test that is left out says why, so that nobody takes it for passed. */
+/** A skipped test gives its reason, so that nobody counts it as passed. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { notRunReporter } from "../support/run/not-run-reporter.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** They check the machine itself, and are pointless elsewhere. */
+/** Tests of the machine itself, which are pointless elsewhere. */
 const ALLOWED = ['test/image/image.own-stack.test.ts: test.runIf(process.env["CI"] === "true")'];
 
 test("conditions are written as `unless`, with their reason", () => {

@@ -1,4 +1,4 @@
-/** What comes with the dependencies: nothing runs at their installation that is not listed, and every version is exact. */
+/** Dependencies run no install scripts that are not listed, and have exact versions. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
-/** The only generator of numbers by chance that a seed repeats. */
+/** Random numbers that a seed repeats. */
 
-/** Numbers in [0, 1), by mulberry32. */
+/** Returns a generator of numbers in [0, 1), by the algorithm mulberry32. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

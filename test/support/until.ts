@@ -1,11 +1,16 @@
-/** How tests wait: for a condition, with an end that says what was seen last. */
+/** Waits for a condition in tests; a time-out reports the last error. */
 
 const FIRST_POLL_MS = 20;
-/** What is waited for long is looked for less often: a look costs the machine more than its answer is late. */
+/**
+ * The interval between two looks grows up to this, since each look costs the machine time that others need.
+ */
 const LONGEST_POLL_MS = 250;
 const POLL_SHARE = 0.05;
 
-/** Calls `look` until it answers something other than undefined or false. @throws after `timeoutMs`, with the last error where there was one. */
+/**
+ * Calls `look` until it returns something other than undefined or false, and returns that.
+ * @throws Error after `timeoutMs`; its cause is the last error of `look`, if there was one.
+ */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,

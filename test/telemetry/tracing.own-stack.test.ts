@@ -1,4 +1,7 @@
-/** Traces on the real stack: one of each request, through workflows and activities, down to SQL, store and provider; and nothing of its content. */
+/**
+ * Traces on the real stack: each request has one, through workflows and activities down to SQL, store and
+ * provider, and none contains content.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
 import { type CollectedSpan, type Collector, startCollector } from "../support/servers/collector.ts";
@@ -23,13 +26,13 @@ const SENTENCE = "Eisvögel brüten an steilen Ufern.";
 const QUESTION = "Wo brüten die Eisvögel eigentlich?";
 const ANSWER = "Offenbar-an-Ufern";
 
-/** A trace that a caller has begun: its id is `letter` throughout. */
+/** A trace that a caller has started; its id repeats `letter`. */
 const begun = (letter: string): { traceId: string; spanId: string; headers: Record<string, string> } => {
   const [traceId, spanId] = [letter.repeat(32), letter.repeat(16)];
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
 };
 
-/** The spans of the trace once all the wanted ones are there, and none whose parent is still to come. */
+/** Returns the spans of the trace after all wanted ones have arrived, and no parent is still missing. */
 async function traceOf(
   begun: { traceId: string; spanId: string },
   wanted: readonly string[],
@@ -50,13 +53,13 @@ async function traceOf(
   }
 }
 
-/** Spans whose parent is neither among them nor `root`. */
+/** Lists spans whose parent is neither among them nor `root`. */
 const loose = (spans: readonly CollectedSpan[], root: string): string[] => {
   const ids = new Set([root, ...spans.map((span) => span.spanId)]);
   return spans.filter((span) => !ids.has(span.parentSpanId)).map((span) => span.name);
 };
 
-test("one upload is one connected trace, from the request to what its workflow asks of database, store and provider", async () => {
+test("one upload is one connected trace, from the request to database, store and provider", async () => {
   const { traceId, spanId, headers } = begun("a");
   const answer = await call(
     stack.url,
@@ -91,7 +94,7 @@ test("one upload is one connected trace, from the request to what its workflow a
   expect(asked?.headers["traceparent"]).toBe(`00-${traceId}-${named("model embed_passage").spanId}-01`);
 });
 
-test("one chat turn is one connected trace, with its search, its model call and the workflow of its books", async () => {
+test("one chat turn is one connected trace, with its search, model call and workflow", async () => {
   const { traceId, spanId, headers } = begun("b");
   stack.provider.reply({ pieces: [ANSWER] });
   const body = { model: AGENTS.analyst, messages: [{ role: "user", content: QUESTION }] };
@@ -140,7 +143,7 @@ test("a request without a trace begins one; one that its caller does not want tr
   expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
 });
 
-test("no span holds a document's text or name, a message, an answer, a key or a statement's values", async () => {
+test("no span contains text or names of documents, messages, answers, keys or SQL values", async () => {
   const sent = collector.text();
   expect(sent.length).toBeGreaterThan(10_000);
   const planted = [

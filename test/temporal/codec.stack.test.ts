@@ -1,7 +1,9 @@
-/** What workers do with payloads that cannot be sealed, or that nobody of ours has sealed for them: one work suffers, the worker serves on. */
+/**
+ * Workers given payloads that cannot be sealed, or inputs that the service has not sealed for them: that one
+ * workflow suffers, and the worker serves on.
+ */
 import { randomUUID } from "node:crypto";
 import type { Payload } from "@temporalio/common";
-import proto from "@temporalio/proto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { PayloadKind } from "../../src/domain/payloads/places.ts";
@@ -17,6 +19,8 @@ import {
   plain,
   startSealedWorkers,
 } from "../support/workflows/sealed-workers.ts";
+import { describeForgedMessages, describeForgedResults } from "./forged-messages.ts";
+import { listenOn, newWorkflow } from "../support/workflows/listening.ts";
 import { until } from "../support/until.ts";
 
 const down = new DomainError("database_unavailable", "Postgres is away.");
@@ -24,10 +28,13 @@ const gone = new DomainError("not_found", "The organization was deleted.");
 const { keyring, unreadable } = memoryKeyring();
 const cutOver: TestCutOver = { at: null };
 
-const { activities, during, attempts, served, held } = notingActivities();
+const noted = notingActivities();
+const { activities, during, attempts, served, held } = noted;
 
 let sealed: SealedWorkers;
-beforeAll(async () => void (sealed = await startSealedWorkers(keyring, cutOver, activities)));
+beforeAll(async () => {
+  sealed = await startSealedWorkers(keyring, cutOver, activities);
+});
 afterAll(() => {
   for (const one of held.values()) one.resolve();
   return sealed.close();
@@ -44,13 +51,7 @@ function startDeletion(organizationId: string) {
   });
 }
 
-const newWorkflow = (name = "test"): string => `${name}/${randomUUID()}/${randomUUID()}`;
-const startListening = (workflowId = newWorkflow()) =>
-  sealed.client.workflow.start<(text: string) => Promise<string[]>>("listens", {
-    taskQueue: `${sealed.taskQueue}-tests`,
-    workflowId,
-    args: ["first"],
-  });
+const startListening = (workflowId = newWorkflow()) => listenOn(sealed, workflowId);
 
 async function startOld(workflowId: string) {
   return sealed.oldClient.workflow.start<(text: string) => Promise<string[]>>("listens", {
@@ -60,14 +61,14 @@ async function startOld(workflowId: string) {
   });
 }
 
-test("the old form is written until the cut-over; what began before it ends with it, and what begins after it is refused", async () => {
+test("the old form is written until the cut-over, and refused for what starts after it", async () => {
   const before = await startOld(newWorkflow());
   await before.signal("say", "old");
   const unbound = await startListening();
   await unbound.signal("hush");
   expect(await unbound.result()).toEqual(["first"]);
   expect(encodingsOf(await unbound.fetchHistory())).toEqual(new Set(["binary/holdfast-aes256gcm"]));
-  // The old form is taken for a minute longer than the cut-over.
+  // The old form is accepted for a minute after the cut-over.
   const { startTime } = await before.describe();
   cutOver.at = new Date(startTime.getTime() + 1 - 60_000);
   await before.signal("say", "older");
@@ -89,7 +90,7 @@ test("the old form is written until the cut-over; what began before it ends with
 });
 
 describe("keys", () => {
-  test("keys cannot be read while an activity fails: the worker serves others and goes on once they can", async () => {
+  test("while keys cannot be read for a failed activity, the worker serves others", async () => {
     const [hit, other] = [randomUUID(), randomUUID()];
     during.set(hit, (attempt) => {
       if (attempt > 1) return;
@@ -105,7 +106,7 @@ describe("keys", () => {
     expect(await handle.result()).toBe(2);
   });
 
-  test("keys cannot be read while a result is sealed: it is kept until they can, and nothing is done twice", async () => {
+  test("a result is kept until the keys can be read, and nothing is done twice", async () => {
     const hit = randomUUID();
     during.set(hit, () => {
       unreadable.set(hit, down);
@@ -118,7 +119,7 @@ describe("keys", () => {
     expect(await handle.result()).toBe(1);
   });
 
-  test("an organization has no key any more: its work fails for good, sealed with the instance's key, and the worker serves others", async () => {
+  test("work of an organization without a key fails for good, and the worker serves others", async () => {
     const [hit, other] = [randomUUID(), randomUUID()];
     during.set(hit, () => {
       unreadable.set(hit, gone);
@@ -164,7 +165,7 @@ describe("a workflow that somebody else has started", () => {
         });
         expect(served.has(own)).toBe(false);
       }
-      // What is logged of them has nothing of what they were given.
+      // The log contains nothing of what they were given.
       expect(JSON.stringify(sealed.refused)).not.toContain(input.claimId);
       expect(await (await startDeletion(randomUUID())).result()).toBe(1);
     },
@@ -229,158 +230,7 @@ describe("a workflow that somebody else has started", () => {
   });
 });
 
-describe("a workflow of ours that somebody else speaks to", () => {
-  /** Plain, without anything, and sealed for other places. */
-  const forgeries = async (
-    own: string,
-    kind: "signal" | "query" | "update",
-    name: string,
-  ): Promise<Payload[][]> => [
-    [plain("forged")],
-    ...(kind === "query" ? [] : [[]]),
-    await sealed.seal(newWorkflow(), { kind, name }, ["forged"]),
-    await sealed.seal(`${own}0`, { kind, name }, ["forged"]),
-    await sealed.seal(own, { kind: "input", name: "listens" }, ["forged"]),
-    await sealed.seal(own, { kind, name: "other" }, ["forged"]),
-  ];
-
-  test("drops their signals", async () => {
-    const handle = await startListening();
-    const { workflowId } = handle;
-    for (const payloads of await forgeries(workflowId, "signal", "say"))
-      await sealed.bare.workflowService.signalWorkflowExecution({
-        namespace: "default",
-        workflowExecution: { workflowId },
-        signalName: "say",
-        input: { payloads },
-      });
-    await handle.signal("say", "honest");
-    await handle.signal("hush");
-    expect(await handle.result()).toEqual(["first", "honest"]);
-  });
-
-  test("answers none of their queries but one without arguments, whose answer is sealed", async () => {
-    const handle = await startListening();
-    const { workflowId } = handle;
-    const ask = (payloads: Payload[]) =>
-      sealed.bare.workflowService.queryWorkflow({
-        namespace: "default",
-        execution: { workflowId },
-        query: { queryType: "heard", queryArgs: { payloads } },
-      });
-    for (const payloads of await forgeries(workflowId, "query", "heard"))
-      await expect(ask(payloads)).rejects.toThrow(/Encoded failure/);
-    const { queryResult } = await ask([]);
-    expect(Buffer.from(queryResult!.payloads![0]!.metadata!["encoding"]!).toString()).toBe(
-      "binary/holdfast-aes256gcm-bound",
-    );
-    expect(await handle.query("heard", "more")).toEqual(["first", "more"]);
-    await handle.signal("hush");
-  });
-
-  test("refuses their updates", async () => {
-    const handle = await startListening();
-    const { workflowId } = handle;
-    const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED: lifecycleStage } =
-      proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
-    for (const payloads of await forgeries(workflowId, "update", "shout")) {
-      const request = { meta: { updateId: randomUUID() }, input: { name: "shout", args: { payloads } } };
-      const { outcome } = await sealed.bare.workflowService.updateWorkflowExecution({
-        namespace: "default",
-        workflowExecution: { workflowId },
-        waitPolicy: { lifecycleStage },
-        request,
-      });
-      expect(outcome?.failure?.applicationFailureInfo?.type).toBe("forged");
-    }
-    expect(await handle.executeUpdate<string, [string]>("shout", { args: ["honest"] })).toBe("honest");
-    await handle.signal("hush");
-    expect(await handle.result()).toEqual(["first", "honest"]);
-  });
-
-  /** A workflow whose first activity waits, so that somebody else may answer for it: Temporal takes that from whoever names the activity. */
-  async function startWaiting() {
-    const workflowId = newWorkflow();
-    held.set(workflowId, Promise.withResolvers());
-    await sealed.client.workflow.start("echoes", {
-      taskQueue: `${sealed.taskQueue}-tests`,
-      workflowId,
-      args: ["honest"],
-    });
-    await until("the activity waits", () => served.has(workflowId));
-    const [pending] = (await sealed.bare.workflow.getHandle(workflowId).describe()).raw.pendingActivities!;
-    return { workflowId, activityId: pending!.activityId!, letGo: () => held.get(workflowId)!.resolve() };
-  }
-
-  test("takes no result of theirs for its activity's", async () => {
-    const place = { kind: "activity-result", name: "echo" } as const;
-    const forged: Array<(own: string, activityId: string) => Payload[] | Promise<Payload[]>> = [
-      () => [plain("forged")],
-      (_own, activityId) => sealed.seal(newWorkflow(), place, ["forged"], activityId),
-      (own) => sealed.seal(own, place, ["forged"], "another"),
-      (own, activityId) => sealed.seal(own, { kind: "activity-input", name: "echo" }, ["forged"], activityId),
-    ];
-    for (const make of forged) {
-      const { workflowId, activityId, letGo } = await startWaiting();
-      const result = { payloads: await make(workflowId, activityId) };
-      await sealed.bare.workflowService.respondActivityTaskCompletedById({
-        namespace: "default",
-        workflowId,
-        activityId,
-        result,
-      });
-      expect(await sealed.endOf(workflowId)).toEqual(["forged"]);
-      letGo();
-    }
-  });
-
-  test("can be made to fail by them, but reads no text of theirs", async () => {
-    const { workflowId, activityId, letGo } = await startWaiting();
-    const failure = {
-      message: "forged text",
-      applicationFailureInfo: {
-        type: "ForgedType",
-        nonRetryable: true,
-        details: { payloads: [plain("forged text")] },
-      },
-    };
-    await sealed.bare.workflowService.respondActivityTaskFailedById({
-      namespace: "default",
-      workflowId,
-      activityId,
-      failure,
-    });
-    expect(await sealed.endOf(workflowId)).toEqual(["", "forged"]);
-    const error = await sealed.client.workflow
-      .getHandle(workflowId)
-      .result()
-      .catch((thrown: Error) => thrown);
-    for (let cause = error as Error | undefined; cause; cause = cause.cause as Error | undefined)
-      expect(`${cause.message}${cause.stack}`).not.toContain("forged text");
-    letGo();
-  });
-
-  test("an activity that no workflow has asked for does not run", async () => {
-    const [activityId, seconds] = [randomUUID(), { seconds: 30 as never }];
-    const request = {
-      namespace: "default",
-      requestId: randomUUID(),
-      activityId,
-      taskQueue: { name: "embed" },
-      startToCloseTimeout: seconds,
-      input: { payloads: [plain({})] },
-    };
-    const started = await sealed.bare.workflowService
-      .startActivityExecution({ ...request, activityType: { name: "listSpacesToTend" } })
-      .catch((error: Error) => error);
-    // A server that has no such activities keeps us from them too.
-    if (started instanceof Error)
-      expect(started.message).toMatch(/unimplemented|not enabled|disabled|unknown/i);
-    else {
-      await until("it was refused", () =>
-        sealed.refused.some(({ workflow_id, type }) => workflow_id === "" && type === "listSpacesToTend"),
-      );
-      expect(served.has("")).toBe(false);
-    }
-  });
+describe("a workflow of the service that somebody else speaks to", () => {
+  describeForgedMessages(() => sealed);
+  describeForgedResults(() => sealed, noted);
 });

@@ -1,4 +1,4 @@
-/** What a seal holds to: a payload that was moved, changed or taken out of its time is refused, whoever asks. */
+/** A sealed payload that was moved, changed or used outside its time is refused, whoever asks. */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import {
   ApplicationFailure,
@@ -49,7 +49,7 @@ async function seal(context: SerializationContext, given: Place = place): Promis
   return (await client!.encode([placed(plain, given)], context))[0]!;
 }
 
-/** What a worker makes of it. */
+/** Decodes a payload as a worker does. */
 async function found(payload: Payload, context: SerializationContext | undefined) {
   const [decoded] = await worker!.decode([payload], context);
   return { found: openedOf(decoded), text: Buffer.from(decoded!.data!).toString() };
@@ -64,14 +64,14 @@ const as = (payload: Payload, metadata: Record<string, string>): Payload => ({
   },
 });
 
-test("a worker opens what was sealed for the workflow, and is told for which place", async () => {
+test("a worker opens what was sealed for the workflow, and learns for which place", async () => {
   expect(await found(await seal(workflow(own)), workflow(own))).toEqual({
     found: { form: "bound", place },
     text: '{"deletionId":"secret-text"}',
   });
 });
 
-test("a payload does not open in another workflow, organization or activity, nor where nobody knows in which", async () => {
+test("a payload opens in no other workflow, organization or activity, nor without a context", async () => {
   const sealed = await seal(workflow(own));
   const [kind, organization] = own.split("/");
   for (const other of [
@@ -100,14 +100,14 @@ test("whatever is changed of what a payload says of itself, it does not open", a
     expect(await found(as(sealed, change), workflow(own))).toEqual(refusedAs("damaged"));
   const ofOne = await seal(activity(own, "1"));
   expect(await found(as(ofOne, { "activity-id": "2" }), activity(own, "2"))).toEqual(refusedAs("damaged"));
-  // One that claims the instance's key was not sealed with it.
+  // This payload names the instance's key but was not sealed with it.
   expect(await found(as(sealed, { organization: "" }), workflow(own))).toEqual(refusedAs("damaged"));
   expect(await found(as(sealed, { organization: randomUUID() }), workflow(own))).toEqual(refusedAs("moved"));
 });
 
 test("a plain payload, and one whose metadata is too long, is not looked into", async () => {
   expect(await found(plain, workflow(own))).toEqual(refusedAs("unsealed"));
-  // What the codec itself notes for the sandbox is not taken from outside.
+  // Notes that the codec itself writes for the sandbox are not accepted from outside.
   expect(await found(placed(plain, place), workflow(own))).toEqual(refusedAs("unsealed"));
   expect(await found(as(await seal(workflow(own)), { more: "x".repeat(4_000) }), workflow(own))).toEqual(
     refusedAs("unsealed"),
@@ -129,7 +129,7 @@ test("the input of a schedule opens in the workflows that it starts, and nowhere
   expect(await found(signal, workflow(started))).toEqual(refusedAs("moved"));
 });
 
-test("the old form opens for what began until a minute after the cut-over, in its organization alone", async () => {
+test("the old form opens for workflows up to a minute after the cut-over, in its organization", async () => {
   const [old] = await oldClient!.encode([placed(plain, place)], workflow(own));
   const { found: opened } = await found(old!, workflow(own));
   const until = CUT_OVER.getTime() + 60_000;
@@ -143,7 +143,7 @@ test("the old form opens for what began until a minute after the cut-over, in it
   expect(await found(old!, workflow("maintenance"))).toEqual(refusedAs("moved"));
 });
 
-test("a client reads what was sealed for the workflow that it asks about; an operator's view asks about none", async () => {
+test("a client reads the workflow that it asks about; an operator's view reads any", async () => {
   const sealed = await seal(workflow(own));
   const read = async (payloads: Payload[], context?: SerializationContext) =>
     (await client!.decode(payloads, context)).map((payload) => defaultPayloadConverter.fromPayload(payload));
@@ -154,7 +154,7 @@ test("a client reads what was sealed for the workflow that it asks about; an ope
   await expect(client!.decode([as(sealed, { kind: "signal" })])).rejects.toMatchObject({ code: "corrupt" });
 });
 
-test("a failure's text is sealed as a failure's, a sign of life as a heartbeat, and a text for people as a note", async () => {
+test("failures, heartbeats and notes are each sealed as what they are", async () => {
   const converter = loadDataConverter(createDataConverter({ sealer, cutOver: bound }));
   const kindOf = (payload: Payload | null | undefined): string =>
     Buffer.from(payload!.metadata!["kind"]!).toString();
@@ -172,7 +172,9 @@ test("a failure's text is sealed as a failure's, a sign of life as a heartbeat, 
 });
 
 test("the cut-over is looked for every five seconds, and never again once it is there", async () => {
-  let [now, at, looks] = [0, null as Date | null, 0];
+  let now = 0;
+  let at: Date | null = null;
+  let looks = 0;
   const cutOver = createCutOver(
     async () => {
       looks += 1;
@@ -190,8 +192,9 @@ test("the cut-over is looked for every five seconds, and never again once it is 
   expect([await cutOver.oldFormUntil(), looks]).toEqual([CUT_OVER.getTime() + 60_000, 2]);
 });
 
-test("a look at the cut-over that lasts as long as an outage is the only one, however long that is", async () => {
-  let [now, looks] = [0, 0];
+test("during an outage of any length, only one look at the cut-over is pending", async () => {
+  let now = 0;
+  let looks = 0;
   const back = Promise.withResolvers<Date | null>();
   const cutOver = createCutOver(
     () => {
@@ -219,7 +222,7 @@ test("a look at the cut-over that failed is not kept", async () => {
   expect(await cutOver.oldFormUntil()).not.toBeNull();
 });
 
-test("our workers are told from those of the version before by their identity, which begins with their process", () => {
+test("our workers differ from those of the version before in their identity", () => {
   expect(workerIdentity()).toMatch(new RegExp(`^${process.pid}@`));
   expect(understandsBoundPayloads(workerIdentity())).toBe(true);
   expect(understandsBoundPayloads("4711@a-machine")).toBe(false);

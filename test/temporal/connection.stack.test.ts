@@ -1,4 +1,4 @@
-/** A process that starts before Temporal does says what it waits for. */
+/** A process that starts before Temporal reports what it waits for. */
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { expect, test } from "vitest";
@@ -23,7 +23,11 @@ test("one line that Temporal is waited for, and one when it is there", async () 
   const connecting = connectWorkers(settings, stop.signal, log);
   const front = createServer((socket) => {
     const onward = connect({ host: host!, port: Number(port) });
-    for (const end of [socket, onward]) end.on("error", () => (socket.destroy(), onward.destroy()));
+    const end = (): void => {
+      socket.destroy();
+      onward.destroy();
+    };
+    for (const side of [socket, onward]) side.on("error", end);
     socket.pipe(onward).pipe(socket);
   });
   try {

@@ -1,4 +1,4 @@
-/** What Temporal's SDK says becomes lines of our log. */
+/** Messages of Temporal's SDK become lines of the service's log. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
@@ -21,11 +21,12 @@ function recording() {
 }
 
 const activity =
-  "Error while processing ActivityTask.start: Activity function newer is not registered on this Worker, available activities: []";
+  "Error while processing ActivityTask.start: Activity function newer is not registered on this " +
+  "Worker, available activities: []";
 const workflow =
   "Failed to initialize workflow of type 'newWorkflow': no such function is exported by the workflow bundle";
 
-test("a type that this version does not know is a line without a stack and without its task, once for each type", () => {
+test("an unknown type is logged once, without a stack and without its task", () => {
   const { logger, said } = recording();
   for (let attempt = 0; attempt < 3; attempt += 1) {
     logger.error(activity, {

@@ -1,4 +1,7 @@
-/** A Temporal behind mutual TLS, by settings alone: both the client and the workers' core show their certificate. */
+/**
+ * A Temporal behind mutual TLS needs only settings: both the client and the workers' core present their
+ * certificate.
+ */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect } from "node:net";
@@ -21,7 +24,7 @@ let settings: Record<string, string>;
 
 const at = (name: string): string => join(folder, name);
 
-/** A key, and a certificate that the authority has signed. */
+/** Makes a key, and a certificate that the authority has signed. */
 async function certify(name: string): Promise<void> {
   await run("openssl", [
     "req",
@@ -49,7 +52,7 @@ async function certify(name: string): Promise<void> {
   await run("openssl", ["x509", "-req", "-in", at(`${name}.csr`), "-out", at(`${name}.pem`), ...signed]);
 }
 
-/** Takes connections that show a certificate of the authority, and hands them on in the clear. */
+/** Accepts connections with a certificate of the authority, and forwards them unencrypted. */
 async function startGate(target: string): Promise<Server> {
   const [host, port] = target.split(":");
   const [key, cert, ca] = await Promise.all(

@@ -1,13 +1,13 @@
-/** The workflow of a batch in a clock that jumps: a history that grows long goes on in a new one. */
+/** The workflow of a batch under a simulated clock: when its history grows long, it continues as new. */
 import { expect, test } from "vitest";
 import type { BatchInput } from "../../src/domain/work/batch.ts";
 import { batchReprocess } from "../../src/workflows/batch-reprocess.ts";
 import { ContinuedAsNew, virtualWorkflow } from "../support/workflows/virtual-workflow.ts";
 
-test("a batch whose history grows long goes on in a new one with its progress, until its last run has ended", async () => {
+test("a batch with a long history continues as new with its progress until its last run ends", async () => {
   const input: BatchInput = { organization: { id: "an organization", num: 1 }, batchId: "a batch" };
   let released = 0;
-  // Temporal's suggestion, as a server makes it when a history is long.
+  // The suggestion that a server makes when a history is long.
   const info = { continueAsNewSuggested: false };
   const stepBatch = async () => {
     released += 100;

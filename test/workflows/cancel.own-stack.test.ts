@@ -1,4 +1,7 @@
-/** A run is cancelled while its worker is held at each step of the pipeline, on the real stack: it ends there and leaves nothing. */
+/**
+ * A run is cancelled while its worker is held at each step of the pipeline, on the real stack: it ends there
+ * and leaves nothing.
+ */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +14,7 @@ import { type Stack, startStack } from "../support/stack/stack.ts";
 import { KEYS, SPACES } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
-/** Steps that hold no lock for which a cancel would wait. */
+/** Steps that hold no lock on which a cancel would wait. */
 const STEPS = POINTS.filter(
   (point) =>
     point.load === "uploads" &&
@@ -46,17 +49,23 @@ const editor = (method: string, path: string, body?: unknown) =>
 const query = async (text: string, values: unknown[] = []) =>
   (await stack.database.db.owner.query(text, values)).rows;
 
-/** A text whose chunks differ with their size. */
+/** Makes a text that is chunked differently for each chunk size. */
 const longText = (name: string): string =>
   Array.from({ length: 20 }, (_, index) => `Sentence ${index} ${name} has ${"some words ".repeat(10)}.`).join(
     "\n\n",
   );
 
-/** What a run has left in any table of texts and entries. */
+/** Counts what a run has left in the tables of texts and search entries. */
 async function leftOf(runId: string): Promise<number> {
   const [row] = await query(
-    `select ((select count(*) from chunks c where c.run_num = r.num) + (select count(*) from embeddings e where e.run_num = r.num and e.space_num = r.space_num)
-       + (select count(*) from posting_runs p where p.run_num = r.num))::int as count from pipeline_runs r where r.id = $1`,
+    `select (
+       (select count(*) from chunks chunk where chunk.run_num = run.num)
+       + (select count(*)
+          from embeddings embedding
+          where embedding.run_num = run.num and embedding.space_num = run.space_num)
+       + (select count(*) from posting_runs indexed where indexed.run_num = run.num))::int as count
+     from pipeline_runs run
+     where run.id = $1`,
     [runId],
   );
   return row.count;
@@ -73,7 +82,7 @@ test.each(STEPS.map((step) => [step.name, step] as const))(
     await ended(stack.url, KEYS.editor, id);
     round += 1;
     await writeFile(join(folder, "armed"), JSON.stringify({ point: step.name, process: "worker", round }));
-    // Other chunks than before, so that the provider is asked.
+    // Other chunks than before, so that the provider must be asked.
     const { pipeline_run_id: runId } = (
       await editor("POST", `/data/${id}/reprocess`, {
         chunker_name: "fixed_tokens",
@@ -99,7 +108,7 @@ test.each(STEPS.map((step) => [step.name, step] as const))(
       processing_state: { pipeline_status: "cancelled", error: { code: "cancelled" } },
     });
     expect((await editor("GET", `/data/${id}/integrity`)).body.findings).toEqual([]);
-    // Maintenance comes by minutes later.
+    // Makes the run old enough for maintenance.
     await query("update pipeline_runs set completed_at = completed_at - interval '1 hour' where id = $1", [
       runId,
     ]);

@@ -1,4 +1,4 @@
-/** What a document waits for that shares its claim, its user and its processes with slow ones: for none of them. */
+/** A document that shares its claim, its user and its processes with slow ones waits for none of them. */
 import { describe, expect, test } from "vitest";
 import { batchClient } from "../support/clients/batch-client.ts";
 import { documentClient } from "../support/clients/document-client.ts";
@@ -15,12 +15,17 @@ const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer
 const runOf = async (id: string) =>
   (
     await rows(
-      "select r.claim_id, r.completed_at, r.status, c.lane from pipeline_runs r left join claims c on c.id = r.claim_id where document_id = $1 order by version desc limit 1",
+      `select run.claim_id, run.completed_at, run.status, claim.lane
+       from pipeline_runs run
+       left join claims claim on claim.id = run.claim_id
+       where run.document_id = $1
+       order by run.version desc
+       limit 1`,
       [id],
     )
   )[0];
 
-/** Both in one claim; what is published with another has the other's moment. */
+/** Both documents are in one claim; documents that are published together have the same time. */
 async function expectEarlier(small: string, slow: string): Promise<void> {
   const [ofSmall, ofSlow] = [await runOf(small), await runOf(slow)];
   expect([ofSmall.status, ofSlow.status]).toEqual(["completed", "completed"]);
@@ -35,7 +40,11 @@ describe("a document in a claim with a slow one", () => {
     const { body } = await batches.start({ document_ids: [slow.id, small.id], chunker_name: "recursive" });
     const standing = () =>
       rows(
-        "select r.status, r.claim_id from pipeline_runs r join documents d on d.id = r.document_id and d.latest_run_num = r.num where d.id = any($1) order by d.id",
+        `select run.status, run.claim_id
+         from pipeline_runs run
+         join documents document on document.id = run.document_id and document.latest_run_num = run.num
+         where document.id = any($1)
+         order by document.id`,
         [[slow.id, small.id]],
       );
     const [ofSlow, ofSmall] = await until("the small one has ended", async () => {

@@ -1,4 +1,4 @@
-/** Deletions of folders against what happens in them meanwhile, on the real stack. */
+/** Deletions of folders that run at the same time as changes in them, on the real stack. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -34,7 +34,7 @@ const put = async (folderId: string, text: string): Promise<Answer["body"]> =>
 
 afterEach(() => stack.provider.clearFaults());
 
-test("a folder that is deleted while it and another are moved into one another ends with each either there or gone, and nothing open", async () => {
+test("folders that are moved into each other during a deletion end either present or gone", async () => {
   for (let round = 0; round < 8; round += 1) {
     const [x, y] = [await make("X"), await make("Y")];
     const document = await put(y.id, "A cockatrice was seen.");
@@ -44,7 +44,7 @@ test("a folder that is deleted while it and another are moved into one another e
       move(y.id, x.id),
     ]);
     expect(deleted.status).toBe(204);
-    // Of a cycle one half is refused; what comes behind the deletion finds no X.
+    // One of the two moves that would form a cycle is refused; a move after the deletion finds no folder.
     for (const { status } of moved) expect([200, 400, 404]).toContain(status);
     expect((await request("GET", `/folders/${x.id}`)).status).toBe(404);
     const isGone = moved[1]!.status === 200;
@@ -54,7 +54,7 @@ test("a folder that is deleted while it and another are moved into one another e
   await until("every deletion is complete", async () => (await open("deletions", "completed_at")) === 0);
 });
 
-test("deleting a folder cancels a pipeline that still runs for a document in it, and leaves nothing of it: rows, entries, cached vectors, objects", async () => {
+test("deleting a folder cancels a running pipeline in it, and leaves nothing of its document", async () => {
   const { owner } = stack.database.db;
   const folder = await make("Half done");
   const stays = await ended(
@@ -70,15 +70,21 @@ test("deleting a folder cancels a pipeline that still runs for a document in it,
   );
   const ids = [stays.id, document.id];
   const { rows: before } = await owner.query(
-    "select r.num, r.object_key, c.content_hash from pipeline_runs r join chunks c on c.run_num = r.num where r.document_id = any($1)",
+    `select run.num, run.object_key, chunk.content_hash
+     from pipeline_runs run
+     join chunks chunk on chunk.run_num = run.num
+     where run.document_id = any($1)`,
     [ids],
   );
   expect(before).toHaveLength(2);
   expect((await request("DELETE", `/folders/${folder.id}`)).status).toBe(204);
   await until("the deletion is complete", async () => (await open("deletions", "completed_at")) === 0);
   const { rows } = await owner.query(
-    `select (select count(*) from documents where id = any($1)) + (select count(*) from pipeline_runs where document_id = any($1)) + (select count(*) from chunks where run_num = any($2))
-       + (select count(*) from embeddings where run_num = any($2)) + (select count(*) from embedding_cache where content_hash = any($3))
+    `select (select count(*) from documents where id = any($1))
+       + (select count(*) from pipeline_runs where document_id = any($1))
+       + (select count(*) from chunks where run_num = any($2))
+       + (select count(*) from embeddings where run_num = any($2))
+       + (select count(*) from embedding_cache where content_hash = any($3))
        + (select count(*) from raw_files where object_key = any($4)) as left`,
     [
       ids,
@@ -90,6 +96,6 @@ test("deleting a folder cancels a pipeline that still runs for a document in it,
   expect(Number(rows[0].left)).toBe(0);
   const objects = await readdir(join(stack.dataDir, "objects"), { recursive: true });
   expect(objects.filter((name) => before.some((row) => name.endsWith(row.object_key)))).toEqual([]);
-  // The workflow waits for the provider no longer than until its next look.
+  // The workflow ends its wait for the provider at its next look.
   await until("its claim is closed", async () => (await open("claims", "closed_at")) === 0, 45_000);
 }, 90_000);

@@ -1,4 +1,4 @@
-/** The pipeline on the real stack: what was accepted ends, exactly once, whatever is killed or down. */
+/** The pipeline on the real stack: every accepted document ends, exactly once, whatever is killed or down. */
 import { afterEach, describe, expect, test } from "vitest";
 
 import { call, fileForm } from "../support/clients/client.ts";
@@ -67,13 +67,20 @@ describe("a large document", () => {
     const accepted = await accept(longText("leviathan", 1_600), "leviathan.md");
     const { rows } = await until("it is indexed in part", async () => {
       const found = await stack.database.db.owner.query(
-        "select from embeddings e join pipeline_runs r on r.num = e.run_num where r.document_id = $1 limit 1",
+        `select
+         from embeddings embedding
+         join pipeline_runs run on run.num = embedding.run_num
+         where run.document_id = $1
+         limit 1`,
         [accepted.id],
       );
       return (
         found.rowCount === 1 &&
         stack.database.db.owner.query(
-          "select h.reason from hidden_runs h join pipeline_runs r on r.num = h.run_num where r.document_id = $1 and r.status <> 'completed'",
+          `select hidden.reason
+           from hidden_runs hidden
+           join pipeline_runs run on run.num = hidden.run_num
+           where run.document_id = $1 and run.status <> 'completed'`,
           [accepted.id],
         )
       );

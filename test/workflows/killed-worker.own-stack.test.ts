@@ -1,4 +1,7 @@
-/** A worker that is killed in the middle of its work: another one goes on, and nothing is lost, doubled or stuck. */
+/**
+ * After a worker is killed in the middle of its work, another one continues, and nothing is lost, doubled or
+ * stuck.
+ */
 import { getPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { claimRuns } from "../../src/db/runs/claim.ts";
@@ -14,12 +17,12 @@ const { end, accept } = documentClient({ stack, tenants });
 
 afterEach(() => stack.provider.clearFaults());
 
-test("the worker steps back behind the API once it is up", async () => {
+test("the worker runs at a lower priority than the API", async () => {
   await until("the worker is up", () => stack.worker.output().includes("worker is up"));
   expect(getPriority(stack.worker.child.pid)).toBeGreaterThan(getPriority(stack.api.child.pid));
 });
 
-test("kill -9 of the worker in mid-pipeline: after a restart every document completes with every chunk once", async () => {
+test("after kill -9 in mid-pipeline, every document completes with every chunk once", async () => {
   stack.provider.failEmbeddings({ status: 503 });
   const accepted = await Promise.all(
     ["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 30), `${name}.md`)),
@@ -55,14 +58,15 @@ test("a claim whose process died before it started its workflow is started by an
   ).rows[0]!;
   await stack.restartApi();
   const accepted = await accept(longText("dolphin", 3), "dolphin.md");
-  // The claim as a dispatcher leaves it that dies before its call to Temporal: leased, not started.
+  // The state that a dispatcher leaves if it dies before its call to Temporal: the claim is leased but not
+  // started.
   await until(
     "the API has dispatched",
     async () =>
       (await db.owner.query("select from claims where closed_at is null and started_at is not null"))
         .rowCount === 1,
   );
-  // The API may dispatch again at any moment; it is taken from it until it does not.
+  // The API may dispatch at any moment, so the lease is taken from it until it no longer renews it.
   const claim = await until("the claim is nobody's", async () => {
     await db.owner.query("update pipeline_runs set claim_id = null where document_id = $1", [accepted.id]);
     return (await claimRuns(db.system, organization, 0))[0];
@@ -79,7 +83,7 @@ test("a claim whose process died before it started its workflow is started by an
 
 const PAGES = 400;
 
-test("kill -9 of the worker in the middle of a long PDF: it goes on from the last checkpoint, and every page is there once", async () => {
+test("after kill -9 in a long PDF, work resumes at the checkpoint and has every page once", async () => {
   const lines = (page: number) =>
     Array.from(
       { length: 12 },
@@ -98,8 +102,11 @@ test("kill -9 of the worker in the middle of a long PDF: it goes on from the las
   const firstChunks = async () =>
     (
       await owner.query<{ id: string; page: number | null }>(
-        `select c.id, (r.checkpoint->>'next_page')::int as page from chunks c join pipeline_runs r on r.num = c.run_num
-         where r.document_id = $1 and c.page_end <= 50 order by c.chunk_index`,
+        `select chunk.id, (run.checkpoint->>'next_page')::int as page
+         from chunks chunk
+         join pipeline_runs run on run.num = chunk.run_num
+         where run.document_id = $1 and chunk.page_end <= 50
+         order by chunk.chunk_index`,
         [accepted.id],
       )
     ).rows;
@@ -112,7 +119,13 @@ test("kill -9 of the worker in the middle of a long PDF: it goes on from the las
   expect((await firstChunks()).map((chunk) => chunk.id)).toEqual(before.map((chunk) => chunk.id));
 
   const { rows } = await owner.query(
-    "select count(*)::int as chunks, count(distinct chunk_index)::int as distinct, count(distinct page_start)::int as pages, max(chunk_index) + 1 as last from chunks c join documents d on d.published_run_num = c.run_num where d.id = $1",
+    `select count(*)::int as chunks,
+       count(distinct chunk.chunk_index)::int as distinct,
+       count(distinct chunk.page_start)::int as pages,
+       max(chunk.chunk_index) + 1 as last
+     from chunks chunk
+     join documents document on document.published_run_num = chunk.run_num
+     where document.id = $1`,
     [accepted.id],
   );
   expect(rows[0]).toMatchObject({ chunks: rows[0].distinct, pages: PAGES, last: rows[0].chunks });

@@ -1,4 +1,7 @@
-/** An older copy of Temporal's own database under a newer Postgres, and none at all: what the rows say is owed is done, once. */
+/**
+ * Temporal's database is restored from an older copy, or is empty, while Postgres is newer: what the rows say
+ * is due is done, once.
+ */
 import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,14 +46,14 @@ const waits = (id: string) =>
         .length === 1,
   );
 
-/** The minute after which somebody asks Temporal what became of what it was given. */
+/** Lets the minute pass after which a dispatcher asks Temporal about the work that it started. */
 async function letTimePass(): Promise<void> {
   await rows("update claims set leased_until = now() where closed_at is null");
   await rows("update deletions set leased_until = null where completed_at is null");
   await rows("update batches set leased_until = null where completed_at is null");
 }
 
-/** Puts `from` in the place of what Temporal remembers; an empty folder is a Temporal that remembers nothing. */
+/** Replaces Temporal's database by `from`, or by an empty one. */
 async function replaceMemory(from: string | null): Promise<void> {
   await stack.stopTemporal();
   await rm(files(), { recursive: true });
@@ -68,7 +71,8 @@ test.each([
     const before = await put(`${name}-before`);
     await ended(stack.url, tenants.keys.editor, before);
     stack.provider.failEmbeddings({ status: 503 });
-    // Runs while the copy is made, ends behind it: the older copy thinks that it still runs.
+    // This run is active while the copy is made and ends afterwards, so the older copy believes that it still
+    // runs.
     const during = await put(`${name}-during`);
     await waits(during);
     await stack.stopTemporal();
@@ -79,7 +83,7 @@ test.each([
     stack.provider.clearFaults();
     await ended(stack.url, tenants.keys.editor, during, 90_000);
 
-    // The copy knows nothing of these.
+    // The copy does not contain these.
     stack.provider.failEmbeddings({ status: 503 });
     const after = await Promise.all([put(`${name}-after-one`), put(`${name}-after-two`)]);
     for (const id of after) await waits(id);

@@ -1,4 +1,7 @@
-/** Documents that take down what processes them, on the real stack: they end with a reason, and their neighbours never notice. */
+/**
+ * Documents that kill the process that handles them, on the real stack: they end with a reason, and other
+ * documents do not suffer.
+ */
 import { Client, Connection } from "@temporalio/client";
 import { afterEach, expect, test } from "vitest";
 import { ended, upload } from "../support/clients/client.ts";
@@ -21,7 +24,7 @@ const put = async (content: string | Uint8Array<ArrayBuffer>, name: string): Pro
 const stateOf = async (id: string) =>
   (await ended(stack.url, tenants.keys.editor, id, 120_000)).processing_state;
 
-/** The types of failures and time-outs of the activities of the run's own workflow. */
+/** Returns the types of failures and time-outs of the activities in the run's own workflow. */
 async function failuresInIsolation(runId: string): Promise<unknown[]> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const { workflow } = new Client({ connection });
@@ -49,7 +52,10 @@ async function failuresInIsolation(runId: string): Promise<unknown[]> {
   }
 }
 
-/** Starts a worker that kills itself over poison, and another in its place each time, as an orchestrator does, while `work` runs. */
+/**
+ * Runs `work` with a worker that kills itself when it meets poison, and starts another one each time, as an
+ * orchestrator does.
+ */
 async function supervised(work: (deaths: () => number) => Promise<void>): Promise<void> {
   let deaths = 0;
   let isOver = false;
@@ -74,9 +80,9 @@ async function supervised(work: (deaths: () => number) => Promise<void>): Promis
   }
 }
 
-test("a document that kills its parser twice ends worker_crashed, the worker lives, and those of its group complete", async () => {
+test("a document that kills its parser twice ends worker_crashed, and its group completes", async () => {
   const pdf = (text: string) => new Uint8Array(makePdf([[text, "Words of the page."]]));
-  // Nothing is claimed before all are there, so that they are one group in each lane.
+  // Nothing is claimed before all documents exist, so that each lane gets them as one group.
   await rows(
     "create function hold() returns trigger language plpgsql as 'begin new.held := true; return new; end'",
   );
@@ -106,12 +112,14 @@ test("a document that kills its parser twice ends worker_crashed, the worker liv
   ).toEqual([{ members: 4 }, { members: 2 }]);
   expect(
     await rows(
-      "select max(lost_attempts) as lost from pipeline_runs where num > (select max(num) - 6 from pipeline_runs)",
+      `select max(lost_attempts) as lost
+       from pipeline_runs
+       where num > (select max(num) - 6 from pipeline_runs)`,
     ),
   ).toEqual([{ lost: 0 }]);
 }, 120_000);
 
-test("a document that kills its worker does so once, and ends worker_crashed after three losses in isolation; one that is in hand alone each time, and those beside, complete", async () => {
+test("a document that kills its worker ends worker_crashed in isolation, and others complete", async () => {
   stack.provider.failEmbeddings({ hang: true });
   const innocent = await put(
     "# Innocent\n\nIt waits for its embedding while others kill the worker.",
@@ -125,7 +133,9 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
       "another attempt has it in hand",
       async () => {
         const [run] = await rows(
-          `select attempt_id, suspected from pipeline_runs where document_id = '${innocent}' and status = 'embedding'`,
+          `select attempt_id, suspected
+           from pipeline_runs
+           where document_id = '${innocent}' and status = 'embedding'`,
         );
         if (!run?.attempt_id || seen.has(run.attempt_id) || run.suspected !== seen.size > 0) return false;
         seen.add(run.attempt_id);
@@ -143,7 +153,10 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
     await inHandAnew();
     expect(
       await rows(
-        `select lost_attempts, cardinality(run_ids) as members from pipeline_runs r join claims c on c.id = r.claim_id where document_id = '${innocent}'`,
+        `select run.lost_attempts, cardinality(claim.run_ids) as members
+         from pipeline_runs run
+         join claims claim on claim.id = run.claim_id
+         where run.document_id = '${innocent}'`,
       ),
     ).toEqual([{ lost_attempts: 0, members: 1 }]);
     stack.provider.clearFaults();
@@ -160,7 +173,8 @@ test("a document that kills its worker does so once, and ends worker_crashed aft
     ).toEqual(poison.map((id) => ({ document_id: id, lost_attempts: 3 })));
     expect(deaths()).toBe(2);
     const ofPoison = await rows("select id from pipeline_runs where lost_attempts > 0");
-    // Told by whoever saw the process die, and not first by the heartbeats that it missed.
+    // The failure was reported by the process that saw the other one die, before missed heartbeats would have
+    // shown it.
     for (const { id } of ofPoison)
       expect(await failuresInIsolation(id)).toEqual(["process_lost", "process_lost", "process_lost"]);
   });

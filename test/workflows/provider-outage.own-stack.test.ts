@@ -1,4 +1,7 @@
-/** A provider that is down for an hour, in simulated time: the workflow's own code and the real activities, while the clock jumps. */
+/**
+ * A provider that is down for an hour, in simulated time: the workflow's own code runs with the real
+ * activities while the clock jumps.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +38,7 @@ const parserPool = createParserPool({ size: 1 });
 
 beforeAll(async () => {
   vi.spyOn(performance, "now").mockImplementation(() => realNow() + passedMs);
-  // No process of the stack claims anything: the test does.
+  // Keeps the stack's processes from claiming runs; only the test claims.
   await stack.stopTemporal();
   shared = await openSharedDeps(requireReal(loadConfig(stack.env)), "test");
   temporaryFolder = await mkdtemp(join(tmpdir(), "holdfast-hour-"));
@@ -71,34 +74,39 @@ const realNow = performance.now.bind(performance);
 let passedMs = 0;
 const warnings: Record<string, unknown>[] = [];
 
-/** The world after so many milliseconds: whatever happened is so much longer ago, and whatever will be is so much nearer. */
+/** Lets `ms` pass for the database: past times move further back, and future times come nearer. */
 async function age(ms: number): Promise<void> {
   const by = [ms / 1_000];
   await rows(
-    "update provider_gates set not_before = not_before - make_interval(secs => $1), updated_at = updated_at - make_interval(secs => $1)",
+    `update provider_gates
+     set not_before = not_before - make_interval(secs => $1),
+       updated_at = updated_at - make_interval(secs => $1)`,
     by,
   );
   await rows(
-    "update pipeline_runs set started_at = started_at - make_interval(secs => $1), waiting_since = waiting_since - make_interval(secs => $1), created_at = created_at - make_interval(secs => $1)",
+    `update pipeline_runs
+     set started_at = started_at - make_interval(secs => $1),
+       waiting_since = waiting_since - make_interval(secs => $1),
+       created_at = created_at - make_interval(secs => $1)`,
     by,
   );
   passedMs += ms;
 }
 
 const OUTAGES: ReadonlyArray<readonly [what: string, fault: Fault, code: string, most: number]> = [
-  // Asked once when a group comes, and again when the time that it asked for is over.
+  // The provider is asked once when a group arrives, and again after the delay that it asked for.
   [
     "429 with Retry-After: 60",
     { status: 429, headers: { "retry-after": "60" } },
     "provider_rate_limited",
     64,
   ],
-  // Asked again after 30 seconds at most.
+  // The provider is asked again after at most 30 seconds.
   ["503", { status: 503 }, "provider_unavailable", 130],
   ["401, as of an account that is not paid", { status: 401 }, "provider_unavailable", 130],
 ];
 
-/** Uploads the documents of every outage, and leaves their runs to the test alone. */
+/** Uploads the documents for every outage, and leaves their runs to the test. */
 async function uploadAll(): Promise<void> {
   await Promise.all(
     OUTAGES.flatMap(([what]) =>
@@ -119,7 +127,8 @@ async function uploadAll(): Promise<void> {
 }
 
 test.each(OUTAGES)(
-  "%s for an hour costs no document, is told in one warning, and the provider is asked a bounded number of times",
+  "%s for an hour costs no document, is told in one warning, and the provider is asked a bounded " +
+    "number of times",
   async (what, fault, code, most) => {
     warnings.length = 0;
     stack.provider.failEmbeddings(fault);
@@ -144,7 +153,11 @@ test.each(OUTAGES)(
         if (clock.sleptMs() < HOUR_MS) return;
         if (calls === 0) {
           const waits = await rows(
-            "select waiting_for, waiting_attempts, extract(epoch from now() - waiting_since)::float8 as seconds from pipeline_runs where document_id = any($1)",
+            `select waiting_for,
+               waiting_attempts,
+               extract(epoch from now() - waiting_since)::float8 as seconds
+             from pipeline_runs
+             where document_id = any($1)`,
             [ids],
           );
           for (const wait of waits)

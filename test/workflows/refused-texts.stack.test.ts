@@ -1,4 +1,7 @@
-/** Documents with texts that the embedding provider refuses, on the real stack: they are found by words, and nobody else notices. */
+/**
+ * Documents with texts that the embedding provider refuses, on the real stack: they are found by words, and
+ * no other document suffers.
+ */
 import { afterEach, expect, test } from "vitest";
 import { type Answer, call, ended } from "../support/clients/client.ts";
 import { documentClient } from "../support/clients/document-client.ts";
@@ -15,7 +18,7 @@ afterEach(() => {
   stack.provider.poisonTexts();
 });
 
-/** One chunk for each word. */
+/** Makes a text with one chunk for each word. */
 const sections = (...words: string[]): string =>
   words.map((word) => `## The ${word}\n\n${`Here the ${word} counts. `.repeat(150)}`).join("\n\n");
 const chunksOf = async (id: string): Promise<Answer["body"][]> =>
@@ -27,7 +30,10 @@ const find = async (query: string): Promise<Answer["body"][]> =>
 const refuse = (word: string, poison: Poison = "zeros"): void =>
   stack.provider.poisonTexts((text) => (text.includes(word) ? poison : undefined));
 
-/** Ends `completed`, with a warning for each chunk that holds the word, and only for those. */
+/**
+ * Expects the document to end `completed`, with a warning for each chunk that contains the word, and no
+ * others.
+ */
 async function expectRefused(id: string, word: string): Promise<Answer["body"]> {
   const document = await end(id);
   const chunks = await chunksOf(id);
@@ -75,7 +81,8 @@ test.each([["zeros" as const], [{ status: 400 }]])(
 );
 
 test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as const])(
-  "a document with a text (%s) that the provider breaks on waits alone, says so, and ends once the provider takes it",
+  "a document with a text (%s) that the provider breaks on waits alone, says so, and ends once the " +
+    "provider takes it",
   async (word, poison) => {
     refuse(word, poison);
     const breaking = await accept(sections("lynx", word), `${word}.md`);
@@ -100,13 +107,16 @@ test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as cons
       pipeline_status: "embedding",
       waiting_for: { code: "provider_unavailable" },
     });
-    // What the provider did embed of it is kept, so that no attempt pays for it again.
+    // The vectors that the provider did return are cached, so no attempt pays for them again.
     await until(
       "the other texts are kept",
       async () =>
         (
           await rows(
-            "select from chunks c join embedding_cache e on e.content_hash = c.content_hash where c.document_id = $1",
+            `select
+             from chunks chunk
+             join embedding_cache cached on cached.content_hash = chunk.content_hash
+             where chunk.document_id = $1`,
             [breaking.id],
           )
         ).length > 0,
@@ -136,7 +146,11 @@ test("the next run asks for a refused text again, and a restored version does no
 
   const [, first] = await versions(id);
   await rows(
-    "delete from embedding_cache e using chunks c where c.document_id = $1 and e.content_hash = c.content_hash and c.refused_by is not null",
+    `delete from embedding_cache cached
+     using chunks chunk
+     where chunk.document_id = $1
+       and cached.content_hash = chunk.content_hash
+       and chunk.refused_by is not null`,
     [id],
   );
   const { texts } = stack.provider.counts;
@@ -157,7 +171,7 @@ test("a document of which every text is refused fails, and what it showed before
   expect(await end(id)).toMatchObject({ version: 2, processing_state: { pipeline_status: "completed" } });
 });
 
-test("a provider that takes no text at all is waited for, and what it refuses afterwards is found", async () => {
+test("a provider that refuses every text is waited for, and later refusals are found", async () => {
   stack.provider.poisonTexts(() => ({ status: 400 }));
   const { id } = await accept(sections("ibex", "gaur"), "gaur.md");
   await until(
@@ -187,7 +201,7 @@ test("a large document goes on past refused texts where its batches meet", async
   expect(await integrityOf(id)).toMatchObject({ ok: true, findings: [] });
 }, 150_000);
 
-test("a vector that is missing without a mark is damage, beside refused texts too", async () => {
+test("a vector that is missing without a mark is damage, even next to refused texts", async () => {
   refuse("saiga");
   const { id } = await accept(sections("crane", "saiga", "stork"), "saiga.md");
   await expectRefused(id, "saiga");
@@ -196,7 +210,9 @@ test("a vector that is missing without a mark is damage, beside refused texts to
   ).toBe(true);
   const RUN = "(select published_run_num from documents where id = $1)";
   await rows(
-    `delete from embeddings where run_num = ${RUN} and chunk_index = (select min(chunk_index) from chunks where run_num = ${RUN} and refused_by is null)`,
+    `delete from embeddings
+     where run_num = ${RUN}
+       and chunk_index = (select min(chunk_index) from chunks where run_num = ${RUN} and refused_by is null)`,
     [id],
   );
   expect((await integrityOf(id)).findings).toMatchObject([{ code: "embeddings_incomplete" }]);

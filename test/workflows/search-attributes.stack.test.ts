@@ -1,4 +1,7 @@
-/** What an operator finds in Temporal, on the real stack: every documented query is one, and workflows carry what it asks for. */
+/**
+ * What an operator finds in Temporal, on the real stack: every documented query is valid, and workflows carry
+ * the attributes that it uses.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +15,7 @@ import { until } from "../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 const { editor } = documentClient({ stack, tenants });
-/** A client that reads encrypted payloads, as the Temporal UI does through the codec. */
+/** Its client reads encrypted payloads, as the Temporal UI does through the codec. */
 let shared: SharedDeps;
 let documentId: string;
 
@@ -34,7 +37,7 @@ afterAll(async () => {
   await shared.close();
 });
 
-/** The one workflow that the query finds, as soon as Temporal shows it so. */
+/** Returns the one workflow that the query finds, as soon as Temporal lists it. */
 async function found(query: string) {
   const execution = await until(`a workflow with ${query}`, async () => {
     for await (const one of shared.temporal.workflow.list({ query })) return one;
@@ -46,7 +49,7 @@ async function found(query: string) {
   return { attributes: description.searchAttributes, summary: await description.staticSummary() };
 }
 
-/** The queries in the table of docs/operations.md, with its blanks filled in. */
+/** Returns the queries in the table of docs/operations.md, with their placeholders filled in. */
 function documentedQueries(): string[] {
   const text = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
   const table = /^\| question \| query \|\n(?:\|.*\n)+/m.exec(text)![0];
@@ -69,7 +72,7 @@ test.each(documentedQueries())("docs/operations.md: %s is a query", async (query
   await expect(shared.temporal.workflow.count(query)).resolves.toMatchObject({ count: expect.any(Number) });
 });
 
-describe("is found by its tenant, and says what it is, where it is and how it ended, in words without a name", () => {
+describe("is found by its tenant, and says without names what it is, where it is and how it ended", () => {
   test("a pipeline", async () => {
     const { attributes, summary } = await found(`DocumentId = '${documentId}' AND Outcome = 'completed'`);
     expect(attributes).toMatchObject({
@@ -94,7 +97,8 @@ describe("is found by its tenant, and says what it is, where it is and how it en
   test("a deletion", async () => {
     await editor("DELETE", `/data/${documentId}`);
     const { attributes, summary } = await found(
-      `WorkflowType = 'deleteTarget' AND ExecutionStatus = 'Completed' AND OrganizationId = '${tenants.acme}'`,
+      "WorkflowType = 'deleteTarget' AND ExecutionStatus = 'Completed' AND OrganizationId = " +
+        `'${tenants.acme}'`,
     );
     expect(attributes).toMatchObject({ OrganizationId: [tenants.acme] });
     expect(summary).not.toMatch(/nobody/);

@@ -1,4 +1,7 @@
-/** What waits says so: in the document, its run, its batch, a search of documents and the Temporal UI. */
+/**
+ * A waiting run is shown as such in its document, its run, its batch, a search of documents and the Temporal
+ * UI.
+ */
 import { afterEach, expect, test } from "vitest";
 import { loadConfig, requireReal } from "../../src/config/config.ts";
 import { openSharedDeps } from "../../src/deps.ts";
@@ -21,7 +24,7 @@ const WAIT = {
   next_attempt_at: expect.stringMatching(/Z$/),
 };
 
-/** What operators read beside the workflow, sealed on its way as everything is. */
+/** Returns the details that operators see with the workflow, which are encrypted like all payloads. */
 async function detailsOf(claimId: string): Promise<string> {
   const deps = await openSharedDeps(requireReal(loadConfig(stack.env)), "test");
   try {

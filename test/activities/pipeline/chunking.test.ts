@@ -1,4 +1,4 @@
-/** Chunking of long texts, in threads that may be ended at any moment. */
+/** Chunking of long texts, in threads that may be terminated at any moment. */
 import { availableParallelism } from "node:os";
 import { afterAll, expect, test } from "vitest";
 import { createChunking } from "../../../src/activities/pipeline/chunking.ts";
@@ -23,7 +23,7 @@ const job = {
   overlapTokens: 0,
 };
 
-test("a document that is cancelled while it is chunked costs this process nothing, however often and whenever that is", async () => {
+test("cancelling a document while it is chunked never harms the process", async () => {
   const chunk = createChunking(models, embedding);
   const whole = await chunk(job, OWNER, new AbortController().signal);
   expect(whole.length).toBeGreaterThan(200);
@@ -31,14 +31,14 @@ test("a document that is cancelled while it is chunked costs this process nothin
     const controller = new AbortController();
     const chunking = chunk(job, OWNER, controller.signal);
     setTimeout(() => controller.abort(new Error("cancelled")), round * 60);
-    // The later ones may be done by then.
+    // Later documents may be finished by then.
     expect(await chunking.then((chunks) => chunks.length).catch((error: Error) => error.message)).toSatisfy(
       (outcome: unknown) => outcome === "cancelled" || outcome === whole.length,
     );
   }
 });
 
-test("one text of an organization does not wait for the many of another, whose results are their own", async () => {
+test("one text does not wait for the many texts of another organization", async () => {
   const chunk = createChunking(models, embedding);
   const { signal } = new AbortController();
   const text = (name: string, sentences: number) => ({
@@ -54,11 +54,11 @@ test("one text of an organization does not wait for the many of another, whose r
   const many = Array.from({ length: 40 }, (_, index) => one(`acme${index}`, "acme"));
   await Promise.all([...many, one("rival", "rival")]);
   expect(ended).toHaveLength(41);
-  // Those that had begun, and what ended in the same moment.
+  // The texts that had started, and those that ended in the same moment.
   expect(ended.indexOf("rival")).toBeLessThan(3 * (availableParallelism() + 1));
 });
 
-test("a text that waits for a thread is cancelled without one, and a chunker that fails keeps its code", async () => {
+test("a waiting text is cancelled without a thread, and a chunker that fails keeps its code", async () => {
   const chunk = createChunking(models, embedding);
   const long = { ...job, units: [{ ...job.units[0]!, text: job.units[0]!.text.repeat(4) }] };
   const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-/** Who goes first where only some may go at once. */
+/** The order in which callers enter a gate that admits only some at a time. */
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import {
@@ -11,7 +11,7 @@ import { createTimeSlice, turnOfLoop } from "../../../src/db/search/time-slice.t
 
 const owner = (organizationId: string, userId: string | null = null) => ({ organizationId, userId });
 
-/** Work that is told to end. */
+/** Starts work that ends when the test lets it. */
 function held(gate: FairGate) {
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
@@ -58,7 +58,7 @@ test("work that fails leaves its place to the next", async () => {
   expect(begun).toEqual(["first", "second"]);
 });
 
-test("who writes little does not wait for those who write much, and a pool keeps half of its connections for others", async () => {
+test("small writers do not wait for large ones, and a pool keeps half of its connections free", async () => {
   const { begun, enter } = held(createWriteGate(10));
   for (let index = 0; index < 20; index++) void enter(`large${index}`, "acme", 512);
   await turn();
@@ -96,7 +96,7 @@ test("of many that compute, one goes on in each turn of the event loop", async (
   const all = Promise.all(Array.from({ length: 8 }, compute));
   let isOver = false;
   void all.then(() => (isOver = true));
-  // The first slice of each began at once.
+  // The first slice of each started at once.
   steps = 0;
   while (!isOver) {
     await turn();
@@ -110,7 +110,10 @@ test("of many that compute, one goes on in each turn of the event loop", async (
 
 test("what cannot be cut has a turn of its own too", async () => {
   let begun = 0;
-  const all = Array.from({ length: 5 }, () => turnOfLoop().then(() => void begun++));
+  const all = Array.from({ length: 5 }, async () => {
+    await turnOfLoop();
+    begun += 1;
+  });
   const seen: number[] = [];
   while (begun < 5) {
     await turn();

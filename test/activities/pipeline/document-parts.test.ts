@@ -1,4 +1,4 @@
-/** Parts of a document put together are the document, whichever of them were read before. */
+/** The parts of a document together make the document, whichever of them were read before. */
 
 import { describe, expect, test } from "vitest";
 import {
@@ -13,7 +13,7 @@ import { createHeadingPath } from "../../../src/parsers/heading-path.ts";
 const TOTAL = 230;
 const SILENT = [51, 100];
 
-/** A heading every 70 pages; a parser knows only those of its own pages. */
+/** Parses a document with a heading every 70 pages; a parser sees only the headings of its own pages. */
 async function parse([first, last]: readonly [number, number]): Promise<ParsedDocument> {
   const path = createHeadingPath();
   const units: TextUnit[] = [];

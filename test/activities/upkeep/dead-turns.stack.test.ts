@@ -1,4 +1,4 @@
-/** Turns of an API process that died, in the books of Postgres and of Temporal. */
+/** Turns of an API process that died are ended in Postgres and in Temporal. */
 import { randomUUID } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import { NativeConnection } from "@temporalio/worker";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A turn in the books as `status`, whose workflow waits for its API process. */
+/** Makes a turn with this status, whose workflow waits for its API process. */
 async function turnOf(apiProcessId: string, status: "open" | "completed") {
   const { db } = database;
   const [spaceId, agentId, userId] = [newId(), newId(), newId()];
@@ -69,7 +69,7 @@ async function turnOf(apiProcessId: string, status: "open" | "completed") {
   };
 }
 
-test("a dead process leaves no workflow: not of a turn that was open, nor of one that had ended before its workflow was told", async () => {
+test("a dead process leaves no workflow, neither of an open turn nor of one that had ended", async () => {
   const [dead, living] = [randomUUID(), randomUUID()];
   const [open, ended, other] = [
     await turnOf(dead, "open"),
@@ -80,7 +80,7 @@ test("a dead process leaves no workflow: not of a turn that was open, nor of one
     "update api_processes set renewed_at = now() - interval '1 minute' where id = $1",
     [dead],
   );
-  // The database was there for all of that minute.
+  // The database was available during that minute.
   let now = Date.now();
   const sweep = createTurnSweeper({ db: database.db, client, nowMs: () => now });
   now += LONG_AGO_MS;

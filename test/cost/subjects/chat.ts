@@ -1,4 +1,4 @@
-/** What chat does with text of models, clients and tools as subjects of the cost test. */
+/** What chat does with text from models, clients and tools, as subjects of the cost test. */
 import { createCitationFilter } from "../../../src/agents/citations.ts";
 import { fitContext } from "../../../src/agents/context-window.ts";
 import { createSources, fenceData, fenceSources } from "../../../src/agents/sources.ts";
@@ -30,7 +30,7 @@ function piecesOf(text: string, size: number): string[] {
   );
 }
 
-/** A model may send its text in pieces of any size. */
+/** Feeds the filter with pieces of `size` characters: a model may send its text in pieces of any size. */
 const citationFilter = (size: number, shapes: readonly Shape[]): Subject => ({
   name: `citation filter, in pieces of ${size}`,
   shapes,
@@ -46,7 +46,9 @@ const citationFilter = (size: number, shapes: readonly Shape[]): Subject => ({
 const delta = (content: string): string =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
 const call = (text: string): string =>
-  `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: text } }] } }] })}\n\n`;
+  `data: ${JSON.stringify({
+    choices: [{ delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: text } }] } }],
+  })}\n\n`;
 
 const STREAMS: readonly Shape[] = [
   repeated(delta("a")),
@@ -76,7 +78,7 @@ const streamReader = (size: number): Subject => ({
   },
 });
 
-/** What a tool asks of the service ends there: that is measured with a database. */
+/** Answers a tool's calls to the service with nothing: their cost is measured in tests with a database. */
 const NOTHING_BEHIND = new Proxy(
   {},
   {
@@ -87,7 +89,7 @@ const NOTHING_BEHIND = new Proxy(
 );
 const CONTEXT = { deps: NOTHING_BEHIND, scope: NOTHING_BEHIND, config: null } as unknown as ToolContext;
 
-/** Most text of all sources of one answer. */
+/** The maximum length of all sources of one answer. */
 const PASSAGES_CHARACTERS = 48_000;
 
 const EXPRESSIONS: readonly Shape[] = [
@@ -105,7 +107,7 @@ const EXPRESSIONS: readonly Shape[] = [
   repeated("1<"),
 ];
 
-/** By name, as an agent with every tool has them; `mcp` is a server's. */
+/** Returns the tools by name, as an agent with every tool has them; `mcp` is the tool of a server. */
 export async function tools(): Promise<Map<string, Tool>> {
   const toolbox = createToolbox({ httpFetchHosts: [], mcpServers: {} }, () => undefined);
   const agent = {
@@ -118,7 +120,10 @@ export async function tools(): Promise<Map<string, Tool>> {
   return new Map(found.flatMap(([id, tool]) => (tool === undefined ? [] : [[id, tool] as const])));
 }
 
-/** Each of its strings in turn is the shape, then all of them, and then what is no object at all. */
+/**
+ * Makes subjects of a tool: each of its strings in turn is the shape, then all strings are, then the
+ * arguments are not an object.
+ */
 function toolSubjects(tool: Tool): Subject[] {
   const properties = (tool.parameters["properties"] ?? {}) as Record<string, unknown>;
   const names = [...Object.keys(properties), "no such argument"];
@@ -134,7 +139,7 @@ export async function chatSubjects(extent: Extent): Promise<Subject[]> {
   const { count } = await loadBytePairTokens("gpt-4o");
   return [
     ...[1, 7, 1_000_000].map((size) => citationFilter(size, shapes)),
-    // A socket gives at most 64 KB at once.
+    // A socket delivers at most 64 KB at once.
     ...[7, 65_536].map(streamReader),
     ...[...(await tools()).values()].flatMap(toolSubjects),
     {

@@ -9,11 +9,14 @@ import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const OPTIONS = { maxTokens: 300, overlapTokens: 50 } as const;
-/** Chunks repeat the overlap, and a table's head before each of its parts. */
+/**
+ * How many times as long as the text all chunks may be: they repeat the overlap, and a table's head in each
+ * of its parts.
+ */
 const MOST_TEXT_TIMES = 4;
 const ALLOWANCE_CHARACTERS = 4_096;
 const SEEN_WORDS = 120_000;
-/** The models whose encodings differ. */
+/** Two models with different encodings. */
 const BYTE_PAIR_MODELS = ["text-embedding-3-small", "gpt-4o"] as const;
 
 interface Laying {
@@ -29,7 +32,7 @@ const unit = (type: TextUnit["type"], text: string, place: Partial<TextUnit> = {
   ...place,
 });
 
-/** How one text becomes the units that a chunker is given. */
+/** Ways to divide one text into the units that a chunker is given. */
 const LAYINGS: readonly Laying[] = [
   ...UNIT_TYPES.map((type): Laying => ({
     name: `as one ${type}`,
@@ -61,7 +64,10 @@ const LAYINGS: readonly Laying[] = [
 const LINES = new Set(["\\n × n", "a\\n × n", "lines of words", "- \\n × n", "keys", "|a|b|\\n|-|-|\\n × n"]);
 const isOfLines = ({ name }: { readonly name: string }): boolean => LINES.has(name);
 
-/** Four letters or digits are a token, and so is any other character: the real tokenizers are measured by themselves. */
+/**
+ * Up to four letters or digits are a token, and so is any other character. The real tokenizers are measured
+ * separately.
+ */
 const TOKEN = /[\p{L}\p{N}]{1,4}|\S/gu;
 const tokenizer: Tokenizer = {
   countTokens: (text) => text.match(TOKEN)?.length ?? 0,
@@ -80,7 +86,7 @@ export const chunkers = (extent: Extent): Subject[] =>
     LAYINGS.map(({ name: laying, lay }) => ({
       name: `chunker ${name}, ${laying}`,
       shapes: shapesFor(laying, extent),
-      // The text of one unit is at most 64 KB.
+      // The text of one unit has at most 64 KB.
       maxLength: extent === "all" ? 65_536 : 32_768,
       prepare: lay,
       run: (units: unknown) => chunkerNamed(name)(units as TextUnit[], OPTIONS, tokenizer),
@@ -100,7 +106,8 @@ function chunkFaults(chunks: readonly Chunk[], text: string): string[] {
 }
 
 export async function tokenizers(extent: Extent): Promise<Subject[]> {
-  // A process that has run for a while: what the library keeps of words must not slow down others.
+  // Simulates a process that has run for a while: the library's cache of words must not slow down other
+  // texts.
   const words = Array.from(
     { length: SEEN_WORDS },
     (_, index) => `wxq${(index * 7_919).toString(36)}yzz`,

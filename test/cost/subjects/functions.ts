@@ -1,4 +1,7 @@
-/** Every exported function of one text as a subject of the cost test: found in the sources, so that a new one is measured without anyone remembering. */
+/**
+ * Makes subjects of every exported function of one text. They are found in the sources, so that a new
+ * function is measured automatically.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,7 +9,7 @@ import { SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const SOURCES = join(import.meta.dirname, "../../../src");
-/** Folders whose functions meet text that somebody else wrote. */
+/** Folders whose functions handle text that somebody else wrote. */
 const FOLDERS = [
   "agents",
   "agents/tools",
@@ -22,10 +25,10 @@ const FOLDERS = [
   "search",
 ];
 
-/** Takes the name of a file of the product's own. */
+/** Functions whose text is never foreign: this one takes the name of a file of the product. */
 const OWN_ARGUMENTS = new Set(["loadWordPiece"]);
 
-/** Subjects of other families, with shapes and lengths of their own. */
+/** Functions that are measured by other families, with shapes and lengths of their own. */
 const MEASURED_ELSEWHERE = new Set([
   "analyze",
   "analyzeQuery",
@@ -43,7 +46,10 @@ interface Found {
   readonly takesBytes: boolean;
 }
 
-/** Functions `f(text: string)` and `f(bytes: Buffer)` whose other parameters may be left out; those that return promises are other families'. */
+/**
+ * Finds functions `f(text: string)` and `f(bytes: Buffer)` whose other parameters are optional. Those that
+ * return promises are measured by other families.
+ */
 export function functionsOfOneText(): Found[] {
   return FOLDERS.flatMap((folder) => readdirSync(join(SOURCES, folder)).map((file) => `${folder}/${file}`))
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
@@ -77,7 +83,7 @@ export async function functionSubjects(extent: Extent): Promise<Subject[]> {
         name: `${name} of ${path}`,
         shapes: extent === "all" ? TEXT_SHAPES : SOME_SHAPES,
         maxLength: extent === "all" ? Infinity : MAX_LENGTH,
-        // Whoever calls it knows what it throws.
+        // Its callers handle whatever it throws.
         endsInItsOwnProcess: true,
         prepare: (text: string) => (takesBytes ? Buffer.from(text) : text),
         run: (given: unknown) => module[name]!(given),

@@ -1,4 +1,6 @@
-/** What somebody says of keys, addresses, sealed payloads, anchors and provisioning as subjects of the cost test. */
+/**
+ * Readers of keys, addresses, sealed payloads, anchors and provisioning files as subjects of the cost test.
+ */
 import { createSecretKey, randomBytes } from "node:crypto";
 import type { Payload } from "@temporalio/common";
 import { isWellFormedKey, keysIn } from "../../../src/auth/api-keys.ts";
@@ -26,7 +28,7 @@ const ADDRESSES: readonly Shape[] = [
   repeated("0", "::ffff:"),
   repeated("1", "192.0.2.0/"),
 ];
-/** As many as a key may have. */
+/** The maximum number of networks of a key. */
 const NETWORKS = networksOf(Array.from({ length: 50 }, (_, index) => `2001:db8:${index.toString(16)}::/48`));
 
 const key = { id: "01900000-0000-7000-8000-000000000020", secret: createSecretKey(randomBytes(32)) };
@@ -53,7 +55,7 @@ const payloadOf = (metadata: Record<string, string>, data = "x"): Payload => ({
   metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)])),
   data: Buffer.from(data),
 });
-/** Where who may call Temporal puts any text. */
+/** The places in a payload where anybody who may call Temporal can put any text. */
 const PAYLOADS: Readonly<Record<string, (text: string) => Payload[]>> = {
   data: (text) => [payloadOf(CLAIMS, text)],
   organization: (text) => [payloadOf({ ...CLAIMS, organization: text })],

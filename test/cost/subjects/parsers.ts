@@ -1,4 +1,7 @@
-/** The parsers as subjects of the cost test: every file type of the table, as plain text or with a real container around the shape. */
+/**
+ * The parsers as subjects of the cost test: every file type of the table, as plain text or in a real
+ * container.
+ */
 import { DomainError } from "../../../src/domain/errors.ts";
 import { FILE_TYPES, type FileType } from "../../../src/domain/file-type.ts";
 import type { ParsedDocument } from "../../../src/domain/text-unit.ts";
@@ -8,17 +11,17 @@ import { CARRIERS, type Carrier } from "../carriers.ts";
 import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
-/** Bounds of what a parser may make of a document, as the product promises them. */
+/** The maximum ratio of extracted text to input, as the product promises it. */
 const MOST_TEXT_TIMES = 4;
 const MOST_HEADING_CHARACTERS = 512;
 const MOST_PATH_LEVELS = 6;
 const MOST_UNIT_BYTES = 64 * 1024;
-/** A long PDF is read in such parts, each of which opens the whole file. */
+/** A long PDF is read in parts of 50 pages, each of which opens the whole file. */
 const PART_OF_PDF = [1, 50] as const;
-/** The marks around little text may be many times as long. */
+/** Added to the bound, because the markup of a short text may be many times as long. */
 const ALLOWANCE_CHARACTERS = 70_000;
 
-/** The types that some parser reads, in the order of the product's table. */
+/** Lists the types that some parser reads, in the order of the product's table. */
 export function parsedTypes(): FileType[] {
   return FILE_TYPES.filter((fileType) => {
     try {
@@ -30,7 +33,10 @@ export function parsedTypes(): FileType[] {
   });
 }
 
-/** Types whose files are text themselves; what is not named in {@link CARRIERS} is taken for one, so that a new type is measured too. */
+/**
+ * Makes subjects of the types whose files are text. A type without an entry in {@link CARRIERS} counts as
+ * text, so that a new type is measured too.
+ */
 export const textParsers = (extent: Extent): Subject[] =>
   parsedTypes()
     .filter((fileType) => CARRIERS[fileType] === undefined)
@@ -43,7 +49,10 @@ export const textParsers = (extent: Extent): Subject[] =>
       });
     });
 
-/** Types in which every mark may mean something; of the others each mark is as good as any. */
+/**
+ * Types in which any markup may have a meaning; for the other types, one kind of markup is as good as
+ * another.
+ */
 const MARKUP: ReadonlySet<FileType> = new Set<FileType>(["MARKDOWN", "HTML", "JSON"]);
 
 export const containerParsers = (extent: Extent): Subject[] =>
@@ -87,7 +96,7 @@ function subjectOf(fileType: FileType, carrier: Carrier): Subject {
   };
 }
 
-/** What is beyond the bounds of text. */
+/** Lists what exceeds the bounds of text. */
 function textFaults({ units }: ParsedDocument, given: number): string[] {
   let characters = 0;
   let pathCharacters = 0;
@@ -96,7 +105,7 @@ function textFaults({ units }: ParsedDocument, given: number): string[] {
   let unitBytes = 0;
   let head = "";
   for (const unit of units) {
-    // A long table comes in parts, each under the same head.
+    // A long table comes in parts, each of which repeats the head.
     const ownHead = unit.type === "table" ? unit.text.split("\n", 2).join("\n") : "";
     characters += unit.text.length - (ownHead === head ? ownHead.length : 0);
     head = ownHead;

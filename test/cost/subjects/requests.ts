@@ -1,4 +1,7 @@
-/** The requests of every route as subjects of the cost test: its body read, checked and answered, its query and path checked. */
+/**
+ * The requests of every route as subjects of the cost test: the body is read, validated and answered, and
+ * query and path are validated.
+ */
 import { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import Koa, { type Context } from "koa";
@@ -16,7 +19,7 @@ import type { Extent, Subject } from "./subject.ts";
 
 const koa = new Koa();
 
-/** The context of a request with this body, without a socket. */
+/** Makes the context of a request with this body, without a socket. */
 function contextOf(body: Buffer): Context {
   const request = Object.assign(Readable.from([body], { objectMode: false }), {
     headers: { "content-type": "application/json", "content-length": String(body.length) },
@@ -26,7 +29,7 @@ function contextOf(body: Buffer): Context {
   return koa.createContext(request as never, new ServerResponse(request as never)) as Context;
 }
 
-/** JSON of a size, in every shape that a parser, a walker or a schema meets. */
+/** JSON of a given size in every shape that a parser, a walker or a schema can meet. */
 const JSON_SHAPES: readonly Shape[] = [
   nested("[", "]"),
   nested('{"a":', "}"),
@@ -78,7 +81,7 @@ const BROKEN: readonly Shape[] = [
   repeated("[],", "", "x"),
 ];
 
-/** Of a place below the body itself, where the whole of {@link JSON_SHAPES} says little more. */
+/** The shapes for a place inside the body, where all of {@link JSON_SHAPES} would show little more. */
 const FEW: readonly Shape[] = [
   repeated("1,", "[", "1]"),
   repeated("{},", "[", "{}]"),
@@ -126,7 +129,7 @@ function bodySubject(route: Route, extent: Extent): Subject[] {
   ];
 }
 
-/** Values of fields that lists of keys have. */
+/** Values of filters. */
 const FILTERS: readonly Shape[] = [
   repeated('"01900000-0000-7000-8000-000000000010",', '{"created_by__in":[', '""]}'),
   repeated('"2026-01-31",', '{"created_at__in":[', '""]}'),
@@ -145,7 +148,7 @@ const CONFIGS: readonly Shape[] = [
   numbered("fields beside hosts", (key) => `"k${key}":1,`, "{", '"hosts":[]}'),
 ];
 
-/** Behind a refinement, where the schema of a body does not show them. */
+/** These schemas are hidden by a refinement, so the walk through the body's schema does not find them. */
 const CONFIG_SUBJECTS = (["http_fetch", "mcp"] as const).map((tool): Subject => ({
   name: `config of ${tool}`,
   shapes: CONFIGS,
@@ -158,7 +161,7 @@ const CONFIG_SUBJECTS = (["http_fetch", "mcp"] as const).map((tool): Subject => 
   },
 }));
 
-/** What a refused request is told is part of its cost. */
+/** Includes the error text of a refused request in its cost. */
 function answered(check: () => unknown): unknown {
   try {
     return check();
@@ -182,7 +185,7 @@ function stringSubjects(route: Route, part: "query" | "path"): Subject[] {
       repeated("1,", "[", "1]"),
       numbered("filters", (key) => `"name${key}":1,`, "{", '"z":1}'),
     ],
-    // A request's line and head are at most 16 KiB.
+    // A request's line and headers have at most 16 KiB.
     maxLength: 16_384,
     run: (text) =>
       answered(() => {

@@ -1,4 +1,7 @@
-/** What search does with text as subjects of the cost test: the analyzer for chunks and queries in every language, operators, highlights, stems. */
+/**
+ * Search functions as subjects of the cost test: the analyzer for chunks and queries in every language,
+ * operators, highlights and stemmers.
+ */
 import { analyze, analyzeQuery, STEMMED_LANGUAGES } from "../../../src/search/text/analyzer.ts";
 import { createTermFinder } from "../../../src/search/highlights.ts";
 import { holdsPhrase, parseQuery } from "../../../src/search/query.ts";
@@ -7,14 +10,14 @@ import { cutWords } from "../../../src/search/text/tokens.ts";
 import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
-/** Of a query, as the schema of searches bounds it. */
+/** The maximum length of a query, as the schema of searches sets it. */
 const QUERY_CHARACTERS = 8_192;
-/** No word is longer when it comes to its stem. */
+/** Words are cut to this length before they are stemmed. */
 const WORD_CHARACTERS = 64;
 
 const TERMS = new Set(["en:word", "w1x", "de:wort", "漢漢"]);
 
-/** A word of 64 characters at most is repeated, so that only a stemmer that is slow on a word is slow. */
+/** Repeats a word of at most 64 characters, so that only a stemmer that is slow on a word is slow. */
 const stemmer = (language: string): Subject => ({
   name: `stem of ${language}`,
   shapes: PLAIN_SHAPES,

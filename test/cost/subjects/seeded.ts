@@ -1,4 +1,4 @@
-/** Subjects that are bad on purpose, one for each thing that the cost test has to notice. */
+/** Subjects that are bad on purpose, one for each kind of failure that the cost test must notice. */
 import { DomainError } from "../../../src/domain/errors.ts";
 import { repeated } from "../shape.ts";
 import type { Subject } from "./subject.ts";
@@ -20,7 +20,7 @@ export const seededSubjects = (): Subject[] => [
   {
     name: "endless",
     shapes: SHAPES,
-    // Waits for what never comes: as bad for whoever waits, and no load on what is measured beside it.
+    // Waits forever: this hangs like an endless loop, but without load that would disturb other measurements.
     run: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   },
   { name: "bounded", shapes: SHAPES, run: (text) => (text as string).length > 4_096 && refuse() },

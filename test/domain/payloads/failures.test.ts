@@ -1,4 +1,4 @@
-/** What of a failure goes on: what was sealed as a failure, and what Temporal says itself. */
+/** Which parts of a failure are passed on: what was sealed as a failure, and what Temporal itself adds. */
 import { defaultPayloadConverter } from "@temporalio/common";
 import { expect, test } from "vitest";
 import {

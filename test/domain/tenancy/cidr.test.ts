@@ -82,7 +82,8 @@ describe("an address", () => {
         list.addSubnet(base, prefix, "ipv6");
         const masked = firstOf(base, prefix);
         const [network, asked] = [canonicalCidr(masked)!, canonicalAddress(address)!];
-        // Of an IPv4 address inside, the list takes both forms for one as well, but not in a network that is larger than those.
+        // Node's list also takes the IPv4 form and the mapped IPv6 form of an address as one, but not in a
+        // network that is larger than the range of mapped addresses.
         return (
           network.includes(".") !== asked.includes(".") ||
           isWithin(networksOf([network]), address) === list.check(address, "ipv6")
@@ -105,12 +106,15 @@ function maskOf(address: string, prefix: number): string {
   return [0, 8, 16, 24].map((start) => Number.parseInt(kept.slice(start, start + 8), 2)).join(".");
 }
 
-/** The network of that length around an address, its groups written out. */
+/** Returns the network of this length around an address, with its groups written out. */
 function firstOf(address: string, prefix: number): string {
   const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
   const [head = [], tail = []] = groups.map((part) => (part === "" ? [] : part.split(":")));
   const all = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => "0"), ...tail];
   const bits = all.map((group) => Number.parseInt(group, 16).toString(2).padStart(16, "0")).join("");
   const kept = bits.slice(0, prefix).padEnd(128, "0");
-  return `${Array.from({ length: 8 }, (_, at) => Number.parseInt(kept.slice(at * 16, at * 16 + 16), 2).toString(16)).join(":")}/${prefix}`;
+  const written = Array.from({ length: 8 }, (_, at) =>
+    Number.parseInt(kept.slice(at * 16, at * 16 + 16), 2).toString(16),
+  );
+  return `${written.join(":")}/${prefix}`;
 }

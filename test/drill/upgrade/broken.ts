@@ -1,19 +1,22 @@
 /** Upgrades that are broken on purpose. A drill that passes on one of these proves nothing. */
 
 interface Patch {
-  /** Below `src/`. */
+  /** The path of the file, in `src/`. */
   readonly file: string;
   /** Every occurrence is replaced. */
   readonly from: string;
   readonly to: string;
 }
 
-/** What is changed in a copy of this tree: each is right by itself, and wrong beside the version before. */
+/**
+ * What is changed in a copy of this tree; each change is right on its own but wrong while the version before
+ * runs.
+ */
 export interface BrokenUpgrade {
   readonly patches: readonly Patch[];
   /** The statements of one more migration. */
   readonly migration?: string;
-  /** What a fault says that is this one's; another fault would be the drill's own. */
+  /** Matches the faults of this change; any other fault would be the drill's own. */
   readonly shows: RegExp;
 }
 
@@ -39,7 +42,7 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
     ],
     shows: /an activity that it does not have/,
   },
-  // This version fills it, the version before does not know it.
+  // This version fills the column; the version before does not know it.
   "column without a default": {
     patches: [
       {
@@ -64,7 +67,8 @@ export const BROKEN_UPGRADES: Readonly<Record<string, BrokenUpgrade>> = {
       },
     ],
     migration:
-      "alter table documents add column origin text not null default 'upload';\nalter table documents alter column origin drop default;\n",
+      "alter table documents add column origin text not null default 'upload';\n" +
+      "alter table documents alter column origin drop default;\n",
     shows: /\b500\b/,
   },
 };

@@ -1,15 +1,15 @@
-/** How the upgrade drill sees what is under way: from Temporal's own books, whatever the versions say of themselves. */
+/** Shows what is under way according to Temporal, independent of what the versions report. */
 import type { Client, WorkflowExecutionDescription } from "@temporalio/client";
 import proto from "@temporalio/proto";
 
 const { PENDING_ACTIVITY_STATE_STARTED: STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
-/** What the SDK calls the failure of an activity that the worker does not have. */
+/** The SDK's name for the failure of an activity that the worker does not have. */
 const NOT_REGISTERED = "NotFoundError";
-/** The second attempt of a workflow's task is usual after a worker is gone. */
+/** A second attempt of a workflow's task is normal after a worker is gone. */
 const STUCK_ATTEMPT = 3;
 const RUNNING = "ExecutionStatus = 'Running'";
 
-/** Running workflows by type. */
+/** Counts running workflows by type. */
 export async function countRunning(temporal: Client): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for await (const { type } of temporal.workflow.list({ query: RUNNING }))
@@ -21,7 +21,10 @@ export async function countWaiting(temporal: Client): Promise<number> {
   return (await temporal.workflow.count(`${RUNNING} AND Stage = 'waiting'`)).count;
 }
 
-/** Running workflows that waiting does not help: their task fails again and again, or they ask for an activity that no worker has. */
+/**
+ * Counts running workflows that waiting does not help: their task fails again and again, or they ask for an
+ * activity that no worker has.
+ */
 export async function countStuck(temporal: Client): Promise<number> {
   const described = await describeAll(temporal, RUNNING);
   const isStuck = ({
@@ -32,27 +35,30 @@ export async function countStuck(temporal: Client): Promise<number> {
   return described.filter(isStuck).length;
 }
 
-/** Activities that have failed and are tried again. */
+/** Counts activities that have failed and are being retried. */
 export async function countRetried(temporal: Client, workflowType: string): Promise<number> {
   const pending = await pendingActivities(temporal, `${RUNNING} AND WorkflowType = '${workflowType}'`);
   return pending.filter(({ attempt }) => (attempt ?? 0) > 1).length;
 }
 
-/** What the process with that id has in hand at this moment. */
-export async function listInHand(temporal: Client, pid: number): Promise<string[]> {
+/** Lists the types of activities that the process with this id is executing. */
+export async function listExecuting(temporal: Client, pid: number): Promise<string[]> {
   const pending = await pendingActivities(temporal, RUNNING);
   return pending
     .filter(({ state, lastWorkerIdentity }) => state === STARTED && lastWorkerIdentity?.startsWith(`${pid}@`))
     .map(({ activityType }) => activityType!.name!);
 }
 
-/** Ids of the running workflows of which that process has an activity in hand; one that is frozen has it until Temporal gives it up. */
-export async function listHeldBy(temporal: Client, pid: number): Promise<string[]> {
+/**
+ * Lists ids of the running workflows of which this process is executing an activity. A frozen process is
+ * listed until Temporal times the activity out.
+ */
+export async function listWorkflowsOf(temporal: Client, pid: number): Promise<string[]> {
   const described = await describeAll(temporal, RUNNING);
   return described.filter((one) => holders(one).includes(pid)).map(({ workflowId }) => workflowId);
 }
 
-/** Whether the workflow has ended, or another process than that one has an activity of it in hand. */
+/** Whether the workflow has ended, or a process other than this one is executing an activity of it. */
 export async function isWithAnother(temporal: Client, workflowId: string, pid: number): Promise<boolean> {
   const described = await temporal.workflow.getHandle(workflowId).describe();
   return described.status.name !== "RUNNING" || holders(described).some((one) => one !== pid);

@@ -1,4 +1,7 @@
-/** What must hold once the version before has ended: each promise is looked at from outside, in the database, Temporal and the API of this version. */
+/**
+ * Checks what must hold after the version before has ended: each promise is checked from outside, in the
+ * database, Temporal and the API of this version.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/clients/client.ts";
 import { KEYS, RIVAL, TENANTS } from "../../support/tenants/tenants.ts";
@@ -13,32 +16,33 @@ import type { Service } from "./service.ts";
 import { RIVALRY, type UnderWay, type Upgrade } from "./world/under-way.ts";
 import type { Watch } from "./watch.ts";
 
-/** Everything has ended this long after the last process of the version before. */
+/** Everything must have ended this long after the end of the version before's last process. */
 const BOUND_MS = 60_000;
 const LOOK_MS = 200;
-/** Before that a workflow's task may be on its second attempt for good reasons. */
+/** For a shorter time, a workflow's task may be on its second attempt for good reasons. */
 const STUCK_MS = 10_000;
-/** Documents that are read at once. */
+/** The number of documents that are read concurrently. */
 const READERS = 8;
 /** The admin of the organization that is exported. */
 const ROB = `rob@rival.${TENANTS.domain}`;
-/** What the SDK prints where a worker was given what its version does not know. */
+/** What the SDK prints if a worker was given what its version does not know. */
 const IN_LOGS: Readonly<Record<string, RegExp>> = {
   "was asked for an activity that it does not have": /is not registered on this Worker/,
   "could not go on with a workflow that the other version had begun": /Nondeterminism error/,
 };
 
-/** Waits until nothing is under way any more. */
+/** Waits until all work has ended. */
 export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
-  const { world, after, books } = upgrade;
+  const { world, after, ledger } = upgrade;
   const { temporal, database, dataDir } = world;
   const { api, worker } = after;
-  const seen = `${books.kept.size + books.gone.size} documents accepted, ${books.gone.size} of them deleted`;
+  const accepted = ledger.kept.size + ledger.gone.size;
+  const seen = `${accepted} documents accepted, ${ledger.gone.size} of them deleted`;
   const begun = performance.now();
   for (;;) {
     const looked = findFaults(
       { stack: { database, api, worker }, temporal, objects: objectsInFolder(dataDir) },
-      new Set(books.kept.keys()),
+      new Set(ledger.kept.keys()),
     );
     const faults = await looked.catch((error: unknown) => [`the look failed: ${String(error)}`]);
     const waitedMs = performance.now() - begun;
@@ -54,8 +58,8 @@ export async function nothingWasRefused(watches: readonly Watch[]): Promise<Find
   return { seen: `${asked} requests, one after the other`, faults: served.flatMap(({ faults }) => faults) };
 }
 
-export async function documentsAreReadable({ after: { url }, books }: Upgrade): Promise<Finding> {
-  const [kept, gone] = [[...books.kept.values()], [...books.gone.values()]];
+export async function documentsAreReadable({ after: { url }, ledger }: Upgrade): Promise<Finding> {
+  const [kept, gone] = [[...ledger.kept.values()], [...ledger.gone.values()]];
   const faults = [
     ...(await inTurns(kept, async (given) =>
       (await findUnreadable(url, given)).map((fault) => `a document ${fault}`),
@@ -88,12 +92,12 @@ export async function chatsAreAnsweredOnce({ world, chats }: Upgrade, underWay: 
   const { rows } = await world.database.db.owner.query<{ status: string; count: number }>(
     "select status, count(*)::int as count from turns group by status",
   );
-  const isBooked =
+  const isNoted =
     rows.length === 1 && rows[0]!.status === "completed" && rows[0]!.count === chats.asked.length;
-  const books = isBooked ? [] : [`${chats.asked.length} chats are in the books as ${JSON.stringify(rows)}`];
+  const misnoted = isNoted ? [] : [`${chats.asked.length} chats are in the books as ${JSON.stringify(rows)}`];
   return {
     seen: `${chats.asked.length} chats`,
-    faults: [...findChatFaults(chats, world.provider), ...books],
+    faults: [...findChatFaults(chats, world.provider), ...misnoted],
   };
 }
 
@@ -115,7 +119,10 @@ export async function batchesAreComplete(
   };
 }
 
-/** Before the archive is tried: with an organization go the keys that its histories are read by. */
+/**
+ * Checks that the histories replay. It runs before the archive is tested, because deleting an organization
+ * destroys the keys that its histories are read with.
+ */
 export async function historiesReplay({ world }: Upgrade, root: string): Promise<Finding> {
   const workflows = await readHistories(world.temporal);
   const types = new Set(workflows.map(({ type }) => type));
@@ -126,7 +133,10 @@ export async function historiesReplay({ world }: Upgrade, root: string): Promise
   return { seen: `${workflows.length} workflows of ${types.size} types ended in order and replay`, faults };
 }
 
-/** Also what was tried again, successfully, by the other version's worker: the histories do not keep it. */
+/**
+ * Checks the logs, which also show tasks that the other version's worker retried successfully: the histories
+ * do not keep those.
+ */
 export async function workersKnewTheirTasks({ before, after }: Upgrade): Promise<Finding> {
   const said = (service: Service): string[] =>
     Object.keys(IN_LOGS).filter((fault) => IN_LOGS[fault]!.test(service.output()));
@@ -136,10 +146,10 @@ export async function workersKnewTheirTasks({ before, after }: Upgrade): Promise
   return { seen: "the logs of both versions", faults };
 }
 
-/** Deletes the organization that was exported and imports its archive, which the version before began. */
+/** Deletes the exported organization and imports its archive, whose export the version before had started. */
 export async function archiveIsWhole(upgrade: Upgrade, { archive }: UnderWay): Promise<Finding> {
-  const { after, books } = upgrade;
-  const rival = [...books.kept.values()].filter(({ spaceId }) => spaceId === RIVALRY.spaceId);
+  const { after, ledger } = upgrade;
+  const rival = [...ledger.kept.values()].filter(({ spaceId }) => spaceId === RIVALRY.spaceId);
   await after.cli("organization", "delete", RIVAL, "--yes", "--grace", "0");
   await after.cli("organization", "import", "--from", archive.folder, "--key-file", archive.keyFile);
   const { key } = JSON.parse(

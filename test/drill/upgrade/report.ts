@@ -1,19 +1,19 @@
-/** The table that an upgrade drill prints: a row for each step and each promise, as it comes. */
+/** Prints the table of an upgrade drill, with a row for each step and each promise, as it goes. */
 
 export interface Finding {
-  /** What was looked at, counted. */
+  /** What was checked, with numbers. */
   readonly seen: string;
   readonly faults: readonly string[];
 }
 
 export interface Report {
-  /** Everything that was wrong so far. */
+  /** Everything that has been wrong so far. */
   readonly faults: readonly string[];
-  /** A line that is no row; left out of JSON. */
+  /** Prints a line that is not a row; omitted from JSON. */
   say(line: string): void;
-  /** Does what later rows build on. @throws Error when it cannot be done, once that stands in its row. */
+  /** Runs a step that later rows depend on. @throws Error if it fails, after its row was printed. */
   step<T>(what: string, work: () => Promise<Done<T>>): Promise<T>;
-  /** Looks whether a promise holds; the rows after it do not need it. */
+  /** Checks a promise; the rows after it do not depend on it. */
   promise(what: string, look: () => Promise<Finding>): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function openReport(isJson: boolean): Report {
   };
 }
 
-/** Not more than can be read in a table. */
+/** Shortens the list of faults to what is readable in a table. */
 function wordsOf(faults: readonly string[]): string {
   const short = faults.map((fault) => fault.replaceAll(/\s+/g, " ").trim().slice(0, SHOWN_CHARACTERS));
   const counted = [...Map.groupBy(short, (fault) => fault)].map(([fault, same]) =>

@@ -1,4 +1,7 @@
-/** The processes of one version: an API and a worker that run from its own tree, on what both versions share. */
+/**
+ * Runs the processes of one version, an API and a worker, from that version's own tree on what both versions
+ * share.
+ */
 import { freePort } from "../../../src/embedded/ports.ts";
 import { type TestProcess, runCli, startProcess } from "../../support/stack/processes.ts";
 import { until } from "../../support/until.ts";
@@ -11,14 +14,14 @@ const WORKFLOW_QUEUE = "pipeline";
 const WORKFLOW_TASKS = 1;
 
 export interface Service {
-  /** How the report calls it. */
+  /** Its name in the report. */
   readonly name: string;
-  /** Of the API, without `/v1`. */
+  /** The API's address, without `/v1`. */
   readonly url: string;
-  /** The one that was started last. @throws Error before the first. */
+  /** The API process that was started last. @throws Error before the first start. */
   readonly api: TestProcess;
   readonly worker: TestProcess;
-  /** Everything that its processes printed last, also those that are gone. */
+  /** What its processes have printed last, including those that have ended. */
   output(): string;
   /** Runs a command of this version's CLI and returns what it printed. */
   cli(...args: string[]): Promise<string>;
@@ -27,7 +30,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts nothing yet but knows its port. @param logins settings of the database, where they are not those of the version before. */
+/**
+ * Picks a port but starts nothing yet.
+ * @param logins settings of the database, if they differ from those of the version before.
+ */
 export async function prepareService(
   world: World,
   name: string,
@@ -86,7 +92,9 @@ async function becomesReady(
   if (child.exitCode !== null) throw new Error(`${what} ended by itself:\n${output().slice(-2_000)}`);
 }
 
-/** Whether the process asks Temporal for workflow tasks: the last thing that a starting worker does. */
+/**
+ * Whether the process polls Temporal for workflow tasks, which is the last thing that a starting worker does.
+ */
 async function polls({ temporal }: World, pid: number): Promise<boolean> {
   const { pollers } = await temporal.workflowService.describeTaskQueue({
     namespace: "default",

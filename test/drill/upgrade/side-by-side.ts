@@ -1,4 +1,7 @@
-/** Both versions at work on the same things: the new one starts, the old one starts again on its schema, both take requests, the old one ends. */
+/**
+ * Runs both versions on the same data: the new one starts, the old one restarts on the new schema, both take
+ * requests, and the old one ends.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { call } from "../../support/clients/client.ts";
 import { ACME } from "../../support/tenants/tenants.ts";
@@ -13,19 +16,22 @@ import {
   putFile,
   uploadMany,
 } from "./world/documents.ts";
-import { countRunning, listInHand } from "./looks.ts";
+import { countRunning, listExecuting } from "./looks.ts";
 import type { Service } from "./service.ts";
 import { REPLACED, RESEARCH, type UnderWay, type Upgrade, endFaults } from "./world/under-way.ts";
 
-/** Also where this version brings no migration, the version before must start and serve on a schema that it does not know. */
+/**
+ * A migration that the version before does not know. It makes sure that the version before can start and
+ * serve on a newer schema even if this version has no migration.
+ */
 const NEXT_SCHEMA = `
   alter table documents add column drill_note text;
   create table drill_notes (id uuid primary key, note text not null);
   insert into migrations (name) values ('9999_drill.sql')`;
-/** A stopping process has taken the signal by now. */
+/** After this time a stopping process has received the signal. */
 const SIGNALLED_MS = 300;
 const UPLOADS = 4;
-/** Which worker is given an upload is chance; with so many one comes to each. */
+/** Chance decides which worker gets an upload; with so many, each worker gets one. */
 const TRIES = 20;
 
 interface Step {
@@ -35,7 +41,7 @@ interface Step {
 
 const did = (seen: string): Step => ({ seen, result: undefined });
 
-/** Migrates and starts this version while the other one serves and has work under way. */
+/** Migrates and starts this version while the other one serves and is processing work. */
 export async function startBeside({ world, after }: Upgrade): Promise<Step> {
   const { applied } = JSON.parse(await after.cli("migrate", "--json")) as { applied: string[] };
   await world.database.db.owner.query(NEXT_SCHEMA);
@@ -46,9 +52,12 @@ export async function startBeside({ world, after }: Upgrade): Promise<Step> {
   return did(`${applied.length} migrations of its own and one that nobody knows; under way: ${running}`);
 }
 
-/** Kills the worker with work in hand, stops the API while it streams, and starts both on the newer schema. */
+/**
+ * Kills the worker while it processes work, stops the API while it streams, and starts both on the newer
+ * schema.
+ */
 export async function restartBefore({ world, before, chats }: Upgrade): Promise<Step> {
-  const lost = await listInHand(world.temporal, before.worker.child.pid!);
+  const lost = await listExecuting(world.temporal, before.worker.child.pid!);
   if (lost.length === 0)
     throw new Error("the worker has nothing in hand, so that killing it would show nothing");
   const worker = async (): Promise<void> => {
@@ -69,14 +78,16 @@ export async function restartBefore({ world, before, chats }: Upgrade): Promise<
   );
 }
 
-/** New work through both, on what the other has written. */
+/** Sends new work through both versions, on data that the other one has written. */
 export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promise<Step> {
-  const { world, before, after, books } = upgrade;
+  const { world, before, after, ledger } = upgrade;
   await endFaults(world);
   const [byBefore, byAfter] = await Promise.all([
-    uploadMany(books, before.url, RESEARCH, UPLOADS),
-    uploadMany(books, after.url, RESEARCH, UPLOADS),
-    putFile(books, before.url, RESEARCH, REPLACED).then(() => putFile(books, after.url, RESEARCH, REPLACED)),
+    uploadMany(ledger, before.url, RESEARCH, UPLOADS),
+    uploadMany(ledger, after.url, RESEARCH, UPLOADS),
+    putFile(ledger, before.url, RESEARCH, REPLACED).then(() =>
+      putFile(ledger, after.url, RESEARCH, REPLACED),
+    ),
     call(after.url, RESEARCH.key, "POST", `/data/batches/${paused}/resume`).then((answer) =>
       expectStatus(202, answer, "a resume"),
     ),
@@ -91,11 +102,15 @@ export async function workInBoth(upgrade: Upgrade, { paused }: UnderWay): Promis
   await Promise.all([changeEach(upgrade, after, byBefore), changeEach(upgrade, before, byAfter)]);
   if (faults.length > 0) throw new Error(faults.join("; "));
   return did(
-    `${UPLOADS} uploads through each, reprocessed or deleted through the other; chats, a paused batch, a file at a path, a new key`,
+    `${UPLOADS} uploads through each, reprocessed or deleted through the other; chats, a paused batch, ` +
+      "a file at a path, a new key",
   );
 }
 
-/** Both kinds of agents, whole and streamed; and an answer of the version before is repeated by this one without another model call. */
+/**
+ * Chats with both kinds of agents, streamed and not, and checks that this version repeats an answer of the
+ * version before without another model call.
+ */
 async function chatInBoth({ before, after, chats }: Upgrade): Promise<void> {
   const each = [before, after].flatMap(({ url }) => [
     ask(chats, url, { agent: "librarian", isStreamed: true }),
@@ -108,19 +123,19 @@ async function chatInBoth({ before, after, chats }: Upgrade): Promise<void> {
   await Promise.all(each);
 }
 
-/** Reads through one version what the other has taken in. */
+/** Reads documents through one version that the other version has taken in. */
 async function findWrong({ name, url }: Service, documents: readonly Given[]): Promise<string[]> {
   const found = await Promise.all(documents.map((given) => findUnreadable(url, given)));
   return found.flat().map((fault) => `a document that the other version took in ${fault} through ${name}`);
 }
 
-/** Deletes the first document and processes the others again. */
+/** Deletes the first document and reprocesses the others. */
 async function changeEach(
-  { books }: Upgrade,
+  { ledger }: Upgrade,
   { url }: Service,
   [first, ...others]: readonly Given[],
 ): Promise<void> {
-  await deleteDocument(books, url, first!);
+  await deleteDocument(ledger, url, first!);
   const reprocess = async ({ id, key }: Given): Promise<unknown> =>
     expectStatus(
       202,
@@ -130,9 +145,9 @@ async function changeEach(
   await Promise.all(others.map(reprocess));
 }
 
-/** Ends the version before while its worker has uploads in hand and its API streams an answer. */
+/** Ends the version before while its worker processes uploads and its API streams an answer. */
 export async function endBefore(upgrade: Upgrade): Promise<Step> {
-  const { world, before, after, books, chats } = upgrade;
+  const { world, before, after, ledger, chats } = upgrade;
   const pid = before.worker.child.pid!;
   world.provider.failEmbeddings({ hang: true });
   const answers = [
@@ -142,10 +157,10 @@ export async function endBefore(upgrade: Upgrade): Promise<Step> {
   let inHand: string[] = [];
   for (let tries = 0; inHand.length === 0 && tries < TRIES; tries += 1) {
     await Promise.all([
-      uploadMany(books, before.url, RESEARCH, 1),
-      uploadMany(books, after.url, RESEARCH, 1),
+      uploadMany(ledger, before.url, RESEARCH, 1),
+      uploadMany(ledger, after.url, RESEARCH, 1),
     ]);
-    inHand = await listInHand(world.temporal, pid);
+    inHand = await listExecuting(world.temporal, pid);
   }
   if (inHand.length === 0)
     throw new Error("the worker has nothing in hand, so that stopping it would show nothing");
@@ -155,7 +170,7 @@ export async function endBefore(upgrade: Upgrade): Promise<Step> {
   world.provider.clearFaults();
   world.provider.dropHanging();
   letGo(chats);
-  await uploadMany(books, after.url, RESEARCH, UPLOADS);
+  await uploadMany(ledger, after.url, RESEARCH, UPLOADS);
   await Promise.all([stopped, ...answers]);
   return did(`its worker had ${inHand.length} activities in hand, its API two answers`);
 }

@@ -1,4 +1,4 @@
-/** Makes the source trees that the processes of an upgrade run from, each with packages of its own. */
+/** Makes the source trees that the processes of an upgrade run from, each with its own packages. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { THIS_TREE, git } from "./versions.ts";
 const run = promisify(execFile);
 /** What a process reads from its tree. */
 const READ_AT_RUN_TIME = ["src", "models", "demo", "docs", "package.json", "package-lock.json"];
-/** Behind all that the version has. */
+/** Sorts after all migrations that the version has. */
 const BROKEN_MIGRATION = "src/db/migrations/9000_broken.sql";
 
 interface Tree {
@@ -18,7 +18,7 @@ interface Tree {
   readonly packages: "linked" | "copied" | "installed";
 }
 
-/** The tree of a commit, below `folder`. */
+/** Makes the tree of a commit inside `folder`. */
 export async function makeTreeOf(commit: string, folder: string): Promise<Tree> {
   const root = join(folder, "before");
   const archive = join(folder, "before.tar");
@@ -29,7 +29,7 @@ export async function makeTreeOf(commit: string, folder: string): Promise<Tree> 
   return { root, packages: await addPackages(root) };
 }
 
-/** A copy of this tree as it is now, broken on purpose. @returns its root. */
+/** Copies this tree as it is now and breaks the copy on purpose. @returns the root of the copy. */
 export async function makeBrokenTree(broken: BrokenUpgrade, folder: string): Promise<string> {
   const root = join(folder, "broken");
   await mkdir(root);
@@ -58,7 +58,7 @@ async function addPackages(root: string): Promise<Tree["packages"]> {
   return "installed";
 }
 
-/** The lock file without the versions of the project's own packages, which differ from release to release. */
+/** Reads the lock file without the versions of the project's own packages, which differ between releases. */
 async function lockedPackages(root: string): Promise<string> {
   const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
     version?: string;
@@ -70,7 +70,10 @@ async function lockedPackages(root: string): Promise<string> {
   return JSON.stringify(lock);
 }
 
-/** Hard links cost neither room nor time, but only work within one file system. */
+/**
+ * Uses hard links, which cost neither space nor time but work only within one file system; otherwise it
+ * copies.
+ */
 async function copyPackages(root: string): Promise<"linked" | "copied"> {
   const [from, to] = [join(THIS_TREE, "node_modules"), join(root, "node_modules")];
   const packages = await run("cp", ["-al", from, to]).then(
@@ -81,7 +84,7 @@ async function copyPackages(root: string): Promise<"linked" | "copied"> {
       return "copied" as const;
     },
   );
-  // Workflow bundles lie there: each version makes its own.
+  // The folder holds workflow bundles, which each version makes for itself.
   await rm(join(to, ".cache"), { recursive: true, force: true });
   return packages;
 }

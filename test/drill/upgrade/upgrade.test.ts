@@ -1,4 +1,4 @@
-/** What an upgrade drill starts from, and that the broken builds fit the code. */
+/** Which commit an upgrade drill starts from, and that the broken builds match the code. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ describe("the version before", () => {
   const versions: Record<string, string> = { d: "0.2.0", c: "0.2.0", b: "0.1.0", a: "0.1.0" };
   const versionAt = async (commit: string): Promise<string> => versions[commit]!;
 
-  test("is the commit before the one that raised the number, however often package.json changed since", async () => {
+  test("is the commit before the one that raised the version, despite later package changes", async () => {
     expect(await lastOfAnotherVersion("0.2.0", ["d", "c", "b", "a"], versionAt)).toBe("c^");
   });
 

@@ -1,11 +1,14 @@
-/** `npm run drill -- --upgrade`: this version replaces an earlier one that has work of every kind under way, and nothing of it may suffer. */
+/**
+ * `npm run drill -- --upgrade`: this version replaces an earlier one that has work of every kind under way,
+ * and none of that work may suffer.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { TENANTS, provisionFile } from "../../support/tenants/tenants.ts";
 import { BROKEN_UPGRADES } from "./broken.ts";
 import { chatIsReady, openChats, scriptChats } from "./world/chats.ts";
-import { openBooks } from "./world/documents.ts";
+import { openLedger } from "./world/documents.ts";
 import {
   allHasEnded,
   archiveIsWhole,
@@ -43,9 +46,13 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
   const folder = await mkdtemp(join(tmpdir(), "holdfast-upgrade-"));
   let hasBegun = false;
   try {
-    await runStory(report, version, { folder, broken, onBegun: () => void (hasBegun = true) });
+    const onBegun = (): void => {
+      hasBegun = true;
+    };
+    await runStory(report, version, { folder, broken, onBegun });
   } catch (error) {
-    // A step of the upgrade that could not be done is its fault; anything else, and the version before not being up, is the drill's.
+    // A failed step is a fault of the upgrade and is already in the report. Any other error, also a version
+    // before that does not start, is an error of the drill.
     if (!hasBegun || report.faults.length === 0) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -65,15 +72,19 @@ export async function drillUpgrade({ ref, broken, isJson }: UpgradeOptions): Pro
 }
 
 async function conditions({ number, commit }: Version, broken: string | undefined): Promise<string> {
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this machine`;
-  return `${machine}\n\nFrom ${number} (${commit.slice(0, 8)}) to ${await thisVersion()}${broken === undefined ? "" : `, broken: ${broken}`}\n\n`;
+  const processor = `${cpus().length} × ${cpus()[0]?.model.trim()}`;
+  const machine = `${processor}, Node ${process.version}; everything on this machine`;
+  return (
+    `${machine}\n\nFrom ${number} (${commit.slice(0, 8)}) to ` +
+    `${await thisVersion()}${broken === undefined ? "" : `, broken: ${broken}`}\n\n`
+  );
 }
 
 interface Story {
-  /** For the trees and the archive. */
+  /** The folder for the trees and the archive. */
   readonly folder: string;
   readonly broken: string | undefined;
-  /** Called once the version before is up: what fails from then on is of the upgrade. */
+  /** Called after the version before is up: failures from then on are faults of the upgrade. */
   readonly onBegun: () => void;
 }
 
@@ -97,7 +108,7 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
         }),
       ]);
       services = [before, after];
-      const made: Upgrade = { world, before, after, books: openBooks(), chats: openChats() };
+      const made: Upgrade = { world, before, after, ledger: openLedger(), chats: openChats() };
       await startBefore(made, folder);
       return {
         seen: `its own database, objects and Temporal; packages ${oldTree.packages}`,
@@ -123,12 +134,14 @@ async function startBefore({ world, before, chats }: Upgrade, folder: string): P
   await chatIsReady(chats, before.url);
 }
 
-/** From the first work under way to the moment at which only this version is left and has nothing more to do. */
+/**
+ * Runs the upgrade from the first work under way until only this version is left and has nothing more to do.
+ */
 async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replaced> {
-  const { before, after, books } = upgrade;
+  const { before, after, ledger } = upgrade;
   const underWay = await report.step("it has work of every kind under way", async () => {
     const result = await leaveUnderWay(upgrade, await settle(upgrade));
-    return { seen: `${books.kept.size} documents kept, ${books.gone.size} deleted`, result };
+    return { seen: `${ledger.kept.size} documents kept, ${ledger.gone.size} deleted`, result };
   });
   const watches = [watchApi(before.url)];
   let wereBound = false;
@@ -160,7 +173,10 @@ async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replace
 
 interface Replaced {
   readonly underWay: UnderWay;
-  /** The version before bound payloads to their place already, and has none of the old form to copy. */
+  /**
+   * Whether the version before already bound payloads to their place; then there is no payload of the old
+   * form to copy.
+   */
   readonly wereBound: boolean;
 }
 

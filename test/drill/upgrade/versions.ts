@@ -1,17 +1,20 @@
-/** Finds the commit that an upgrade starts from: the one that was named, or the last one of the version before. */
+/**
+ * Finds the commit that an upgrade starts from: the one that was named, or the last one of the version
+ * before.
+ */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** The tree that this drill belongs to. */
+/** The root of the tree that this drill belongs to. */
 export const THIS_TREE = join(import.meta.dirname, "../../..");
-/** Takes the place of a commit: the last one whose package.json has another version than this tree's. */
+/** Stands for the last commit whose package.json has another version than this tree's. */
 export const PREVIOUS = "previous";
 
 export interface Version {
   readonly commit: string;
-  /** As its package.json says. */
+  /** The version in its package.json. */
   readonly number: string;
 }
 
@@ -53,7 +56,7 @@ async function revisionBefore(current: string): Promise<string> {
 }
 
 /**
- * The last commit before the version became `current`, as a revision.
+ * Finds the last commit before the version became `current`, and returns it as a revision.
  * @param commits those that changed package.json, newest first.
  */
 export async function lastOfAnotherVersion(
@@ -63,7 +66,7 @@ export async function lastOfAnotherVersion(
 ): Promise<string | undefined> {
   let firstOfCurrent = "";
   for (const commit of commits) {
-    // The version was raised in a working tree and is not committed yet.
+    // The version was raised in the working tree and is not committed yet.
     if ((await versionAtCommit(commit)) !== current)
       return firstOfCurrent === "" ? "HEAD" : `${firstOfCurrent}^`;
     firstOfCurrent = commit;

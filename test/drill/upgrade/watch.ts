@@ -1,4 +1,6 @@
-/** Asks an API all the while that the rest of the drill goes on: an upgrade that refuses requests is noticed. */
+/**
+ * Sends requests to an API during the rest of the drill, so that an upgrade that refuses requests is noticed.
+ */
 import { call } from "../../support/clients/client.ts";
 import { KEYS, SPACES } from "../../support/tenants/tenants.ts";
 
@@ -10,7 +12,7 @@ interface Served {
 }
 
 export interface Watch {
-  /** Ends it in order and says what it saw; may be asked again. */
+  /** Stops the watch and returns what it saw; may be called again. */
   stop(): Promise<Served>;
 }
 

@@ -1,4 +1,4 @@
-/** What tests of batches ask of a stack, as the editor of the space Research where they name nobody else. */
+/** The requests of tests of batches, sent as the editor of the space Research unless another key is given. */
 import { type Answer, call, ended, upload } from "./client.ts";
 import type { Stack } from "../stack/stack.ts";
 import type { Tenants } from "../tenants/tenants.ts";
@@ -7,16 +7,16 @@ import { until } from "../until.ts";
 const END_MS = 60_000;
 
 export interface BatchClient {
-  /** `POST /data/batch-reprocess`. */
+  /** Sends `POST /data/batch-reprocess`. */
   start(body: unknown, key?: string): Promise<Answer>;
   read(id: string, key?: string): Promise<Answer["body"]>;
   /** Waits until the batch has ended. */
   end(id: string, timeoutMs?: number): Promise<Answer["body"]>;
-  /** Ids of documents that are completed. */
+  /** Uploads `count` documents, waits until they are completed, and returns their ids. */
   putMany(name: string, count: number, space?: string, key?: string): Promise<string[]>;
 }
 
-/** The stack is asked at each call: it starts after the tests were collected. */
+/** Reads the stack's fields at each call, because the stack starts after the tests were collected. */
 export function batchClient(on: {
   readonly stack: Pick<Stack, "url">;
   readonly tenants: Tenants;

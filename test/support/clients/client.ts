@@ -1,4 +1,4 @@
-/** Requests to a stack as a REST client makes them. */
+/** Sends requests to a stack as a REST client does. */
 import { until } from "../until.ts";
 
 export interface Answer {
@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** One request below `/v1`; a body that is no FormData is sent as JSON. */
+/** Sends one request to a path under `/v1`. A body that is not FormData is sent as JSON. */
 export async function call(
   url: string,
   key: string | null,
@@ -49,7 +49,7 @@ export function fileForm(
   return form;
 }
 
-/** Uploads and answers with the document of the 201. */
+/** Uploads a file, expects 201 and returns the document. */
 export async function upload(
   url: string,
   key: string,
@@ -69,7 +69,7 @@ export async function upload(
   return answer.body;
 }
 
-/** Waits until the document's run has ended and answers with the document. */
+/** Waits until the document's run has ended, and returns the document. */
 export async function ended(
   url: string,
   key: string,

@@ -1,4 +1,4 @@
-/** Requests at each route of the API, with the smallest right query and body for it. */
+/** Sends requests to each route of the API, with the smallest valid query and body. */
 import { expect } from "vitest";
 import { createOpenApi } from "../../../src/api/openapi.ts";
 import type { Route } from "../../../src/api/route.ts";
@@ -20,7 +20,7 @@ interface Request {
   readonly method?: string;
   readonly slash?: boolean;
   readonly headers?: Record<string, string>;
-  /** The body as sent; undefined for the smallest one that is right. */
+  /** The body as sent; undefined for the smallest valid one. */
   readonly body?: string | FormData | null;
 }
 
@@ -43,7 +43,7 @@ export const cases: RouteCase[] = API_ROUTES.map((route) => {
 export const paramsOf = (route: Route): string[] => Object.keys(route.params?.shape ?? {});
 export const idParamsOf = (route: Route): string[] => paramsOf(route).filter((name) => name.endsWith("_id"));
 
-/** Sends one request to the stack, which is asked for its URL at each call. */
+/** Makes a client for the stack, which it asks for its URL at each call. */
 export function contractClient(stack: ContractStack) {
   return async ({ route, operation }: RouteCase, request: Request = {}): Promise<Answer> => {
     const ids: Record<string, string> = {

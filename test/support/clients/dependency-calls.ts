@@ -1,13 +1,16 @@
-/** What the tests of a dependency that is down ask of a stack, and what they expect where it is there and where it is not. */
+/**
+ * The requests that tests of a missing dependency send to a stack, and what they expect while it is up and
+ * while it is down.
+ */
 import { expect } from "vitest";
 import { type Answer, call, ended, fileForm, upload } from "./client.ts";
 import type { Stack } from "../stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
 import { until } from "../until.ts";
 
-/** Longer than this is a hang. */
+/** A request that takes longer is hanging. */
 export const AT_MOST_MS = 15_000;
-/** Less than a minute, after which whatever was started by nobody is started anew. */
+/** Less than the minute after which the dispatcher restarts work that nobody has started. */
 const WORK_ENDS_WITHIN_MS = 45_000;
 export const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
 
@@ -19,20 +22,20 @@ interface Accepted {
 }
 
 export interface DependencyCalls {
-  /** One request, which fails where it hangs. */
+  /** Sends one request; fails if it hangs. */
   send(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   put(): Promise<Answer>;
   search(): Promise<Answer>;
   chat(stream?: boolean): Promise<Answer>;
   download(document: Answer["body"]): Promise<Answer>;
   chatIsReady(): Promise<void>;
-  /** The whole of a streamed answer, once it ends; '' where the stream was cut. */
+  /** Starts a streamed answer. `rest` is its whole text once it has ended, or '' if the stream was cut. */
   streaming(): Promise<{ readonly rest: Promise<string> }>;
-  /** A document that can be searched. */
+  /** Uploads a document and waits until it can be searched. */
   completed(): Promise<Answer["body"]>;
-  /** Reads and searches answer as they do while all they need is there. */
+  /** Expects reads and searches to answer as usual. */
   expectReadsWork(document: Answer["body"]): Promise<void>;
-  /** Asks for all that goes on in the background, which is accepted. */
+  /** Requests every kind of background work, and expects each to be accepted. */
   acceptWork(
     documents: { readonly kept: Answer["body"]; readonly deleted: Answer["body"] },
     uploaded: Answer["body"],
@@ -132,7 +135,7 @@ export function expectUnavailable(answer: Answer, what: string): void {
   expect(Number(answer.headers.get("retry-after")), `Retry-After of ${what}`).toBeGreaterThan(0);
 }
 
-/** Every one of them is refused, all asked at once. */
+/** Expects every request to be refused as unavailable; they are sent at the same time. */
 export async function expectAllUnavailable(asked: Readonly<Record<string, Promise<Answer>>>): Promise<void> {
   const answers = await Promise.all(
     Object.entries(asked).map(async ([what, answer]) => [what, await answer] as const),

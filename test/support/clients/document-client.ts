@@ -1,10 +1,10 @@
-/** What tests of documents and their runs ask of a stack, as the editor of the space Research. */
+/** The requests of tests of documents and their runs, sent as the editor of the space Research. */
 import { type Answer, call, ended, upload } from "./client.ts";
 import type { Stack } from "../stack/stack.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import { until } from "../until.ts";
 
-/** A text whose chunks differ with their size. */
+/** Makes a text that is chunked differently for each chunk size. */
 export const longText = (name: string): string =>
   Array.from(
     { length: 30 },
@@ -25,7 +25,7 @@ export interface DocumentClient {
     headers?: Record<string, string>,
   ): Promise<Answer>;
   editor(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Uploads into the space, as the editor where no other key is given. */
+  /** Uploads into the space, as its editor unless another key is given. */
   accept(
     content: string | Uint8Array<ArrayBuffer>,
     filename?: string,
@@ -34,7 +34,7 @@ export interface DocumentClient {
   ): Promise<Answer["body"]>;
   /** Waits until the document's run has ended. */
   end(id: string, timeoutMs?: number): Promise<Answer["body"]>;
-  /** Uploads, and waits until the run has ended. */
+  /** Uploads and waits until the run has ended. */
   put(
     content: string | Uint8Array<ArrayBuffer>,
     filename?: string,
@@ -43,15 +43,15 @@ export interface DocumentClient {
   ): Promise<Answer["body"]>;
   versions(id: string): Promise<Answer["body"][]>;
   reprocess(id: string, body?: unknown): Promise<Answer>;
-  /** What a viewer finds in the document. */
+  /** Searches in the document as a viewer, and returns the hits. */
   hits(id: string, query: string): Promise<Answer["body"]>;
-  /** A document whose second run waits for the provider. */
+  /** Makes a document whose second run waits for the provider. */
   putWaiting(name: string): Promise<{ id: string; runId: string }>;
-  /** Rows of the stack's database. */
+  /** Runs a query in the stack's database as its owner, and returns the rows. */
   rows(query: string, values?: unknown[]): Promise<any[]>;
 }
 
-/** The stack is asked at each call: it starts after the tests were collected. */
+/** Reads the stack's fields at each call, because the stack starts after the tests were collected. */
 export function documentClient({ stack, tenants: { keys, spaces } }: On): DocumentClient {
   const as: DocumentClient["as"] = (key, ...request) => call(stack.url, key, ...request);
   const editor: DocumentClient["editor"] = (...request) => as(keys.editor, ...request);

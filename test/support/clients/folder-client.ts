@@ -1,4 +1,4 @@
-/** What tests of folders ask of the space Research, as its owner. */
+/** The requests of tests of folders, sent as the owner of the space Research. */
 import { expect } from "vitest";
 import type { Stack } from "../stack/stack.ts";
 import type { Tenants } from "../tenants/tenants.ts";
@@ -15,7 +15,7 @@ interface Tested {
   readonly tenants: Tenants;
 }
 
-/** The stack is asked for its URL at each call: it starts after the tests were collected. */
+/** Reads the stack's URL at each call, because the stack starts after the tests were collected. */
 export function folderClient({ stack, tenants: { keys, spaces } }: Tested) {
   const request = (
     method: string,
@@ -24,7 +24,7 @@ export function folderClient({ stack, tenants: { keys, spaces } }: Tested) {
     headers?: Record<string, string>,
   ): Promise<Answer> => call(stack.url, keys.owner, method, path, body, headers);
 
-  /** @returns the new folder, in another or at the root of a space. */
+  /** Makes a folder, in another one or at the root of a space. @returns the new folder. */
   const make = async (
     name: string,
     parentId: string | null = null,
@@ -36,7 +36,7 @@ export function folderClient({ stack, tenants: { keys, spaces } }: Tested) {
     return body;
   };
 
-  /** @returns the new document as its upload is answered. */
+  /** Uploads a document. @returns the document as the upload was answered. */
   const put = async (folderId: string, text: string): Promise<Answer["body"]> => {
     const form = fileForm(text, "note.md", { space_id: spaces.research, folder_id: folderId });
     const { status, body } = await request("POST", "/data/upload", form);
@@ -50,10 +50,10 @@ export function folderClient({ stack, tenants: { keys, spaces } }: Tested) {
     put,
     move: (id: string, parentId: string | null): Promise<Answer> =>
       request("PATCH", `/folders/${id}`, { parent_folder_id: parentId }),
-    /** @returns the new document once it can be found. */
+    /** Uploads a document and waits until search finds it. @returns the document. */
     stored: async (folderId: string, text: string): Promise<Answer["body"]> =>
       ended(stack.url, keys.owner, (await put(folderId, text)).id),
-    /** The hits that have a word of the query. */
+    /** Returns the hits that contain a word of the query. */
     found: async (query: string): Promise<Hit[]> => {
       const search = { query, space_id: spaces.research };
       const { body } = await request("POST", "/data/hybrid-search", search);

@@ -1,4 +1,4 @@
-/** Chats under an Idempotency-Key, and what is in a stream of one. */
+/** Sends chats with an Idempotency-Key, and reads what is in their streams. */
 import type { ChatHarness } from "../stack/chat-harness.ts";
 
 interface Seen {
@@ -30,7 +30,7 @@ interface Sent {
   readonly signal?: AbortSignal;
 }
 
-/** Asks for a stream under the key, unless the body says otherwise. */
+/** Sends a chat with the key; asks for a stream unless the body says otherwise. */
 export async function askUnderKey(
   chat: ChatHarness,
   key: string,

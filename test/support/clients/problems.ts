@@ -1,4 +1,4 @@
-/** Problems of a 422 as an answer shows them. */
+/** The problems of a 422 as an answer shows them. */
 import type { z } from "zod";
 import { answerError } from "../../../src/api/errors.ts";
 import { parsePart } from "../../../src/api/validation/validate.ts";
@@ -20,7 +20,7 @@ export const problem = (
   ...(ctx === undefined ? {} : { ctx }),
 });
 
-/** What the answer says of `input`, which does not fit `schema`. */
+/** Returns what the answer says about `input`, which does not fit `schema`. */
 export function problemsOf(
   schema: z.ZodType,
   input: unknown,

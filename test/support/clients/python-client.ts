@@ -1,4 +1,7 @@
-/** Gets Python packages by pip, once for a cache folder, and runs scripts with them: the official client, and one that is generated. */
+/**
+ * Installs Python packages by pip, once for each cache folder, and runs scripts with them: with the official
+ * client and with a generated one.
+ */
 import { execFile } from "node:child_process";
 import { access, mkdtemp, rename, rm } from "node:fs/promises";
 import { delimiter, join } from "node:path";
@@ -15,9 +18,9 @@ const NEEDED =
 
 interface Packages {
   readonly cacheDir: string;
-  /** A requirement with its version. */
+  /** The requirement as pip takes it, with its version. */
   readonly library: string;
-  /** A folder of packages besides. */
+  /** A further folder of packages. */
   readonly path?: string;
 }
 
@@ -30,7 +33,10 @@ export async function runWithPythonClient(
   return runPython({ cacheDir, library: CLIENT }, script, args);
 }
 
-/** Runs a script in `test/support`, which prints one JSON value. @throws Error that says what is missing, or with what the script printed. */
+/**
+ * Runs a script in `test/support`, which prints one JSON value.
+ * @throws Error that says what is missing, or with what the script printed.
+ */
 export async function runPython(
   packages: Packages,
   script: string,
@@ -43,7 +49,7 @@ export async function runPython(
   return JSON.parse(stdout);
 }
 
-/** Makes the package `holdfast_client` in `folder`. */
+/** Generates the package `holdfast_client` in `folder`. */
 export async function generatePythonClient(cacheDir: string, library: string, folder: string): Promise<void> {
   const to = ["--meta", "none", "--output-path", join(folder, "holdfast_client")];
   const from = [
@@ -68,7 +74,10 @@ async function environment({ cacheDir, library, path }: Packages): Promise<NodeJ
   };
 }
 
-/** A folder of packages for the Python at hand: compiled ones fit no other version of it. */
+/**
+ * Returns a folder of packages for the installed Python. Compiled packages fit no other version of it, so
+ * each version has a folder.
+ */
 async function installed(cacheDir: string, library: string): Promise<string> {
   const needed = `${NEEDED} ${library}.`;
   const version = await run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).catch(

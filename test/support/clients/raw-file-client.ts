@@ -1,12 +1,12 @@
-/** What tests of raw files ask of the space Research, as its editor. */
+/** The requests of tests of raw files, sent as the editor of the space Research. */
 import { type Answer, call, ended, fileForm } from "./client.ts";
 import type { Stack } from "../stack/stack.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 
-/** A path as a query string. */
+/** Encodes a path as a query string. */
 export const at = (path: string): string => `path=${encodeURIComponent(path)}`;
 
-/** The stack is asked for its URL at each call: it starts after the tests were collected. */
+/** Reads the stack's URL at each call, because the stack starts after the tests were collected. */
 export function rawFileClient({
   stack,
   tenants,
@@ -15,7 +15,7 @@ export function rawFileClient({
   readonly tenants: Tenants;
 }) {
   const { keys, spaces } = tenants;
-  /** The space's files, below `/v1`. */
+  /** The path of the space's files, under `/v1`. */
   const root = `/spaces/${spaces.research}/data`;
   const request = (
     method: string,
@@ -52,14 +52,14 @@ export function rawFileClient({
     remove: (path: string): Promise<Answer> => request("DELETE", `${root}/files?${at(path)}`),
     paths: async (prefix: string): Promise<string[]> =>
       sorted((await list(prefix)).map((file): string => file.path)),
-    /** The texts of the chunks that hold a word of the query. */
+    /** Returns the texts of the chunks that contain a word of the query. */
     async found(query: string): Promise<string[]> {
       const { body } = await request("POST", "/data/hybrid-search", { query, space_id: spaces.research });
       return body.results
         .filter((hit: Answer["body"]) => hit.sparse_score !== null)
         .map((hit: Answer["body"]) => hit.text);
     },
-    /** Uploads, and waits until the file's document is searchable. */
+    /** Uploads and waits until the file's document is searchable. */
     async stored(folder: string, name: string, text: string): Promise<Answer["body"]> {
       const { status } = await put(folder, name, text);
       if (status !== 201) throw new Error(`upload answered ${status}`);

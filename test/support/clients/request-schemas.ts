@@ -1,4 +1,7 @@
-/** Every schema that a request's path, query, body or form passes, from the table of routes; and a walk through what they are made of. */
+/**
+ * Lists every schema of a request's path, query, body or form, from the table of routes, and walks through
+ * the schemas that they are made of.
+ */
 import { z } from "zod";
 import { ROUTES } from "../../../src/api/routes/index.ts";
 
@@ -15,7 +18,10 @@ export function requestSchemas(): NamedSchema[] {
   );
 }
 
-/** The schemas that one is made of, by the field that names each. What a pipe ends in sees only what its beginning let through. */
+/**
+ * Returns the schemas that a schema is made of, by the field that holds each. Of a pipe, only the beginning
+ * is returned: the end sees only what the beginning has let through.
+ */
 export function partsOf(schema: z.ZodType): Record<string, z.ZodType> {
   if (schema instanceof z.ZodObject) return schema.shape as Record<string, z.ZodType>;
   if (schema instanceof z.ZodArray) return { "[]": schema.element as z.ZodType };

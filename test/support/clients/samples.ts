@@ -1,4 +1,7 @@
-/** Makes the smallest request that an operation of the OpenAPI document takes, from its schemas and examples alone. */
+/**
+ * Makes the smallest request that an operation of the OpenAPI document accepts, from the document's schemas
+ * and examples alone.
+ */
 
 export type Schema = Record<string, any>;
 
@@ -44,7 +47,7 @@ export function resolve(document: Document, schema: Schema | undefined): Schema 
   return name === undefined ? schema : document.components.schemas[name];
 }
 
-/** A value of the schema; properties named in `known` have that value. */
+/** Returns a value of the schema; properties that `known` names get the value from there. */
 export function sample(document: Document, given: Schema, known: Readonly<Record<string, unknown>>): unknown {
   const schema = resolve(document, given) ?? {};
   const alternative = (schema["oneOf"] ?? schema["anyOf"])?.[0];

@@ -10,9 +10,8 @@ const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-prov
 export interface SignedIn {
   readonly stack: SharedStack;
   readonly tenants: Tenants;
-  /** Ids of the users. */
   readonly ids: Readonly<Record<Who, string>>;
-  /** One request below `/v1` with the person's access token. */
+  /** Sends one request to a path under `/v1` with the person's access token. */
   as(
     who: Who,
     method: string,
@@ -20,11 +19,11 @@ export interface SignedIn {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>;
-  /** Rows of the audit log with this action on this resource, oldest first. */
+  /** Returns the audit log's rows with this action on this resource, oldest first. */
   audited(action: string, resourceId: string): Promise<Record<string, unknown>[]>;
 }
 
-/** As {@link onSharedStack}, with access tokens of all people. */
+/** Does what {@link onSharedStack} does, and also signs everybody in. Call it once, at the top of a file. */
 export function signedIn(): SignedIn {
   const { stack, tenants } = onSharedStack();
   const tokens = {} as Record<Who, string>;
@@ -53,7 +52,10 @@ export function signedIn(): SignedIn {
   };
 }
 
-/** The routes for access tokens alone that do not refuse an admin's key in the specification's words. */
+/**
+ * Returns the routes that take access tokens only but do not refuse an admin's key in the words of the
+ * specification.
+ */
 export async function routesOpenToKeys(
   { stack, tenants }: Pick<SignedIn, "stack" | "tenants">,
   routes: readonly Route[],

@@ -1,4 +1,7 @@
-/** Documents for property tests: units of every type, in several scripts, from a word to longer than any chunk. */
+/**
+ * Generates documents for property tests: text units of every type, in several scripts, from one word to
+ * longer than any chunk.
+ */
 
 import fc from "fast-check";
 import type { TextUnit } from "../../../src/domain/text-unit.ts";
@@ -82,7 +85,7 @@ const block = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(fc.constant("list" as const), list) },
 );
 
-/** Units with ascending pages, or without any. */
+/** Units whose page numbers ascend, or that have none. */
 export const arbitraryUnits: fc.Arbitrary<TextUnit[]> = fc
   .tuple(
     fc.array(fc.tuple(block, fc.integer({ min: 0, max: 1 })), { minLength: 1, maxLength: 12 }),

@@ -1,10 +1,10 @@
-/** The only place that makes compound files to parse: Outlook messages, old presentations and old Word files. */
+/** Makes compound files to parse: Outlook messages, old presentations and old Word files. */
 
 import { CFB } from "@e965/xlsx";
 
 type Streams = Readonly<Record<string, Buffer | string>>;
 
-/** A compound file of these streams; strings are UTF-16, as Outlook has them. */
+/** Makes a compound file of these streams; strings are written as UTF-16, as Outlook does. */
 function makeCompoundFile(streams: Streams): Buffer {
   const file = CFB.utils.cfb_new();
   for (const [path, content] of Object.entries(streams))
@@ -39,7 +39,10 @@ const text = (kind: number, content: string): Buffer[] => [
   record(0x0fa0, 0, Buffer.from(content, "utf16le")),
 ];
 
-/** Slides with a title and a body in the document's list, a shape of their own, and notes. */
+/**
+ * Makes a presentation. Each slide has a title and a body in the document's list of texts, a shape of its
+ * own, and notes.
+ */
 export function makePpt(
   slides: readonly { title: string; body: string; shape: string; notes: string }[],
 ): Buffer {
@@ -74,12 +77,18 @@ const TEXT_AT = 2 * BLOCK;
 const ROW_END = Buffer.from([0x00, 0x00, 0x17, 0x24, 0x01, 0x00]);
 
 interface WordText {
-  /** Paragraphs; one that begins with # to ######### is a heading of that level, one that is a list of cells is a row of a table. */
+  /**
+   * One entry a paragraph. A string that begins with # to ######### is a heading of that level; a list of
+   * strings is a row of a table, a cell each.
+   */
   readonly body: readonly (string | readonly string[])[];
   readonly footnotes?: readonly string[];
 }
 
-/** An old Word file of at most 20 paragraphs and cells: its start, up to the first character beyond ASCII, in a byte each, the rest in UTF-16. */
+/**
+ * Makes an old Word file of at most 20 paragraphs and cells. Text up to the first character beyond ASCII
+ * takes one byte a character; the rest is UTF-16.
+ */
 export function makeDoc({ body, footnotes = [] }: WordText): Buffer {
   const paragraphs = body.flatMap((part): WordParagraph[] =>
     typeof part === "string"
@@ -128,7 +137,10 @@ export function makeDoc({ body, footnotes = [] }: WordText): Buffer {
   return makeCompoundFile({ WordDocument: stream, "1Table": table });
 }
 
-/** A file as Word 95 saved it, `body` and `notes` with its own marks, in windows-1251; `fast`: the body's two halves lie the other way round. */
+/**
+ * Makes a file as Word 95 saved it, in windows-1251. `body` and `notes` hold that program's own marks; with
+ * `fast`, the two halves of the body are stored in reverse order.
+ */
 export function makeWord95({
   body,
   notes = "",
@@ -167,7 +179,7 @@ function windows1251(text: string): Buffer {
   return Buffer.from(Array.from(text, (letter) => letters.indexOf(letter)));
 }
 
-/** A presentation that PowerPoint 95 can open too. */
+/** Makes a presentation that PowerPoint 95 can open too. */
 export function makeDualPpt(newer: Buffer): Buffer {
   const stream = CFB.find(CFB.read(newer, { type: "buffer" }), "/PowerPoint Document")!.content as Buffer;
   return makeCompoundFile({
@@ -189,7 +201,10 @@ function styled(part: string): WordParagraph {
   return { text: `${part.slice(level).trimStart()}\r`, style: level };
 }
 
-/** A page of paragraph properties, [MS-DOC] 2.9.24 (PapxFkp): where each paragraph starts, its style, and whether it ends a row. */
+/**
+ * A page of paragraph properties, [MS-DOC] 2.9.24 (PapxFkp): where each paragraph starts, its style, and
+ * whether it ends a row.
+ */
 function paragraphProperties(
   paragraphs: readonly WordParagraph[],
   fileOffset: (position: number) => number,

@@ -1,4 +1,4 @@
-/** The only place that makes office documents to parse, through libraries that write them, from text that the test knows. */
+/** Makes office documents to parse from text that the test knows, mostly by libraries that write them. */
 
 import { buffer } from "node:stream/consumers";
 import { utils, write, type BookType } from "@e965/xlsx";
@@ -28,7 +28,7 @@ const item = (text: string, reference: string, level = 0): Paragraph =>
 const cell = (text: string, columnSpan = 1): TableCell =>
   new TableCell({ children: [paragraph(text)], columnSpan });
 
-/** Headings, a paragraph with a comment and a footnote, lists, and a table. */
+/** Makes a Word document with headings, a paragraph with a comment and a footnote, lists, and a table. */
 export async function makeDocx(): Promise<Buffer> {
   const document = new Document({
     title: "The plan",
@@ -76,9 +76,12 @@ export async function makeDocx(): Promise<Buffer> {
   return Packer.toBuffer(document);
 }
 
-/** Two slides: a title with bullets, a table and notes; and one without a title. */
+/**
+ * Makes a presentation of two slides: one has a title with bullets, a table and notes, the other has no
+ * title.
+ */
 export async function makePptx(): Promise<Buffer> {
-  // Its types describe the CommonJS build, where the class is one level further in.
+  // The package's types describe its CommonJS build, in which the class is nested one level deeper.
   const deck = new (pptxgen as unknown as typeof pptxgen.default)();
   deck.title = "The deck";
   deck.author = "Ann";
@@ -103,7 +106,10 @@ export async function makePptx(): Promise<Buffer> {
   return (await deck.write({ outputType: "nodebuffer" })) as Buffer;
 }
 
-/** Two sheets: a table with a caption, a date and a comment; and an empty row between two tables. */
+/**
+ * Makes a workbook of two sheets: one has a table with a caption, a date and a comment, the other has two
+ * tables with an empty row between them.
+ */
 export function makeSheets(bookType: BookType): Buffer {
   const first = utils.aoa_to_sheet(
     [
@@ -123,7 +129,10 @@ export function makeSheets(bookType: BookType): Buffer {
   return write(book, { type: "buffer", bookType, cellDates: true }) as Buffer;
 }
 
-/** An archive of these files; the first is stored, as the OpenDocument and EPUB formats want their `mimetype`. */
+/**
+ * Makes an archive of these files. The first is stored uncompressed, as OpenDocument and EPUB demand of their
+ * `mimetype`.
+ */
 export async function makeZip(files: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
   const zip = new ZipFile();
   Object.entries(files).forEach(([name, content], index) =>
@@ -141,7 +150,7 @@ const ODF_NAMESPACES = ["office", "text", "table", "draw", "style", "presentatio
   .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
   .join(" ");
 
-/** @param body Below `office:body`. */
+/** @param body the markup inside `office:body`. */
 export function makeOdf(kind: "text" | "presentation", body: string): Promise<Buffer> {
   const root = (name: string, inner: string): string =>
     `<?xml version="1.0" encoding="UTF-8"?><office:${name} ${ODF_NAMESPACES}>${inner}</office:${name}>`;
@@ -149,40 +158,47 @@ export function makeOdf(kind: "text" | "presentation", body: string): Promise<Bu
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
     "content.xml": root(
       "document-content",
-      `<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number text:level="1"/></text:list-style></office:automatic-styles>` +
+      '<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number ' +
+        'text:level="1"/></text:list-style></office:automatic-styles>' +
         `<office:body><office:${kind}>${body}</office:${kind}></office:body>`,
     ),
     "styles.xml": root(
       "document-styles",
-      `<office:master-styles><style:master-page><style:header><text:p>Confidential</text:p></style:header></style:master-page></office:master-styles>`,
+      "<office:master-styles><style:master-page><style:header><text:p>Confidential</text:p>" +
+        "</style:header></style:master-page></office:master-styles>",
     ),
     "meta.xml": root(
       "document-meta",
-      `<office:meta><dc:title>The plan</dc:title><meta:initial-creator>Ann</meta:initial-creator></office:meta>`,
+      "<office:meta><dc:title>The plan</dc:title><meta:initial-creator>Ann</meta:initial-creator>" +
+        "</office:meta>",
     ),
   });
 }
 
-/** A book whose chapters are these bodies of XHTML. */
+/** Makes a book whose chapters have these XHTML bodies. */
 export function makeEpub(chapters: readonly string[]): Promise<Buffer> {
   const files = Object.fromEntries(
     chapters.map((body, index) => [
       `OEBPS/chapter ${index}.xhtml`,
-      `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/></head><body>${body}</body></html>`,
+      '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/>' +
+        `</head><body>${body}</body></html>`,
     ]),
   );
   return makeZip({
     mimetype: "application/epub+zip",
-    "META-INF/container.xml": `<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
+    "META-INF/container.xml":
+      '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
     "OEBPS/book.opf":
-      `<package><metadata><dc:title>The book</dc:title><dc:creator>Ann</dc:creator><dc:language>de</dc:language></metadata><manifest>` +
+      "<package><metadata><dc:title>The book</dc:title><dc:creator>Ann</dc:creator>" +
+      "<dc:language>de</dc:language></metadata><manifest>" +
       chapters
         .map(
           (_, index) =>
             `<item id="c${index}" href="chapter%20${index}.xhtml" media-type="application/xhtml+xml"/>`,
         )
         .join("") +
-      `</manifest><spine>${chapters.map((_, index) => `<itemref idref="c${index}"/>`).join("")}</spine></package>`,
+      `</manifest><spine>${chapters.map((_, index) => `<itemref idref="c${index}"/>`).join("")}</spine>` +
+      "</package>",
     ...files,
   });
 }

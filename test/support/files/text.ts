@@ -1,4 +1,4 @@
-/** The only place that makes files to parse, from text that the test knows. */
+/** Makes files to parse (PDF, TIFF) from text that the test knows. */
 
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
@@ -14,7 +14,7 @@ export interface PdfLine {
 interface PdfOptions {
   readonly title?: string;
   readonly author?: string;
-  /** Makes the file unreadable without it (RC4, 40 bits). */
+  /** If set, the file cannot be read without it (RC4, 40 bits). */
   readonly userPassword?: string;
 }
 
@@ -22,7 +22,9 @@ const PAGE_WIDTH = 612;
 const PAGE_HEIGHT = 792;
 const MARGIN = 72;
 
-/** A PDF with one page for each list of lines; lines without a place follow each other from the top. */
+/**
+ * Makes a PDF with one page for each list of lines; lines without a position follow each other from the top.
+ */
 export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], options: PdfOptions = {}): Buffer {
   const fileId = createHash("md5").update(JSON.stringify(pages)).digest();
   const protection = options.userPassword === undefined ? undefined : protect(options.userPassword, fileId);
@@ -30,7 +32,8 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
   const objects: Buffer[] = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from(
-      `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, index) => `${firstPage + index * 2} 0 R`).join(" ")}] >>`,
+      `<< /Type /Pages /Count ${pages.length} /Kids ` +
+        `[${pages.map((_, index) => `${firstPage + index * 2} 0 R`).join(" ")}] >>`,
     ),
     Buffer.from("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"),
     Buffer.from(
@@ -45,7 +48,8 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
     const stored = protection === undefined ? content : rc4(objectKey(protection.key, number + 1), content);
     objects.push(
       Buffer.from(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font ` +
+          `<< /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`,
       ),
       Buffer.concat([
         Buffer.from(`<< /Length ${stored.length} >>\nstream\n`),
@@ -57,7 +61,7 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
   return assemble(objects, fileId, protection?.dictionary);
 }
 
-/** `count` pages of a heading and two sentences that name their page. */
+/** Makes a PDF of `count` pages, each with a heading and two sentences that contain its page number. */
 export function makeLongPdf(count: number): Buffer {
   return makePdf(
     Array.from({ length: count }, (_, index) => [
@@ -67,11 +71,18 @@ export function makeLongPdf(count: number): Buffer {
   );
 }
 
-/** A PDF of one page whose lines may be of any script; characters are drawn from left to right in the order given. */
+/**
+ * Makes a PDF of one page whose lines may be of any script; characters are drawn from left to right in the
+ * order given.
+ */
 export function makeUnicodePdf(lines: readonly string[]): Buffer {
   const hex = (text: string): string => Buffer.from(text, "utf16le").swap16().toString("hex");
   const characters = Array.from(new Set(lines.join("")));
-  const map = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange <0000> <FFFF> endcodespacerange ${characters.length} beginbfchar ${characters.map((character) => `<${hex(character)}> <${hex(character)}>`).join(" ")} endbfchar endcmap end end`;
+  const map =
+    "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange " +
+    `<0000> <FFFF> endcodespacerange ${characters.length} beginbfchar ` +
+    `${characters.map((character) => `<${hex(character)}> <${hex(character)}>`).join(" ")} endbfchar ` +
+    "endcmap end end";
   const content = lines
     .map((line, index) => `BT /F1 14 Tf 72 ${700 - index * 40} Td <${hex(line)}> Tj ET`)
     .join("\n");
@@ -81,25 +92,29 @@ export function makeUnicodePdf(lines: readonly string[]): Buffer {
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from("<< /Type /Pages /Count 1 /Kids [5 0 R] >>"),
     Buffer.from(
-      "<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [7 0 R] /ToUnicode 8 0 R >>",
+      "<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /DescendantFonts [7 0 R] " +
+        "/ToUnicode 8 0 R >>",
     ),
     Buffer.from("<< >>"),
     Buffer.from(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> /Contents 6 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font ` +
+        "<< /F1 3 0 R >> >> /Contents 6 0 R >>",
     ),
     stream(content),
     Buffer.from(
-      "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 700 /FontDescriptor 9 0 R >>",
+      "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /CIDSystemInfo << /Registry (Adobe) " +
+        "/Ordering (Identity) /Supplement 0 >> /DW 700 /FontDescriptor 9 0 R >>",
     ),
     stream(map),
     Buffer.from(
-      "<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 900 /Descent -200 /CapHeight 700 /StemV 80 >>",
+      "<< /Type /FontDescriptor /FontName /Any /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 " +
+        "/Ascent 900 /Descent -200 /CapHeight 700 /StemV 80 >>",
     ),
   ];
   return assemble(objects, createHash("md5").update(lines.join()).digest(), undefined);
 }
 
-/** A PDF whose only page is this picture, as a scanner makes them. */
+/** Makes a PDF whose only page is this picture, as a scanner makes it. */
 export function makeScannedPdf({
   width,
   height,
@@ -111,14 +126,17 @@ export function makeScannedPdf({
 }): Buffer {
   const pixels = deflateSync(rgb);
   const content = Buffer.from(`q ${PAGE_WIDTH} 0 0 ${PAGE_HEIGHT} 0 0 cm /Scan Do Q`);
-  const dictionary = `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode /Length ${pixels.length} >>`;
+  const dictionary =
+    `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB ` +
+    `/BitsPerComponent 8 /Filter /FlateDecode /Length ${pixels.length} >>`;
   const objects = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
     Buffer.from("<< /Type /Pages /Count 1 /Kids [5 0 R] >>"),
     Buffer.concat([Buffer.from(`${dictionary}\nstream\n`), pixels, Buffer.from("\nendstream")]),
     Buffer.from("<< >>"),
     Buffer.from(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /XObject << /Scan 3 0 R >> >> /Contents 6 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << ` +
+        "/XObject << /Scan 3 0 R >> >> /Contents 6 0 R >>",
     ),
     Buffer.concat([
       Buffer.from(`<< /Length ${content.length} >>\nstream\n`),
@@ -129,14 +147,14 @@ export function makeScannedPdf({
   return assemble(objects, createHash("md5").update(rgb).digest(), undefined);
 }
 
-/** Says that it is a PDF, and is none. */
+/** Makes a file that begins like a PDF and is otherwise garbage. */
 export function makeGarbagePdf(): Buffer {
   const noise = Buffer.alloc(4096);
   for (let at = 0; at < noise.length; at++) noise[at] = (at * 131 + 17) % 256;
   return Buffer.concat([Buffer.from("%PDF-1.7\n"), noise]);
 }
 
-/** The first half of a file. */
+/** Returns the first half of a file. */
 export function truncated(file: Buffer): Buffer {
   return file.subarray(0, Math.floor(file.length / 2));
 }
@@ -157,7 +175,8 @@ function assemble(objects: readonly Buffer[], fileId: Buffer, encryption: string
   const encrypt = encryption === undefined ? "" : ` /Encrypt ${all.length} 0 R`;
   parts.push(
     Buffer.from(
-      `xref\n0 ${all.length + 1}\n0000000000 65535 f \n${entries}trailer\n<< /Size ${all.length + 1} /Root 1 0 R /Info 4 0 R /ID [<${id}> <${id}>]${encrypt} >>\nstartxref\n${offset}\n%%EOF\n`,
+      `xref\n0 ${all.length + 1}\n0000000000 65535 f \n${entries}trailer\n<< /Size ${all.length + 1} ` +
+        `/Root 1 0 R /Info 4 0 R /ID [<${id}> <${id}>]${encrypt} >>\nstartxref\n${offset}\n%%EOF\n`,
     ),
   );
   return Buffer.concat(parts);
@@ -196,7 +215,9 @@ function protect(userPassword: string, fileId: Buffer): { key: Buffer; dictionar
     .digest()
     .subarray(0, 5);
   const check = rc4(key, PASSWORD_PADDING);
-  const dictionary = `<< /Filter /Standard /V 1 /R 2 /O <${owner.toString("hex")}> /U <${check.toString("hex")}> /P ${PERMISSIONS} >>`;
+  const dictionary =
+    `<< /Filter /Standard /V 1 /R 2 /O <${owner.toString("hex")}> /U <${check.toString("hex")}> /P ` +
+    `${PERMISSIONS} >>`;
   return { key, dictionary };
 }
 
@@ -214,7 +235,7 @@ function objectKey(key: Buffer, objectNumber: number): Buffer {
     .subarray(0, 10);
 }
 
-/** By hand, since OpenSSL 3 leaves RC4 out. */
+/** Encrypts by RC4, which OpenSSL 3 no longer offers. */
 function rc4(key: Buffer, data: Buffer): Buffer {
   const state = Array.from({ length: 256 }, (_, index) => index);
   const swap = (a: number, b: number): void => {
@@ -234,7 +255,7 @@ function rc4(key: Buffer, data: Buffer): Buffer {
   return out;
 }
 
-/** A picture in TIFF 6.0, not compressed, its pixels in one strip. */
+/** Makes an uncompressed TIFF 6.0 picture with all pixels in one strip. */
 export function makeTiff({ width, height, rgb }: { width: number; height: number; rgb: Buffer }): Buffer {
   const SHORT = 3;
   const LONG = 4;

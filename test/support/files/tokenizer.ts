@@ -1,4 +1,4 @@
-/** The embedding model's tokenizer, as chunkers take it. */
+/** The embedding model's tokenizer in the form that chunkers expect. */
 
 import { fileURLToPath } from "node:url";
 import type { Tokenizer } from "../../../src/chunkers/chunk.ts";

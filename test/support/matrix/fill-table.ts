@@ -1,20 +1,32 @@
-/** One row of any organization in any tenant table, as the catalogue describes it: for proofs about every table there is. */
+/**
+ * Inserts a row of any organization into any tenant table, as the catalogue describes it, for proofs that
+ * cover every table.
+ */
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 
 interface TenantTable {
   readonly name: string;
-  /** The column that says whose a row is, and which part of an organization's key it has. */
+  /** The column that names the row's organization, and which part of the organization's key it holds. */
   readonly column: { readonly name: string; readonly key: "id" | "num" };
 }
 
-/** Every table of `public` whose rows belong to organizations; partitions are reached through theirs. */
+/**
+ * Lists every table of `public` whose rows belong to organizations; partitions are reached through their
+ * parent.
+ */
 export async function tenantTables({ owner }: OwnedDatabase): Promise<TenantTable[]> {
   const { rows } = await owner.query<{ name: string; column: string }>(
-    `select distinct on (c.relname) c.relname as name, case when c.relname = 'organizations' then 'id' else a.attname end as column
-     from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
-     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-       and (a.attname in ('organization_id', 'organization_num') or c.relname = 'organizations') order by c.relname, a.attname`,
+    `select distinct on (class.relname)
+       class.relname as name,
+       case when class.relname = 'organizations' then 'id' else attribute.attname end as column
+     from pg_class class
+     join pg_attribute attribute on attribute.attrelid = class.oid and not attribute.attisdropped
+     where class.relnamespace = 'public'::regnamespace
+       and class.relkind in ('r', 'p')
+       and not class.relispartition
+       and (attribute.attname in ('organization_id', 'organization_num') or class.relname = 'organizations')
+     order by class.relname, attribute.attname`,
   );
   return rows.map(({ name, column }) => ({
     name,
@@ -38,14 +50,25 @@ const VALUES: Readonly<Record<string, string>> = {
   halfvec: "'[1]'",
 };
 
-/** Inserts a row of the organization whose id or number is `$1`; what may be null is. */
+/**
+ * Builds the statement that inserts a row of the organization whose id or number is `$1`. Columns that may be
+ * null stay null.
+ */
 export async function insertStatement(
   { owner }: OwnedDatabase,
   { name, column }: TenantTable,
 ): Promise<string> {
   const { rows } = await owner.query<{ name: string; type: string }>(
-    `select quote_ident(a.attname) as name, regexp_replace(format_type(a.atttypid, a.atttypmod), '\\(\\d+\\)', '') as type from pg_attribute a
-     where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attnotnull and not a.atthasdef and a.attidentity = '' and a.attname <> $2`,
+    `select quote_ident(attname) as name,
+       regexp_replace(format_type(atttypid, atttypmod), '\\(\\d+\\)', '') as type
+     from pg_attribute
+     where attrelid = $1::regclass
+       and attnum > 0
+       and not attisdropped
+       and attnotnull
+       and not atthasdef
+       and attidentity = ''
+       and attname <> $2`,
     [name, column.name],
   );
   const values = rows.map(({ name: needed, type }) => {
@@ -54,10 +77,14 @@ export async function insertStatement(
       throw new Error(`${name}.${needed} has the type ${type}: say which value a row may have`);
     return value;
   });
-  return `insert into ${name} (${[column.name, ...rows.map((row) => row.name)].join(", ")}) values (${["$1", ...values].join(", ")})`;
+  const columns = [column.name, ...rows.map((row) => row.name)].join(", ");
+  return `insert into ${name} (${columns}) values (${["$1", ...values].join(", ")})`;
 }
 
-/** Checks are dropped and references are not looked at: no more is asked of the row than that it is the organization's. */
+/**
+ * Inserts a row, after dropping the table's check constraints and ignoring its foreign keys: the row has to
+ * belong to the organization, and needs no other validity.
+ */
 export async function fillTable(
   db: OwnedDatabase,
   table: TenantTable,
@@ -67,7 +94,9 @@ export async function fillTable(
   try {
     await client.query("set session_replication_role = replica");
     const { rows: checks } = await client.query<{ name: string }>(
-      "select quote_ident(conname) as name from pg_constraint where conrelid = $1::regclass and contype = 'c'",
+      `select quote_ident(conname) as name
+       from pg_constraint
+       where conrelid = $1::regclass and contype = 'c'`,
       [table.name],
     );
     for (const check of checks) await client.query(`alter table ${table.name} drop constraint ${check.name}`);

@@ -12,7 +12,7 @@ import {
 import { WITH_PRIVATE, canary } from "./world.ts";
 
 const AT_ONCE = 8;
-/** A stack, a path of the machine, a statement or its error. */
+/** What must never be in an answer: a stack trace, a path of the machine, an SQL statement or its error. */
 const INNER =
   /\bat (async )?[\w.]+ \(|node_modules|\/src\/|\/tmp\/|relation \\?"|\bselect\b.*\bfrom\b|violates|syntax error at/i;
 const AGENT_ROUTES = /\/agents\/:agent_id|chat\/completions/;
@@ -30,7 +30,7 @@ export function sendAs(
   });
 }
 
-/** A public agent stands in Archive. */
+/** Returns the route's rule for the space; the public agent belongs to Archive. */
 export const ruleOf = (route: string, space: SpaceName): MatrixRule => {
   const rule = RULES_OF_ROUTES[route]!;
   return AGENT_ROUTES.test(route) && space === "archive" ? { ...rule, on: "public agent" } : rule;
@@ -42,7 +42,7 @@ const isAllowed = ({ status, body }: Answer, rule: MatrixRule): boolean =>
   (rule.elsewise !== undefined && status === 400 && body.detail === rule.elsewise) ||
   (rule.within !== undefined && status === 404 && body.detail === rule.within);
 
-/** What is wrong with the answer; undefined where it is as the rules say. */
+/** Describes what is wrong with the answer; returns undefined if it is as the rules say. */
 export function faultOf(
   answer: Answer,
   caller: MatrixCaller,

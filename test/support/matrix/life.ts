@@ -1,4 +1,7 @@
-/** Changes and deletes what the matrix test left alone, so that every query function runs once where its processes write down statements. */
+/**
+ * Changes and deletes what the matrix test did not touch, so that every query function runs at least once
+ * while the stack's processes record their statements.
+ */
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { call, ended, fileForm, upload } from "../clients/client.ts";
@@ -9,7 +12,7 @@ import { until } from "../until.ts";
 
 type As = (method: string, path: string, body?: unknown) => ReturnType<typeof call>;
 
-/** @param admin the access token of Acme's admin, who owns Research and Archive. */
+/** @param admin access token of Acme's admin, who owns Research and Archive. */
 export async function liveOn(stack: Stack, admin: string): Promise<void> {
   const { url } = stack;
   const owner: As = (...request) => call(url, KEYS.owner, ...request);
@@ -87,7 +90,7 @@ async function moveAndReplace({ url }: Stack, owner: As): Promise<void> {
   await ended(url, KEYS.owner, kept.id);
 }
 
-/** A large document one text of which the provider refuses. */
+/** Uploads a large document that contains one text that the provider refuses. */
 async function refuseSome({ provider, url }: Stack, owner: As): Promise<void> {
   const words = Array.from({ length: 26_000 }, (_, index) => `word${index % 9_973}`).join(" ");
   const { id } = await upload(url, KEYS.owner, SPACES.research, words, "words.md");
@@ -159,21 +162,27 @@ async function removeThings(stack: Stack, owner: As, signedIn: As): Promise<void
 }
 
 async function maintainOnce({ temporalAddress, database }: Stack): Promise<void> {
-  // What is due is so by its age, or by how much there is of it.
+  // Makes maintenance due: it depends on the age of rows and on their number.
   await database.db.owner.query(
     `insert into space_statistics (organization_num, space_num, chunks, terms, embedding_model)
-     select s.* from (select distinct on (space_num) organization_num, space_num, 0, 0, embedding_model from space_statistics) s, generate_series(1, 20)`,
+     select statistic.*
+     from (
+       select distinct on (space_num) organization_num, space_num, 0, 0, embedding_model
+       from space_statistics) statistic,
+       generate_series(1, 20)`,
   );
   await database.db.owner.query("update hidden_runs set hidden_at = now() - interval '10 days'");
   await database.db.owner.query(
-    "update embedding_cache set last_used_at = now() - interval '100 days' where content_hash in (select content_hash from embedding_cache limit 2)",
+    `update embedding_cache
+     set last_used_at = now() - interval '100 days'
+     where content_hash in (select content_hash from embedding_cache limit 2)`,
   );
   const connection = await Connection.connect({ address: temporalAddress });
   const client = new Client({ connection });
   for (const scheduleId of ["maintenance", "maintenance-thorough"]) {
     await client.schedule.getHandle(scheduleId).trigger();
     await until(`${scheduleId} has run`, async () => {
-      // Its arguments are encrypted, and this client has no key.
+      // Asks the server directly, because the schedule's arguments are encrypted and this client has no key.
       const { info } = await connection.workflowService.describeSchedule({
         namespace: "default",
         scheduleId,

@@ -1,4 +1,7 @@
-/** Loaded into a process of a stack before its own code: writes down each statement, for whom it ran, and which query function made it. */
+/**
+ * Is loaded into a process of a stack before its own code: it records each statement, its organization, and
+ * the query function that sent it.
+ */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { appendFileSync } from "node:fs";
 import { type IncomingMessage, Server } from "node:http";

@@ -1,4 +1,7 @@
-/** The one request of the matrix test for each route: it does as little as it can where it is let through. */
+/**
+ * Makes one request for each route of the matrix test. It changes as little as possible if the caller is let
+ * through.
+ */
 import { newId } from "../../../src/domain/ids.ts";
 import { fileForm } from "../clients/client.ts";
 import type { Things } from "./world.ts";
@@ -12,7 +15,7 @@ export interface MatrixRequest {
   readonly headers?: Record<string, string>;
 }
 
-/** No thing has it: who may change the thing gets 412, and nothing is changed. */
+/** An ETag that no resource has: a caller who may change the resource gets 412, and nothing changes. */
 const STALE = { "if-match": '"stale"' };
 const SPACE_FIELD = (things: Things) => ({ space_id: things["space_id"] });
 const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
@@ -55,7 +58,7 @@ const QUERIES: Readonly<Record<string, (things: Things) => Record<string, string
   "GET /v1/spaces/:space_id/data/download": (things) => ({ path: things["file_path"] ?? "" }),
 };
 
-/** Ids in paths that nobody has, so that the request ends after it was let through. */
+/** Ids that do not exist, so that the request ends in 404 after authorization. */
 const ABSENT: Readonly<Record<string, Things>> = {
   "PUT /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
   "DELETE /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },

@@ -1,26 +1,35 @@
-/** Who may do what, stated from the specification alone: the matrix test holds the service to it, and not to the service's own table. */
+/**
+ * States who may do what, from the specification alone, so that the matrix test does not compare the service
+ * with the service's own table.
+ */
 
 /** The capability that a key must have; a key without it is refused before anything is looked up. */
 type Capability = "read" | "search" | "chat" | "write";
-/** What the path or the body names, and so whose right decides. */
+/** The resource that the path or the body names; the caller's rights to it decide. */
 type Target = "space" | "public agent" | "organization" | "nothing";
-/** Any role in the space; owner or editor; owner (or, for a shared space, the organization's admin); the organization's admin; everybody. */
+/**
+ * `role`: any role in the space. `write`: owner or editor. `owner`: owner, or the organization's admin for a
+ * shared space. `admin`: the organization's admin. `all`: everybody.
+ */
 type Needs = "role" | "write" | "owner" | "admin" | "all";
 
 export interface MatrixRule {
   readonly needs: Needs;
   readonly on: Target;
-  /** Of a key; "no key": for access tokens alone. */
+  /** The capability that a key needs; "no key" if the route takes access tokens only. */
   readonly key: Capability | "no key";
-  /** The status of a request without good credentials, where it is not 401. */
+  /** The status of a request without valid credentials, if it is not 401. */
   readonly unauthenticated?: 403;
-  /** The 404 that only a caller who may do it gets, because the test's request names a thing within the target that is not there. */
+  /**
+   * The code of the 404 that an authorized caller gets, because the test names a nested resource that does
+   * not exist.
+   */
   readonly within?: string;
-  /** The 400 that only such a caller gets. */
+  /** The code of the 400 that an authorized caller gets. */
   readonly elsewise?: string;
-  /** Where the target is the admin's to see without a role. */
+  /** The organization's admin may see the target without a role in the space. */
   readonly adminToo?: true;
-  /** Out of reach it answers 200, and empty. */
+  /** A target outside the caller's reach answers 200 with an empty list. */
   readonly narrows?: true;
 }
 
@@ -114,7 +123,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/organizations/:organization_id/usage": admin(),
 };
 
-/** Only who started a batch knows of it, so that it is nobody else's, whatever the role. */
+/** A batch is visible only to the caller who started it, whatever role others have. */
 export const RULES_OF_BATCHES: Readonly<Record<string, Capability>> = {
   "GET /v1/data/batches/:batch_id": "read",
   "GET /v1/data/batches/:batch_id/results": "read",
@@ -126,18 +135,18 @@ export const RULES_OF_BATCHES: Readonly<Record<string, Capability>> = {
 export interface MatrixCaller {
   readonly name: string;
   readonly token: string | null;
-  /** Whether the credentials are good. "left": those of somebody who is no member any more. */
+  /** Whether the credentials are valid. "left" means that their user is no longer a member. */
   readonly standing: "good" | "bad" | "left";
   readonly isKey: boolean;
   readonly organization: "acme" | "rival";
   readonly isAdmin: boolean;
   readonly roles: Readonly<Partial<Record<SpaceName, "owner" | "editor" | "viewer">>>;
-  /** Of a key that was narrowed. */
+  /** The spaces that the key was narrowed to. */
   readonly onlySpaces?: readonly SpaceName[];
   readonly onlyCapability?: Capability;
 }
 
-/** `diary` is the private space of the viewer. */
+/** `diary` is the viewer's private space. */
 export type SpaceName = "research" | "archive" | "rival" | "diary";
 export type Expected = "allowed" | 401 | 403 | 404;
 const HOME: Readonly<Record<SpaceName, "acme" | "rival">> = {
@@ -147,12 +156,12 @@ const HOME: Readonly<Record<SpaceName, "acme" | "rival">> = {
   diary: "acme",
 };
 
-/** The role with which the caller reaches the space; undefined where the space does not exist for it. */
+/** Returns the caller's role in the space; undefined if the space does not exist for the caller. */
 export function roleIn(caller: MatrixCaller, space: SpaceName): "owner" | "editor" | "viewer" | undefined {
   return caller.onlySpaces?.includes(space) === false ? undefined : caller.roles[space];
 }
 
-/** A token has every capability, and so has a key that was not narrowed. */
+/** A token has every capability, and so does a key that was not narrowed. */
 export function hasCapability(
   { isKey, onlyCapability }: MatrixCaller,
   capability: MatrixRule["key"],
@@ -160,7 +169,7 @@ export function hasCapability(
   return !isKey || onlyCapability === undefined || onlyCapability === capability;
 }
 
-/** What the specification says of one cell. */
+/** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
   if (caller.standing === "bad") return rule.unauthenticated ?? 401;
   if (caller.standing === "left") return 403;

@@ -1,4 +1,4 @@
-/** What is written down of the statements of a stack's processes, and how it is read back. */
+/** The records of the statements that a stack's processes run, and how they are read back. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,19 +6,19 @@ import { pathToFileURL } from "node:url";
 const OF_EVERY_REQUEST = /authenticate_|touch_caller_keys|append_audit_rows|rate_limits/;
 
 export interface SqlRecord {
-  /** The `X-Request-Id` that it served. */
+  /** The `X-Request-Id` of the request that the statement served. */
   readonly request: string | null;
-  /** `file.function` of src/db, innermost first. */
+  /** The calling functions of src/db as `file.function`, innermost first. */
   readonly functions: readonly string[];
   /** The organization of its transaction; null outside of a tenant. */
   readonly organization: string | null;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** How many rows it read or changed. */
+  /** The number of rows that it read or changed. */
   readonly rows?: number;
 }
 
-/** The settings with which the processes of a stack write their statements down in `folder`. */
+/** Returns the settings that make a stack's processes record their statements in `folder`. */
 export function recordingSettings(folder: string): Record<string, string> {
   return {
     SQL_RECORD_FOLDER: folder,
@@ -37,24 +37,27 @@ export async function readRecords(folder: string): Promise<SqlRecord[]> {
   );
 }
 
-/** The statements of a request, except those of every request; ids and numbers in their text are left out. */
+/**
+ * Returns the statements of a request without those of every request; ids and numbers in their text are left
+ * out.
+ */
 export function statementsOf(records: readonly SqlRecord[], request: string): string[] {
   return records
     .filter((one) => one.request === request && !OF_EVERY_REQUEST.test(one.text))
     .map((one) => one.text.replaceAll(/'[0-9a-f-]{36}'|'\d+'/g, "?"));
 }
 
-/** Values as JSON, with what JSON does not know marked. */
+/** Turns a value into JSON; types that JSON lacks are marked. */
 export function pack(value: unknown): unknown {
   if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString("base64") };
   if (value instanceof Date) return { $date: value.toISOString() };
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return value.map(pack);
-  // As the driver sends other objects.
+  // The driver sends other objects as JSON.
   return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 }
 
-/** Back to what the driver was given. */
+/** Turns it back into the value that the driver was given. */
 export function unpack(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unpack);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** Starts a stack that writes its statements down, with every kind of caller and one of each thing in it. */
+/** Starts a stack that records its statements, with every kind of caller and one resource of each kind. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { makeCallers, makeEverything, type Things } from "./world.ts";
 
 export interface Matrix {
   readonly stack: Stack;
-  /** The folder of the statements: see `readRecords`. */
+  /** The folder of the records: see `readRecords`. */
   readonly records: string;
   readonly callers: readonly MatrixCaller[];
   readonly things: Readonly<Record<SpaceName, Things>>;

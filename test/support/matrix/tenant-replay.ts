@@ -1,4 +1,4 @@
-/** Runs statements that were written down once more, in the transaction of any organization. */
+/** Replays recorded statements in the transaction of any organization. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Database, type OrganizationKey, type Sql, inTransaction } from "../../../src/db/pool.ts";
@@ -7,15 +7,18 @@ import { type SqlRecord, unpack } from "./sql-records.ts";
 const DATABASE_CODE = join(import.meta.dirname, "../../../src/db");
 const VALUE_SETS_A_STATEMENT = 4;
 const ROW_LEVEL_SECURITY = "42501";
-/** Of the instance, not of a tenant. */
+/** Columns whose values belong to the instance and not to a tenant. */
 const INSTANCE_COLUMNS = new Set(["model_num"]);
 const INSTANCE_STATEMENTS = /\b(from|into) embedding_models\b/;
-/** Rows of any organization are appended by it; it reads and changes none. */
+/** A statement with this name appends rows for any organization; it reads and changes none. */
 const APPENDS_ONLY = /append_audit_rows/;
 const NO_STATEMENT_OF_A_FUNCTION =
   /^\s*(begin|commit|rollback|savepoint|release|set transaction|select set_config|select pg_)/i;
 
-/** `file.function` of every exported function of src/db that runs in a tenant's transaction: it takes a connection first. */
+/**
+ * Lists `file.function` of every exported function of src/db that runs in a tenant's transaction. Such a
+ * function takes a connection as its first parameter.
+ */
 export async function queryFunctions(): Promise<string[]> {
   const files = (await readdir(DATABASE_CODE, { recursive: true }))
     .filter((file) => file.endsWith(".ts"))
@@ -31,7 +34,10 @@ export async function queryFunctions(): Promise<string[]> {
   return found.flat();
 }
 
-/** Functions that ran in a tenant's transaction and read or changed at least one row there: only then does an empty answer elsewhere say anything. */
+/**
+ * Lists the functions that read or changed at least one row in a tenant's transaction; only of these does an
+ * empty result for another tenant prove anything.
+ */
 export function recordedFunctions(records: readonly SqlRecord[]): Set<string> {
   return new Set(
     records
@@ -45,7 +51,9 @@ interface Replayed {
   readonly leaks: string[];
 }
 
-/** Tries each statement with a few of the sets of values that it ran with; nothing of it stays. */
+/**
+ * Runs each statement with a few of the sets of values that it was recorded with, and rolls everything back.
+ */
 export async function replayAs(
   db: Database,
   organization: OrganizationKey,
@@ -62,7 +70,9 @@ export async function replayAs(
   }
   const leaks: string[] = [];
   const chosen = [...sets.values()].flat();
-  const begin = `begin; select set_config('app.organization_id', '${organization.id}', true), set_config('app.organization_num', '${organization.num}', true)`;
+  const begin = `begin;
+    select set_config('app.organization_id', '${organization.id}', true),
+      set_config('app.organization_num', '${organization.num}', true)`;
   await inTransaction(
     db.app,
     async (sql) => {
@@ -93,7 +103,7 @@ async function tryStatement(sql: Sql, { text, values }: SqlRecord): Promise<stri
   }
 }
 
-/** Rows of which every value is empty: a count of nothing, a sum over nothing. */
+/** Whether every value is empty, as in a count of zero or a sum over no rows. */
 function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isNothing);
   if (typeof value === "object" && value !== null)

@@ -1,4 +1,7 @@
-/** The callers and things of the matrix test: every kind of caller, and one of each thing in each space. */
+/**
+ * Makes the callers and resources of the matrix test: every kind of caller, and one resource of each kind in
+ * each space.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, ended, fileForm, upload } from "../clients/client.ts";
@@ -11,17 +14,20 @@ import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "../tenants/tenants.ts";
 
 export const SPACE_NAMES = ["research", "archive", "rival"] as const satisfies readonly SpaceName[];
 export const WITH_PRIVATE: readonly SpaceName[] = [...SPACE_NAMES, "diary"];
-/** Stands in everything that a space holds, and must stand in no answer to who does not reach it. */
+/**
+ * A word that is in everything that a space holds, and must be in no answer to a caller who does not reach
+ * it.
+ */
 export const canary = (space: SpaceName): string => `canary${space}canary`;
 
-/** Things by the name of the path parameter that stands for them. */
+/** Ids of resources, by the name of the path parameter. */
 export type Things = Readonly<Record<string, string>>;
 
 const key = (name: string): string => `sk-matrix-${name.padEnd(36, "0")}`;
 const ADA = { organization: "acme", isAdmin: true, roles: { research: "owner", archive: "owner" } } as const;
 const EVE = { organization: "acme", isAdmin: false, roles: { research: "editor" } } as const;
 const VIC = { organization: "acme", isAdmin: false, roles: { research: "viewer", diary: "owner" } } as const;
-/** What a key for Vic reaches that an administrator made. */
+/** The reach of a key that an administrator made for Vic. */
 const VIC_SHARED = { ...VIC, roles: { research: "viewer" } } as const;
 const NORA = { organization: "acme", isAdmin: false, roles: {} } as const;
 const MAX = { organization: "acme", isAdmin: true, roles: {} } as const;
@@ -50,7 +56,7 @@ const user = (name: string, role: string, keys: readonly object[]) => ({
   api_keys: keys,
 });
 
-/** People and keys besides those that every stack has. */
+/** Additional people and keys. */
 const MORE = {
   organizations: [
     {
@@ -128,7 +134,10 @@ export async function makeCallers(stack: Stack, issuer: TestIssuer): Promise<Mat
   ];
 }
 
-/** @param admin Ada's access token. @returns the text before a roll, and one that Ada made for Vic. */
+/**
+ * @param admin Ada's access token.
+ * @returns the text of a key before it was rolled, and of one that Ada made for Vic.
+ */
 async function makeKeys(
   { url, database }: Stack,
   admin: string,
@@ -149,7 +158,7 @@ async function makeKeys(
   return { rolled: before.body.key, issued: issued.body.key };
 }
 
-/** One of each thing in each space. @param viewer Vic's access token. */
+/** Makes one resource of each kind in each space. @param viewer Vic's access token. */
 export async function makeEverything(stack: Stack, viewer: string): Promise<Record<SpaceName, Things>> {
   const [diary, research, archive, rival] = await Promise.all([
     makePrivateThings(stack, viewer),
@@ -160,14 +169,14 @@ export async function makeEverything(stack: Stack, viewer: string): Promise<Reco
   return { diary, research, archive, rival };
 }
 
-/** The same names with ids of nothing. */
+/** Returns the same names with ids that do not exist. */
 export function unknownThings(things: Things): Things {
   return Object.fromEntries(
     Object.entries(things).map(([name, value]) => [name, name.endsWith("_id") ? UNKNOWN_ID : value]),
   );
 }
 
-/** The viewer's private space, with an agent in it. @param viewer Vic's access token. */
+/** Makes the viewer's private space, with an agent in it. @param viewer Vic's access token. */
 async function makePrivateThings(stack: Stack, viewer: string): Promise<Things> {
   const { body } = await call(stack.url, viewer, "GET", "/me");
   const spaceId = body.private_space_id as string;
@@ -178,7 +187,7 @@ async function makePrivateThings(stack: Stack, viewer: string): Promise<Things> 
   return { ...(await makeThings(stack, "diary", spaceId)), agent_id: agent.body.id };
 }
 
-/** One of each thing in the space, made by its owner, with the space's canary in every text. */
+/** Makes one resource of each kind in the space, by its owner, with the space's canary in every text. */
 export async function makeThings({ url }: Stack, space: SpaceName, spaceId: string): Promise<Things> {
   const token = { rival: KEYS.rival, diary: KEYS.viewer, research: KEYS.owner, archive: KEYS.owner }[space];
   const word = canary(space);

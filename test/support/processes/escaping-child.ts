@@ -1,4 +1,7 @@
-/** A parser process whose one parser tries what the document says and must not succeed: JavaScript that an input has taken over. */
+/**
+ * A parser process whose parser does what JavaScript that an input has taken over might try, as the document
+ * asks; none of it must succeed.
+ */
 
 import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -33,7 +36,7 @@ function loaded(addon: string): string {
   return "loaded";
 }
 
-/** Each returns what it got; whether that is a success is the test's to say. */
+/** Each returns what it got; the test decides whether that is a success. */
 const ATTEMPTS: Record<string, (argument: string, input: ParseInput) => string | Promise<string>> = {
   read: (path) => readFileSync(path, "latin1"),
   list: (path) => readdirSync(path).join(" "),
@@ -65,7 +68,10 @@ const ATTEMPTS: Record<string, (argument: string, input: ParseInput) => string |
   allocate: (bytes) => String(Buffer.allocUnsafeSlow(Number(bytes)).length),
 };
 
-/** The document is `attempt argument…`; what it got, or the code of the error that stopped it, is the text. */
+/**
+ * Reads the document as `attempt argument…`; the text that is returned is what the attempt got, or the code
+ * of the error that stopped it.
+ */
 async function attempt(input: ParseInput): Promise<ParsedDocument> {
   const written = input.bytes === undefined ? (input.name ?? "") : Buffer.from(input.bytes).toString();
   const [name = "", ...rest] = written.split(" ");

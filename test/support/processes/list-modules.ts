@@ -1,4 +1,7 @@
-/** A preload (`node --import`): prints the URL of each module that the process has loaded, a line each, when it exits. */
+/**
+ * A preload (`node --import`): prints the URL of each module that the process has loaded, a line each, when
+ * it exits.
+ */
 import { registerHooks } from "node:module";
 
 const urls = new Set<string>();

@@ -1,4 +1,4 @@
-/** A parser process whose one parser does what the document says: hang, grow, crash, and worse. */
+/** A parser process whose parser does what the document says: hang, grow, crash, and worse. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,7 +63,10 @@ const behaviours: Record<string, (argument: string) => ParsedDocument | Promise<
   environment: () => documentOf("none", ...Object.keys(env)),
 };
 
-/** A document of 60 pages one of which, the argument, ends the parser: the first, or with `both` the second too. */
+/**
+ * Parses a document of 60 pages. The page that the argument names ends the parser the first time that it is
+ * read, or with `both` the first two times.
+ */
 function pages(input: ParseInput, argument: string): ParsedDocument {
   const [first, last] = input.pages ?? [1, 60];
   const killer = Number.parseInt(argument, 10);
@@ -84,7 +87,7 @@ function pages(input: ParseInput, argument: string): ParsedDocument {
   };
 }
 
-/** The document is `behaviour` or `behaviour:argument`. */
+/** Reads the document as `behaviour` or `behaviour:argument`. */
 async function behave(input: ParseInput): Promise<ParsedDocument> {
   const [name = "", argument = ""] = (
     input.path === undefined ? Buffer.from(input.bytes ?? []) : readFileSync(input.path)

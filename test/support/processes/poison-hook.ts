@@ -1,14 +1,17 @@
-/** Loaded into a worker, and by it into its parser processes, before their own code: documents that say so take the process down. */
+/**
+ * Is loaded into a worker, and by the worker into its parser processes, before their own code; documents that
+ * carry the marks below then take their process down.
+ */
 import { registerHooks } from "node:module";
 
-/** What a document says that kills the worker which has it in hand. */
+/** A sentence that kills the worker that processes a document with it. */
 export const POISON = "This sentence kills the worker.";
-/** Names of files that kill the process which parses them. */
+/** Beginnings of file names that kill the process that parses them, by the signal that they send. */
 export const DEADLY = { SIGSEGV: "segmentation-fault", SIGKILL: "out-of-luck" } as const;
 
 const SELF = JSON.stringify(import.meta.url);
 
-/** What is put behind a text that stands once in a module. */
+/** Code that is inserted after a text that occurs once in the module. */
 const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: string]> = [
   [
     "/src/activities/pipeline/prepare-documents.ts",
@@ -16,12 +19,16 @@ const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: stri
     `if (JSON.stringify(units).includes(${JSON.stringify(POISON)})) process.kill(process.pid, "SIGKILL");`,
   ],
   ["/src/parsers/process/parser-child.ts", "const nodeArguments = [", `"--import", ${SELF}, `],
-  // A parser process may read this.
+  // Lets a parser process read this folder.
   ["/src/parsers/process/sandbox/node-permissions.ts", "const paths = [", `new URL(".", ${SELF}), `],
   [
     "/src/parsers/process/child-serve.ts",
     'await send({ kind: "started" });',
-    `for (const [signal, name] of Object.entries(${JSON.stringify(DEADLY)})) if (request.input.name?.startsWith(name)) { process.kill(process.pid, signal); for (;;); }`,
+    `for (const [signal, name] of Object.entries(${JSON.stringify(DEADLY)}))
+       if (request.input.name?.startsWith(name)) {
+         process.kill(process.pid, signal);
+         for (;;);
+       }`,
   ],
 ];
 

@@ -1,4 +1,8 @@
-/** A process that owns a parser pool with one child in an endless loop and one idle, for a test that kills it. Its arguments: a folder, and `none` for none of the kernel's layers. */
+/**
+ * Runs a parser pool with one child in an endless loop and one idle child, for a test that kills this
+ * process. Its arguments are a folder, and optionally `none`, which leaves out every layer of the sandbox
+ * that the kernel provides.
+ */
 
 import { createParserPool } from "../../../src/parsers/process/child-process.ts";
 import { prepareSandbox } from "../../../src/parsers/process/sandbox/sandbox.ts";

@@ -1,4 +1,4 @@
-/** What a process of the tests, a bench or a drill must not leave behind when it is interrupted. */
+/** Takes away what a process of the tests, a bench or a drill must not leave behind if it is interrupted. */
 
 const tasks = new Set<() => void>();
 let isWatching = false;
@@ -9,8 +9,9 @@ function runAll(): void {
 }
 
 /**
- * Runs the task, which must not wait for anything, when the process is told to end, ends by itself, or has lost the test
- * runner that started it. @returns what takes the task back, for whoever has ended in order.
+ * Runs the task, which must be synchronous, when the process is told to end, ends by itself, or has lost the
+ * test runner that started it.
+ * @returns a function that withdraws the task, for a process that has cleaned up in order.
  */
 export function atEnd(task: () => void): () => void {
   tasks.add(task);

@@ -1,4 +1,7 @@
-/** Starts the real Postgres and the real Temporal, in a folder of their own, beside whatever else runs. */
+/**
+ * Starts a real Postgres and a real Temporal in a folder of their own, independent of other servers on the
+ * machine.
+ */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,17 +18,17 @@ import { freePort } from "../../../src/embedded/ports.ts";
 
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** The run's servers, for whoever takes them away. */
+/** The run's servers, for tests that take them away. */
 export interface RunningParts {
   stop(): Promise<void>;
-  /** Kills it as a lost machine would, and starts it again at the same address. */
+  /** Kills Postgres as the loss of its machine would, and starts it again at the same address. */
   killPostgres(): Promise<void>;
   restartPostgres(): Promise<void>;
-  /** A Temporal without files, whose address is in the environment from then on. */
+  /** Starts a Temporal that keeps everything in memory, and puts its address into the environment. */
   startTemporal(): Promise<Temporal>;
 }
 
-/** Postgres and Temporal, for benches and for whoever else is no test run. */
+/** Starts both for benches and other callers that are not a test run. */
 export default async function setup(): Promise<() => Promise<void>> {
   const parts = await startParts({ isDurable: false });
   const temporal = await parts.startTemporal();
@@ -36,8 +39,9 @@ export default async function setup(): Promise<() => Promise<void>> {
 }
 
 /**
- * Starts Postgres, and leaves the addresses in HOLDFAST_TEST_* of the environment. Without `isDurable` a Postgres that
- * is killed may lose what it committed last; tests that never kill it are faster so.
+ * Starts Postgres and puts the addresses into the variables HOLDFAST_TEST_* of the environment. Without
+ * `isDurable`, a Postgres that is killed may lose its last commits; that is faster, and enough for tests that
+ * never kill it.
  */
 export async function startParts({ isDurable }: { readonly isDurable: boolean }): Promise<RunningParts> {
   const dataDir = await mkdtemp(join(tmpdir(), "holdfast-test-"));
@@ -59,7 +63,7 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   const stop = async (): Promise<void> => {
     hasEnded();
     await postgres.stop();
-    // Processes that end may still write what they have compiled.
+    // Processes that are ending may still write to the compile cache.
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
@@ -71,7 +75,8 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   process.env["HOLDFAST_TEST_DATABASE_URL"] = postgres.url;
   process.env["HOLDFAST_TEST_CACHE_DIR"] = cacheDir;
   process.env["HOLDFAST_TEST_RUN_DIR"] = dataDir;
-  // Most of what a process computes until it is up is the compiling of its code, and a run starts more than a hundred.
+  // Most of the processor time of a starting process is spent on compiling its code, and a test run starts
+  // more than a hundred processes.
   process.env["NODE_COMPILE_CACHE"] ??= join(dataDir, "compiled");
   return {
     stop,
@@ -96,7 +101,10 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
   };
 }
 
-/** A migrated database that test databases are copied from; its roles, which all databases of the server share, may log in. */
+/**
+ * Makes the migrated database that test databases are copied from. Its roles, which all databases of the
+ * server share, may log in.
+ */
 async function makeTemplate(adminUrl: string): Promise<void> {
   await asOwner(adminUrl, ({ owner }) => owner.query(`create database ${TEMPLATE_DATABASE}`));
   await asOwner(withDatabase(adminUrl, TEMPLATE_DATABASE), async (template) => {

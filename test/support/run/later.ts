@@ -1,7 +1,7 @@
-/** Things that a test file names while it is collected, and that exist only once its hooks have run. */
+/** Values that a test file refers to while it is collected and that exist only after its hooks have run. */
 
 export interface Later<T extends object> {
-  /** Passes everything on to what was set; throws where nothing was set yet. */
+  /** A proxy for the value that was set; it throws if none is set yet. */
   readonly value: T;
   set(value: T): void;
 }
@@ -16,5 +16,10 @@ export function laterOf<T extends object>(what: string): Later<T> {
     get: (_target, name) => Reflect.get(ready(), name),
     set: (_target, name, next) => Reflect.set(ready(), name, next),
   });
-  return { value, set: (given) => void (target = given) };
+  return {
+    value,
+    set(given) {
+      target = given;
+    },
+  };
 }

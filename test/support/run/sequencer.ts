@@ -5,9 +5,10 @@ import { seeded } from "../seeded.ts";
 const PROJECTS = ["stack", "database", "unit"];
 
 /**
- * Files that start servers or processes of their own come first: they take longest and mostly wait, so that what is short
- * fills the gaps at the end. Those that share a stack follow, and the cost test with them, then those that need less. Otherwise as vitest orders them:
- * what took longest last time, or the largest file, first. `TEST_SHUFFLE=7 npm test` mixes those of one kind by that seed.
+ * Puts files that start servers or processes of their own first: they take longest and mostly wait, so short
+ * files fill the gaps at the end. Files that share a stack follow, together with the cost test, then files
+ * that need less. Within each kind the order is vitest's: slowest first, as measured last time, or largest
+ * first. `TEST_SHUFFLE=7 npm test` shuffles each kind with that seed.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -24,7 +25,7 @@ function shuffled(files: readonly TestSpecification[], seed: number): TestSpecif
   return files.toSorted((a, b) => places.get(a)! - places.get(b)!);
 }
 
-/** It keeps one core busy for longer than all that needs no server together: begun last, it would be alone. */
+/** Keeps one core busy for longer than all tests without servers together, so it must not start last. */
 const BUSY = "/test/cost/cost.test.ts";
 
 function rank({ project, moduleId }: TestSpecification): number {

@@ -1,4 +1,7 @@
-/** Names the tests that held with their second try alone: a second try keeps one race from stopping a change, and must not hide it. */
+/**
+ * Lists the tests that passed only at the second try: the retry keeps one race from stopping a change, but
+ * must not hide it.
+ */
 import type { Reporter, TestCase } from "vitest/node";
 
 export function unstableReporter(

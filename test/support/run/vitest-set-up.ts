@@ -1,8 +1,13 @@
-/** Vitest's set-up of the projects that need servers: one Postgres for all of them, and a Temporal for `stack`. */
+/**
+ * Vitest's global set-up for the projects that need servers: one Postgres for all of them, and a Temporal for
+ * `stack`.
+ */
 import type { TestProject } from "vitest/node";
 import type { RunningParts } from "./global-setup.ts";
 
-/** Vitest loads this file once for each project, so that what they share cannot lie in it. */
+/**
+ * Vitest loads this file once for each project, so what the projects share must be kept on the global object.
+ */
 const SHARED = Symbol.for("holdfast.test.parts");
 
 interface Shared {
@@ -12,13 +17,16 @@ interface Shared {
 
 type Holder = { [SHARED]?: Shared };
 
-/** The first project alone loads what starts them: metrics, for one, cannot be there twice in a process. */
+/**
+ * Only the first project loads the modules that start servers: metrics, for example, may be registered only
+ * once in a process.
+ */
 async function start(): Promise<RunningParts> {
   const { startParts } = await import("./global-setup.ts");
   return startParts({ isDurable: false });
 }
 
-/** Ends what it started once the last project has ended. */
+/** Returns the tear-down, which ends the servers after the last project has ended. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const holder = globalThis as Holder;
   const shared = (holder[SHARED] ??= { parts: start(), users: 0 });

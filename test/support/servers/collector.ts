@@ -1,4 +1,4 @@
-/** A collector of spans over OTLP/HTTP, as processes under test send them. */
+/** Collects the spans that processes under test send over OTLP/HTTP. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -18,7 +18,7 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** All that was sent, as it came. */
+  /** Returns everything that was sent, unparsed. */
   text(): string;
   close(): Promise<void>;
 }

@@ -1,24 +1,24 @@
-/** The only place where tests get a database: a new one on the server of HOLDFAST_TEST_DATABASE_URL, dropped afterwards. */
+/** Makes databases for tests on the server of HOLDFAST_TEST_DATABASE_URL, and drops them afterwards. */
 import { randomBytes, randomInt } from "node:crypto";
 import pg from "pg";
 import { migrate } from "../../../src/db/migrate.ts";
 import { type Database, type OwnerDatabase, openDatabase, openOwner } from "../../../src/db/pool.ts";
 import { loginUrls } from "../../../src/embedded/servers/database-urls.ts";
 
-/** A migrated database that test databases are copied from, where the set-up made one. */
+/** The migrated database that test databases are copied from, if the set-up made one. */
 export const TEMPLATE_DATABASE = "holdfast_test_template";
 
-/** The set-up lets the roles log in with these. */
+/** Passwords that the set-up gives to the roles. */
 const PASSWORDS = { app: "app-of-tests", system: "system-of-tests", maintenance: "maintenance-of-tests" };
 
-/** Logged in as the service is, and as the owner for what a test arranges. */
+/** Pools of the service's logins, and one of the owner for what a test arranges. */
 export type OwnedDatabase = Database & OwnerDatabase;
 
 export interface TestDatabase {
   readonly db: OwnedDatabase;
-  /** The owner's, a superuser: what releases before 0.4 had as DATABASE_URL. */
+  /** The URL of the owner, who is a superuser as was DATABASE_URL of releases before 0.4. */
   readonly url: string;
-  /** The logins of the service, as its settings. */
+  /** The settings with the service's logins. */
   readonly env: DatabaseEnvironment;
   drop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface DatabaseEnvironment {
   readonly DATABASE_MAINTENANCE_URL: string;
 }
 
-/** The logins of the service in the database of `ownerUrl`, by their settings. */
+/** Returns the settings with the service's logins for the database of `ownerUrl`. */
 export function databaseEnvironment(ownerUrl: string): DatabaseEnvironment {
   const { app, system, maintenance } = loginUrlsOf(ownerUrl);
   return { DATABASE_URL: app, DATABASE_SYSTEM_URL: system, DATABASE_MAINTENANCE_URL: maintenance };
@@ -39,7 +39,7 @@ export function loginUrlsOf(ownerUrl: string): ReturnType<typeof loginUrls> {
   return loginUrls(ownerUrl, PASSWORDS);
 }
 
-/** Opens a database of the tests' server, or of one whose logins {@link loginUrlsOf} made. */
+/** Opens a database of the tests' server, or of a server whose logins {@link loginUrlsOf} made. */
 export function openOwnedDatabase(ownerUrl: string, poolSize: number): OwnedDatabase {
   const { app, system, maintenance } = loginUrlsOf(ownerUrl);
   const ignore = (): void => undefined;
@@ -54,14 +54,14 @@ export function openOwnedDatabase(ownerUrl: string, poolSize: number): OwnedData
   return { ...db, owner, close: async () => void (await Promise.all([db.close(), owner.end()])) };
 }
 
-/** The same server, another database. */
+/** Replaces the database in a URL. */
 export function withDatabase(url: string, name: string): string {
   return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
 }
 
 /**
- * With all migrations, or with nothing at all. Safe to call from several test files at once.
- * @throws Error where HOLDFAST_TEST_DATABASE_URL, the URL of a role that may create databases, is not set.
+ * Makes a database with all migrations, or an empty one. Safe to call from several test files at once.
+ * @throws Error if HOLDFAST_TEST_DATABASE_URL, the URL of a role that may create databases, is not set.
  */
 export async function createTestDatabase({
   isEmpty = false,
@@ -71,14 +71,13 @@ export async function createTestDatabase({
   if (admin === undefined) throw new Error("HOLDFAST_TEST_DATABASE_URL is not set");
   const name = `test_${randomBytes(8).toString("hex")}`;
   await asAdmin(admin, async (client) => {
-    // Copies of one template wait for each other: Postgres refuses a template that somebody is connected to.
+    // Copies are made one at a time: Postgres refuses a template that somebody is connected to.
     await client.query("select pg_advisory_lock(hashtext('holdfast test template'))");
     const { rowCount } = await client.query("select from pg_database where datname = $1", [
       TEMPLATE_DATABASE,
     ]);
-    await client.query(
-      `create database ${name} ${isEmpty ? "template template0" : rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : ""}`,
-    );
+    const madeTemplate = rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : "";
+    await client.query(`create database ${name} ${isEmpty ? "template template0" : madeTemplate}`);
   });
   const url = withDatabase(admin, name);
   const db = openOwnedDatabase(url, 10);
@@ -97,7 +96,10 @@ export async function createTestDatabase({
   };
 }
 
-/** Processes keep lists of a space by its number: one that serves several test databases must not take one for another. */
+/**
+ * Gives each test database other space numbers. Processes cache lists by the number of a space, and one that
+ * serves several test databases must not mix them up.
+ */
 async function renumberSpaces(db: OwnerDatabase): Promise<void> {
   await db.owner.query(`alter table spaces alter column num restart with ${randomInt(1, 1_000_000) * 1_000}`);
 }

@@ -1,4 +1,7 @@
-/** Programs that a trial runs and the project does not ship: from PATH, or out of Debian's packages, unpacked into a folder of the trial's. */
+/**
+ * Finds programs that a trial needs and the project does not ship: in PATH, or in Debian's packages, which
+ * are unpacked into a folder of the trial.
+ */
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, readdir } from "node:fs/promises";
@@ -12,19 +15,19 @@ const PLACES = ["usr/bin", "usr/sbin"];
 
 export interface Program {
   readonly path: string;
-  /** What its environment needs besides. */
+  /** Additional environment variables. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 interface Wanted {
   readonly name: string;
-  /** Debian's packages: that of the program, and of libraries that a small image lacks. */
+  /** The Debian packages of the program and of libraries that a small image lacks. */
   readonly packages: readonly string[];
 }
 
 /**
- * Finds a program, or unpacks it into `folder`; nothing is installed.
- * @throws Error that says how to install it, where neither is possible.
+ * Finds a program, or unpacks it into `folder` without installing anything.
+ * @throws Error that says how to install it if neither is possible.
  */
 export async function debianProgram({ name, packages }: Wanted, folder: string): Promise<Program> {
   const found = await firstOf(
@@ -49,7 +52,7 @@ export async function debianProgram({ name, packages }: Wanted, folder: string):
   };
 }
 
-/** A machine that never asked for Debian's lists has none yet. */
+/** Downloads the packages, after a refresh of Debian's package lists on a machine that has none. */
 async function download(packages: readonly string[], folder: string): Promise<void> {
   const get = () =>
     run("apt-get", ["-o", "APT::Sandbox::User=root", "download", "-qq", ...packages], {

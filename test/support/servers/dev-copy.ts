@@ -1,4 +1,4 @@
-/** `npm run dev` on a copy of the sources, with servers of its own: what is edited is the copy. */
+/** Runs `npm run dev` on a copy of the sources, with servers of its own, so that tests can edit the copy. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -10,34 +10,34 @@ import { until } from "../until.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const COPIED = ["src", "package.json", "package-lock.json"];
 const LINKED = ["models", "node_modules"];
-/** A machine that is busy with other tests takes its time. */
+/** Generous, for a machine that is busy with other tests. */
 const WAIT_MS = 90_000;
 
 export interface DevCopy {
   readonly url: string;
   readonly dataDir: string;
-  /** Changes a file of the copy, as `src/api/app.ts`. */
+  /** Changes a file of the copy, given by its path, e.g. `src/api/app.ts`. */
   edit(path: string, change: (source: string) => string): Promise<void>;
-  /** Ids of the processes that run, by name. */
+  /** Ids of the running processes, by name. */
   pids(): Promise<Record<string, number>>;
-  /** What was printed so far. */
+  /** Returns everything that was printed so far. */
   printed(): string;
-  /** Waits for a text that is printed behind the first `from` characters. */
+  /** Waits until the text is printed after the first `from` characters. */
   says(text: string, from?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param cacheDir where fetched servers are kept. */
+/** @param cacheDir folder of downloaded servers. */
 export async function startDevCopy(cacheDir: string | undefined): Promise<DevCopy> {
   const root = await mkdtemp(join(tmpdir(), "holdfast-dev-"));
-  // Postgres runs as a user of its own where this is root.
+  // If this is root, Postgres runs as another user, who must be able to enter the folder.
   await chmod(root, 0o711);
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
   for (const name of LINKED) await symlink(join(ROOT, name), join(root, name));
   const dataDir = join(root, "data");
   const port = await freePort();
   const { PATH, HOME } = process.env;
-  // In production there is no demo to take in, which would be the longest part of the start.
+  // In production mode there is no demo to ingest, which would be the longest part of the start.
   const env = {
     PATH,
     HOME,
@@ -53,7 +53,9 @@ export async function startDevCopy(cacheDir: string | undefined): Promise<DevCop
   });
   let printed = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+    stream.on("data", (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const copy: DevCopy = {
     url: `http://127.0.0.1:${port}`,

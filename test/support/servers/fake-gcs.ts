@@ -1,4 +1,7 @@
-/** The only starter of a Google Cloud Storage emulator for tests: fake-gcs-server, built once by Go and kept in a cache folder. */
+/**
+ * Starts fake-gcs-server, an emulator of Google Cloud Storage, which is built once by Go and kept in a cache
+ * folder.
+ */
 import { execFile, spawn } from "node:child_process";
 import { access, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -12,7 +15,7 @@ const START_MS = 15_000;
 const BUILD_MS = 300_000;
 
 export interface FakeGcs {
-  /** Origin, without a path. */
+  /** The origin, without a path. */
   readonly origin: string;
   readonly bucket: string;
   stop(): Promise<void>;
@@ -26,7 +29,10 @@ export async function findGo(): Promise<string | undefined> {
   return found?.stdout.trim();
 }
 
-/** Starts an emulator with one empty bucket on a free port. The first call on a machine builds it, which takes up to two minutes. */
+/**
+ * Starts an emulator with one empty bucket on a free port. The first call on a machine builds it, which takes
+ * up to two minutes.
+ */
 export async function startFakeGcs(go: string): Promise<FakeGcs> {
   const program = await build(go);
   const folder = await mkdtemp(join(tmpdir(), "fake-gcs-"));
@@ -78,9 +84,10 @@ async function build(go: string): Promise<string> {
   )
     return program;
   await mkdir(folder, { recursive: true });
-  // Built beside and renamed, so that test files that start at the same time never run half a program.
+  // Builds into a scratch folder and renames the result, so that test files that start at the same time never
+  // run half a program.
   const scratch = await mkdtemp(join(folder, "build-"));
-  // Neither C nor optimizations: it is built for one run of the tests, and building takes longer than all its work.
+  // Disables optimizations: the program serves one test run, and building it takes longer than all its work.
   const flags = ["-gcflags=all=-N -l", "-ldflags=-s -w"];
   await run(
     "env",

@@ -1,4 +1,7 @@
-/** A stand-in for Google Cloud KMS, which no emulator is to be had of: its two REST calls over real AES-256-GCM, with checksums. */
+/**
+ * Stands in for Google Cloud KMS, for which there is no emulator: its two REST calls over real AES-256-GCM,
+ * with checksums.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,9 +10,9 @@ import { CRC32C } from "@google-cloud/storage";
 
 export interface FakeKms {
   readonly origin: string;
-  /** Requests so far. */
+  /** Returns the number of requests so far. */
   readonly calls: () => number;
-  /** Answers of the next requests, before any is served; 0 damages the answer. */
+  /** Sets the statuses of the next requests; 0 serves the request and damages the answer. */
   fail(...statuses: number[]): void;
   close(): Promise<void>;
 }
@@ -44,7 +47,7 @@ function decrypt(key: Buffer, ciphertext: Buffer, aad: Buffer): Buffer | undefin
   }
 }
 
-/** A key for each name that is asked for. */
+/** Starts the server. Each key name that is asked for gets a key of its own. */
 export async function startFakeKms(): Promise<FakeKms> {
   const keys = new Map<string, Buffer>();
   const failures: number[] = [];

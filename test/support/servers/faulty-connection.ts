@@ -1,4 +1,6 @@
-/** A bad connection to a store: passes requests on as they are, but for those that a test lets fail. */
+/**
+ * An unreliable connection to a store: it passes requests on unchanged, except those that a test lets fail.
+ */
 import { once } from "node:events";
 import {
   type IncomingHttpHeaders,
@@ -12,15 +14,15 @@ import {
 import type { AddressInfo } from "node:net";
 
 type Fault =
-  /** Answers by itself; the store never hears of the request. */
+  /** Answers itself; the store never receives the request. */
   | { readonly status: number; readonly headers?: OutgoingHttpHeaders; readonly body?: string }
-  /** Cuts the connection after so many bytes of the request's body. */
+  /** Cuts the connection after this many bytes of the request's body. */
   | { readonly cutRequestAfterBytes: number }
-  /** The store does what it is asked, and its answer is lost. */
+  /** The store does what it is asked, but its answer is lost. */
   | "lose the answer"
   /** Changes a byte of the request's body. */
   | "damage"
-  /** Cuts the answer after so many bytes, or falls silent. */
+  /** Cuts the answer after this many bytes, or stops sending without closing. */
   | { readonly cutAfterBytes: number }
   | { readonly silentAfterBytes: number };
 
@@ -31,11 +33,14 @@ export interface Asked {
 }
 
 export interface FaultyConnection {
-  /** Origin, without a path. */
+  /** The origin, without a path. */
   readonly origin: string;
-  /** The fault for the first `times` requests that match; @returns how many have matched since. */
+  /**
+   * Applies the fault to the first `times` requests that match.
+   * @returns a function that counts the matching requests since.
+   */
   failFirst(times: number, fault: Fault, matches: (asked: Asked) => boolean): () => number;
-  /** Everything is passed on again. */
+  /** Passes every request on again. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -59,7 +64,9 @@ export async function startFaultyConnection(target: string, port = 0): Promise<F
       };
       return () => seen;
     },
-    heal: () => void (faultOf = () => undefined),
+    heal() {
+      faultOf = () => undefined;
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -73,7 +80,7 @@ function passOn(target: string, req: IncomingMessage, res: ServerResponse, fault
     res.writeHead(fault.status, fault.headers).end(fault.body);
     return;
   }
-  // With the host as it was: requests are signed with it.
+  // Keeps the header `Host`, which is part of the request's signature.
   const onward = request(`${target}${req.url}`, { method: req.method, headers: req.headers }, (answer) => {
     if (fault === "lose the answer") {
       answer.resume().once("end", () => res.destroy());

@@ -1,17 +1,20 @@
-/** How tests take away what a stack depends on: a TCP relay in front of it that can be cut, or go silent, without harm to others who use it. */
+/**
+ * Takes away what a stack depends on: a TCP relay in front of a server can be cut or go silent without
+ * disturbing the server's other clients.
+ */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
 export interface Relay {
-  /** Stays the same however often it is cut. */
+  /** Stays the same after cuts. */
   readonly port: number;
-  /** Ends every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Takes connections again, and lets what is held go on. */
+  /** Accepts connections again and passes on what was held back. */
   restore(): Promise<void>;
-  /** Takes connections and bytes and passes nothing on. */
+  /** Accepts connections and bytes but passes nothing on. */
   silence(): void;
-  /** Bytes that clients have sent through it, as they came. */
+  /** Calls the listener with the bytes that clients send, as they arrive. */
   tap(listener: (bytes: Buffer) => void): void;
   close(): Promise<void>;
 }
@@ -83,12 +86,12 @@ async function listenOn(accept: (client: Socket) => void, port: number): Promise
   return server;
 }
 
-/** The same URL, reached through the relay. */
+/** Returns the URL with the relay's address. */
 export function through(url: string, relay: Relay): string {
   return Object.assign(new URL(url), { hostname: LOOPBACK, port: String(relay.port) }).toString();
 }
 
-/** A relay in front of the server that the URL names. */
+/** Starts a relay in front of the server that the URL names. */
 export function relayTo(url: string): Promise<Relay> {
   const { hostname, port } = new URL(url);
   return startRelay({ host: hostname, port: Number(port) });

@@ -1,4 +1,4 @@
-/** An OpenID issuer for tests that need tokens of people whom the development issuer would not let in. */
+/** An OpenID issuer for tests that need tokens for people whom the development issuer would refuse. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface TestIssuer {
   readonly url: string;
   readonly audience: string;
-  /** A token that is valid for an hour, with these claims besides. */
+  /** Signs a token that is valid for an hour and has these additional claims. */
   token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,10 +1,13 @@
-/** Puts one generated object into a bucket of S3 and reads it back: `node large-object.ts MEGABYTES`. Prints JSON. */
+/**
+ * Puts one generated object into an S3 bucket, reads it back and prints the result as JSON: `node
+ * large-object.ts MEGABYTES`.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import { objectName } from "../../../src/storage/object-store.ts";
 import { createS3Store } from "../../../src/storage/stores/s3.ts";
 
 const MEGABYTE = 1_000_000;
-/** As storage.ts hands pieces over: each has memory of its own, which the store may free. */
+/** Like the pieces that storage passes on, each has memory of its own, which the store may release. */
 const PIECE_BYTES = 62_500;
 
 const { S3_BUCKET: bucket = "", S3_ENDPOINT: endpoint } = process.env;

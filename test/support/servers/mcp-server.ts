@@ -7,7 +7,7 @@ import { z } from "zod";
 
 export interface TestMcpServer {
   readonly url: string;
-  /** `Authorization` of every request. */
+  /** The header `Authorization` of every request. */
   readonly authorizations: (string | undefined)[];
   close(): void;
 }

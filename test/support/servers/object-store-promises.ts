@@ -1,4 +1,4 @@
-/** What every object store promises, as tests of one. */
+/** Describes what every object store promises, as tests of one. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GetOptions, type ObjectStore, objectName } from "../../../src/storage/object-store.ts";
@@ -16,7 +16,7 @@ export async function read(store: ObjectStore, name: string, options: GetOptions
   return Buffer.concat(parts);
 }
 
-/** As a reader does that rests after the first piece for as long as `restMs`. */
+/** Reads an object, pausing for `restMs` after the first piece. */
 export async function readResting(store: ObjectStore, name: string, restMs: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of await store.get(name)) {
@@ -71,7 +71,7 @@ export function describeObjectStore(
       expect((await read(store, name, { start, end })).equals(body.subarray(start, end))).toBe(true);
     });
 
-    test("refuses a range behind the end", async () => {
+    test("refuses a range beyond the end", async () => {
       const name = newName();
       await store.put(name, pieces(Buffer.from("abc")));
       await expect(store.get(name, { start: 3 })).rejects.toMatchObject({ code: "range_not_satisfiable" });

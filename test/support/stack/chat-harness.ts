@@ -1,4 +1,7 @@
-/** Chat in one process for tests: the real API with its chat host, and a worker for tools, on queues of its own. */
+/**
+ * Runs chat in the test's process: the real API with its chat host, and a worker for tools, on queues of its
+ * own.
+ */
 import { randomUUID } from "node:crypto";
 import { Context } from "@temporalio/activity";
 import type { Client } from "@temporalio/client";
@@ -41,21 +44,21 @@ export interface ChatHarness {
     readonly userId?: string;
     readonly spaces?: readonly string[];
   }): Promise<string>;
-  /** A new agent of the space. */
+  /** Makes an agent in the space and returns its id. */
   addAgent(fields?: Record<string, unknown>): Promise<string>;
-  /** `POST /v1/chat/completions`. */
+  /** Sends `POST /v1/chat/completions`. */
   chat(body: Record<string, unknown>, init?: { signal?: AbortSignal; key?: string }): Promise<Response>;
   close(): Promise<void>;
 }
 
 export interface ChatOptions {
-  /** Settings of the API besides the usual. */
+  /** Additional settings of the API. */
   readonly env?: Record<string, string>;
-  /** What is no setting. */
+  /** Parts of the chat host that no setting changes. */
   readonly parts?: Partial<Pick<ChatHostDeps, "unreadMaxMs" | "turnBudget" | "pingMs">>;
-  /** Something that a test has put between this process and Temporal. */
+  /** The address of a relay that a test has put between this process and Temporal. */
   readonly temporalAddress?: string;
-  /** As where a workflow runs in a process that does not hold its turn, and whose tools fail. */
+  /** Behaves as if the workflow ran in a process that does not hold its turn, and makes its tools fail. */
   readonly isElsewhere?: boolean;
 }
 
@@ -155,7 +158,7 @@ export async function startChat({
   };
 }
 
-/** The worker of the queue `tools`, as a worker process has it. */
+/** Starts the worker of the queue `tools`, as a worker process does. */
 async function startTools(
   deps: Deps,
   address: string,

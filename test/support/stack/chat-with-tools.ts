@@ -1,4 +1,6 @@
-/** The only place that starts a chat with an agent that has tools: those of a Model Context Protocol server, and of the project's own. */
+/**
+ * Starts a chat with an agent that has tools: those of a Model Context Protocol server and the project's own.
+ */
 import { type ChatHarness, type ChatOptions, startChat } from "./chat-harness.ts";
 import { startMcpServer } from "../servers/mcp-server.ts";
 
@@ -6,7 +8,7 @@ export interface ChatWithTools extends ChatHarness {
   readonly agent: string;
   /** Bodies of the requests for completions since {@link forget}. */
   requests(): Array<Record<string, any>>;
-  /** Back to a provider that does as it likes, and was asked nothing. */
+  /** Resets the provider: it answers as it likes, and has no recorded requests. */
   forget(): void;
 }
 

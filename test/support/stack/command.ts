@@ -1,10 +1,14 @@
-/** Runs a command of the CLI within the test's own process: one of its own takes half a second to start. */
+/**
+ * Runs a command of the CLI inside the test's process, because a process of its own takes half a second to
+ * start.
+ */
 import { vi } from "vitest";
 import { createProgram } from "../../../src/cli/program.ts";
 
 /**
- * One at a time: settings and standard output are the process's.
- * @returns what it printed. @throws what the command throws.
+ * Runs one command at a time, since settings and standard output belong to the process.
+ * @returns what the command printed.
+ * @throws what the command throws.
  */
 export async function runCommand(
   args: readonly string[],

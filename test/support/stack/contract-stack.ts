@@ -1,17 +1,17 @@
-/** The shared stack with every kind of credential, and one of each thing that a path can name. */
+/** The shared stack with every kind of credential and one resource of each kind that a path can name. */
 import { beforeAll } from "vitest";
 import { call, ended, upload } from "../clients/client.ts";
 import { onSharedStack } from "./shared-stack.ts";
 import type { Stack } from "./stack.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 
-/** Bearer tokens by what is wrong or right with them. */
+/** Bearer tokens, named by what is right or wrong with them. */
 export interface Credentials {
   /** Keys of the owner, an editor and a viewer of the space in {@link ContractStack.ids}. */
   readonly owner: string;
   readonly editor: string;
   readonly viewer: string;
-  /** The owner's key, narrowed to a space that holds none of the ids. */
+  /** The owner's key, narrowed to a space that contains none of the ids. */
   readonly scopedElsewhere: string;
   readonly revoked: string;
   readonly expired: string;
@@ -22,14 +22,14 @@ export interface Credentials {
 }
 
 export interface ContractStack {
-  /** The API's address, without `/v1`. */
+  /** The API's address without `/v1`. */
   readonly url: string;
   readonly credentials: Credentials;
-  /** Things that exist in one space of the owner, by the name of the path parameter that stands for them. */
+  /** Ids of resources that exist in one space of the owner, by the name of the path parameter. */
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** Call it once, at the top of a test file; its fields can be read once the first test runs. */
+/** Call it once, at the top of a test file; the fields can be read from the first test on. */
 export function contractStack(): ContractStack {
   const { stack, tenants } = onSharedStack();
   let credentials: Credentials | undefined;
@@ -72,7 +72,7 @@ export function contractStack(): ContractStack {
   };
 }
 
-/** Makes what the API can make already; a path whose things it cannot make is tried with unknown ids only. */
+/** Makes the resources that the API can make. Paths of other resources are tried with unknown ids only. */
 async function makeThings(
   { url }: Pick<Stack, "url">,
   { keys, spaces, agents, acme }: Tenants,

@@ -1,10 +1,13 @@
-/** A Holdfast of a test file's own, for tests that kill, fill or reconfigure it. */
+/** Gives a test file a Holdfast of its own, for tests that kill, fill or reconfigure it. */
 import { afterAll, beforeAll } from "vitest";
 import { laterOf } from "../run/later.ts";
 import { type Stack, type StackOptions, startStack } from "./stack.ts";
 import { TENANTS, type Tenants } from "../tenants/tenants.ts";
 
-/** Call it once, at the top of a file: starts before the file's first test and ends after its last. */
+/**
+ * Starts the stack before the file's first test and closes it after the last. Call it once, at the top of a
+ * file.
+ */
 export function onOwnStack(options: StackOptions = {}): { readonly stack: Stack; readonly tenants: Tenants } {
   const later = laterOf<Stack>("The stack");
   let started: Stack | undefined;

@@ -1,26 +1,32 @@
-/** Starts Holdfast's own processes for tests, as `node src/…/main.ts`, so that they can be killed like the real ones. */
+/**
+ * Starts Holdfast's own processes for tests, as `node src/…/main.ts`, so that they can be killed like real
+ * ones.
+ */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
-/** The tree that this file belongs to. */
+/** The root of the source tree that this file belongs to. */
 const ROOT = join(import.meta.dirname, "../../..");
-/** All of what a process of a test or a drill says; what is beyond would be one that never stops. */
+/** More than any process of a test or a drill prints, unless it prints without end. */
 const KEPT_OUTPUT_CHARACTERS = 4_000_000;
-/** Longer than a process that stops in order may take. */
+/** Longer than a process may take to stop in order. */
 const KILL_GRACE_MS = 75_000;
 
 export interface TestProcess {
   readonly child: ChildProcess;
-  /** What it printed last. */
+  /** The end of what it has printed. */
   output(): string;
-  /** Sends the signal and resolves when the process is gone. */
+  /** Sends the signal, and resolves after the process is gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** What a process gets of this one's environment: the machine's own, and where the run keeps compiled code for all processes that it starts. */
+/**
+ * The variables that a process inherits from this one: those of the machine, and the folder in which the run
+ * keeps compiled code for all processes.
+ */
 function inherited(): Record<string, string> {
   const names = ["PATH", "HOME", "NODE_COMPILE_CACHE"];
   return Object.fromEntries(
@@ -28,18 +34,21 @@ function inherited(): Record<string, string> {
   );
 }
 
-/** Another tree's processes run on the Node that its own packages bring, as its npm scripts would. */
+/** Returns the Node that a tree's own packages bring, as its npm scripts would use it. */
 function nodeOf(root: string): string {
   const own = join(root, "node_modules/.bin/node");
   return root !== ROOT && existsSync(own) ? own : process.execPath;
 }
 
-/** Runs a main file of `src/` with exactly these settings beside the machine's own, from this tree unless told another. */
+/**
+ * Runs a main file of `src/` with exactly these settings and the machine's own variables, from this tree
+ * unless another is given.
+ */
 export function startProcess(main: string, env: Record<string, string>, root = ROOT): TestProcess {
   return watched([join(root, main)], env, root);
 }
 
-/** Stands for a process that a test may start later: it does nothing and ends. */
+/** A placeholder for a process that a test may start later: it does nothing and has ended. */
 export function endedProcess(): TestProcess {
   return watched(["--eval", ""], {}, ROOT);
 }
@@ -54,11 +63,12 @@ function watched(args: readonly string[], env: Record<string, string>, root: str
   );
 }
 
-/** Keeps what the process prints; it is just started. */
+/** Collects what the process prints. Call it right after the start. */
 export function watch(child: ChildProcessByStdio<null, Readable, Readable>): TestProcess {
   let printed = "";
-  const keep = (chunk: Buffer): void =>
-    void (printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS));
+  const keep = (chunk: Buffer): void => {
+    printed = (printed + chunk.toString()).slice(-KEPT_OUTPUT_CHARACTERS);
+  };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   return {
@@ -75,7 +85,10 @@ export function watch(child: ChildProcessByStdio<null, Readable, Readable>): Tes
   };
 }
 
-/** Runs a command of the CLI to its end. @throws with its output where it fails. */
+/**
+ * Runs a command of the CLI to its end and returns what it printed.
+ * @throws Error with the output if the command fails.
+ */
 export async function runCli(args: string[], env: Record<string, string>, root = ROOT): Promise<string> {
   const child = spawn(nodeOf(root), [join(root, "src/cli/main.ts"), ...args], {
     cwd: root,
@@ -84,8 +97,12 @@ export async function runCli(args: string[], env: Record<string, string>, root =
   });
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => void (stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString()));
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
   return stdout;

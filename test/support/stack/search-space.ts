@@ -1,4 +1,7 @@
-/** Spaces with published documents, written by the functions of the pipeline but without its workflows: for search alone. */
+/**
+ * Makes spaces with published documents for tests of search, by the functions of the pipeline but without its
+ * workflows.
+ */
 import { createHash } from "node:crypto";
 import { embeddingModelNum, keepEmbeddings } from "../../../src/db/runs/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../../../src/db/pool.ts";
@@ -32,7 +35,7 @@ export interface WrittenDocument {
   readonly chunkIds: readonly string[];
 }
 
-/** A new organization with a user of its own. */
+/** Makes an organization with a user. */
 export async function createOrganization(
   db: OwnedDatabase,
 ): Promise<OrganizationKey & { readonly userId: string }> {
@@ -73,7 +76,8 @@ export async function createFolder(
   const id = newId();
   await inTenant(db, organization, (sql) =>
     sql.query(
-      "insert into folders (id, organization_id, space_id, parent_folder_id, name) values ($1, $2, $3, $4, $5)",
+      `insert into folders (id, organization_id, space_id, parent_folder_id, name)
+       values ($1, $2, $3, $4, $5)`,
       [id, organization.id, space.id, parentId, name],
     ),
   );
@@ -100,7 +104,10 @@ export async function publishDocuments(
   });
 }
 
-/** Publishes a new run of a document in one transaction, and deletes the entries of the run before. Answers the new run's number. */
+/**
+ * Publishes a new run of a document in one transaction, and deletes the entries of the run before.
+ * @returns the new run's number.
+ */
 export async function republishDocument(
   db: OwnedDatabase,
   target: SearchSpace,
@@ -129,11 +136,14 @@ async function insertDocument(
 ): Promise<WrittenDocument> {
   const id = newId();
   const { rows } = await sql.query<{ num: number }>(
-    `insert into documents (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size, content_type, created_by)
-     values ($1, $2, $3, $4, $5, $6, 'TEXT', 1, 'text/plain', $7) returning num`,
+    `insert into documents (
+       id, organization_id, space_id, space_num, folder_id, name,
+       file_type, file_size, content_type, created_by)
+     values ($1, $2, $3, $4, $5, $6, 'TEXT', 1, 'text/plain', $7)
+     returning num`,
     [id, organization.id, space.id, space.num, folderId, name, userId],
   );
-  // Runs have numbers of their own; any that are unique will do.
+  // Any unique number will do for a run.
   const runNum = rows[0]!.num + 1_000;
   const chunkIds = chunks.map(() => newId());
   await sql.query("update documents set published_run_num = $2, published_version = 1 where id = $1", [
@@ -151,8 +161,10 @@ async function insertChunks(
   chunks: SearchDocument["chunks"],
 ): Promise<void> {
   await sql.query(
-    `insert into chunks (organization_id, run_num, chunk_index, id, document_id, text, token_count, metadata, content_hash)
-     select $1, $2, u.n - 1, u.id, $3, u.text, 1, '{"format": "text"}', u.hash from unnest($4::uuid[], $5::text[], $6::bytea[]) with ordinality u(id, text, hash, n)`,
+    `insert into chunks (
+       organization_id, run_num, chunk_index, id, document_id, text, token_count, metadata, content_hash)
+     select $1, $2, chunk.position - 1, chunk.id, $3, chunk.text, 1, '{"format": "text"}', chunk.hash
+     from unnest($4::uuid[], $5::text[], $6::bytea[]) with ordinality chunk(id, text, hash, position)`,
     [
       organization.id,
       runNum,

@@ -1,4 +1,7 @@
-/** The Holdfast that the test files of one worker process share: no test kills, fills or reconfigures it. */
+/**
+ * The Holdfast that all test files of a vitest worker process share; no test may kill, fill or reconfigure
+ * it.
+ */
 import { afterAll, beforeAll } from "vitest";
 import { type TestIssuer, startIssuer } from "../servers/issuer.ts";
 import { laterOf } from "../run/later.ts";
@@ -12,16 +15,16 @@ export interface SharedStack extends Pick<
   "url" | "provider" | "temporalAddress" | "temporalUi" | "dataDir" | "env"
 > {
   readonly database: Pick<Stack["database"], "db" | "url">;
-  /** The stack accepts its access tokens. */
+  /** The issuer whose access tokens the stack accepts. */
   readonly issuer: TestIssuer;
   readonly api: Pick<TestProcess, "output">;
   readonly worker: Pick<TestProcess, "output">;
 }
 
-/** Small, so that the limit can be tried with little. */
+/** Small, so that a test reaches the limit with little data. */
 const MAX_UPLOAD_BYTES = 4 * 1024 * 1024;
 
-/** Ends with the worker process of the test run, which is told to when no file is left. */
+/** Ends with vitest's worker process, which is told to end when no file is left. */
 let shared: Promise<SharedStack> | undefined;
 
 async function start(): Promise<SharedStack> {
@@ -36,9 +39,9 @@ async function start(): Promise<SharedStack> {
 }
 
 /**
- * Gives a test file tenants of its own in the stack of its worker process; call it once, at the top of the file. The
- * stack's fields can be read once the file's first hook or test runs. After the last test the provider forgets what
- * the file has told it.
+ * Gives a test file tenants of its own in the stack of its worker process. Call it once, at the top of the
+ * file; the stack's fields can be read from the file's first hook or test on. After the last test, the
+ * provider is reset.
  */
 export function onSharedStack(): { readonly stack: SharedStack; readonly tenants: Tenants } {
   const tenants = newTenants();

@@ -1,4 +1,7 @@
-/** A whole Holdfast for tests: its own database, object folder and processes, on the run's Postgres and Temporal or on a Temporal of its own. */
+/**
+ * Starts a whole Holdfast for tests: its own database, object folder and processes, on the run's Postgres and
+ * Temporal or on a Temporal of its own.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,52 +18,59 @@ import { until } from "../until.ts";
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 const MODEL = "scripted-embedding";
 const DIMENSIONS = "64";
-/** A machine that is busy with other tests takes its time. */
+/** Generous, for a machine that is busy with other tests. */
 const START_MS = 90_000;
 
 export interface Stack {
-  /** Of the API, without `/v1`. */
+  /** The API's address without `/v1`. */
   readonly url: string;
   readonly provider: ScriptedProvider;
   readonly database: TestDatabase;
   readonly temporalAddress: string;
-  /** Where {@link StackOptions.hasTemporalUi} was asked for. */
+  /** The address of Temporal's Web UI, if {@link StackOptions.hasTemporalUi} is set. */
   readonly temporalUi: string | undefined;
-  /** Stops the stack's Temporal; where `keepsWorkflows` was asked for, it knows its workflows again when it is back. */
+  /**
+   * Stops the stack's Temporal. It remembers its workflows after the restart only if `keepsWorkflows` is set.
+   */
   stopTemporal(): Promise<void>;
-  /** As {@link Stack.stopTemporal}, without a warning. */
+  /** Kills the stack's Temporal, with the consequences of {@link Stack.stopTemporal}. */
   killTemporal(): Promise<void>;
-  /** Starts it anew at the same address. */
+  /** Starts Temporal again at the same address. */
   restartTemporal(): Promise<void>;
   readonly dataDir: string;
   /** The settings that every process of the stack runs with. */
   readonly env: Record<string, string>;
   readonly api: TestProcess;
   worker: TestProcess;
-  /** Starts a worker in the place of one that was killed, with settings of its own besides. */
+  /** Starts a worker in place of one that was killed, optionally with additional settings. */
   restartWorker(extra?: Record<string, string>): void;
-  /** Starts the API anew on the same port. */
+  /** Starts the API again on the same port, optionally with additional settings. */
   restartApi(extra?: Record<string, string>): Promise<void>;
-  /** Kills what is left of it, and removes its database and its files. */
+  /** Kills its processes and removes its database and its files. */
   close(): Promise<void>;
-  /** Kills its processes before it returns, for a process that ends; what they have stored stays. */
+  /** Kills its processes synchronously, for a process that is ending; what they have stored stays. */
   killAll(): void;
 }
 
 export interface StackOptions {
-  /** Settings of all processes; a function is told those of the stack's database. */
+  /** Settings of all processes; a function receives the settings of the stack's database. */
   readonly env?: Record<string, string> | ((database: DatabaseEnvironment) => Record<string, string>);
-  /** True runs the embedding model that ships with the project. */
+  /** Uses the embedding model that ships with the project instead of the scripted provider's. */
   readonly localModels?: boolean;
   readonly withoutWorker?: boolean;
   readonly withoutTenants?: boolean;
-  /** True writes Temporal's workflows to disk, so that they outlive {@link Stack.stopTemporal}. */
+  /**
+   * Starts a Temporal of the stack's own that keeps its workflows on disk, so that they outlive {@link
+   * Stack.stopTemporal}.
+   */
   readonly keepsWorkflows?: boolean;
-  /** True serves Temporal's Web UI, whose pages may call the API. */
+  /** Serves Temporal's Web UI, whose pages may call the API. */
   readonly hasTemporalUi?: boolean;
 }
 
-/** Starts a stack whose workflows share a Temporal with no other: task queues have the same names in every stack. */
+/**
+ * Starts a stack. Its Temporal serves no other stack, because task queues have the same names in every stack.
+ */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = await mkdtemp(join(process.env["HOLDFAST_TEST_RUN_DIR"] ?? tmpdir(), "holdfast-stack-"));
   const [database, provider, temporal, port] = await Promise.all([
@@ -110,7 +120,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     env,
     api: startApi(),
     worker: options.withoutWorker ? endedProcess() : startWorker(),
-    restartWorker: (extra: Record<string, string> = {}) => void (stack.worker = startWorker(extra)),
+    restartWorker(extra: Record<string, string> = {}) {
+      stack.worker = startWorker(extra);
+    },
     async restartApi(extra: Record<string, string> = {}) {
       stack.api = startApi(extra);
       await isUp(url, stack.api);
@@ -131,7 +143,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       void temporal.kill();
     },
   };
-  // What it stored lies in the folder of the run.
+  // What it has stored is removed with the folder of the run.
   const hasEnded = atEnd(() => stack.killAll());
   try {
     await Promise.all([
@@ -149,7 +161,7 @@ interface OwnTemporal {
   readonly address: string;
   readonly uiUrl: string | undefined;
   stop(): Promise<void>;
-  /** Kills it before it returns; resolves once it is dead. */
+  /** Kills it synchronously; the promise resolves after it is dead. */
   kill(): Promise<void>;
   restart(): Promise<void>;
 }
@@ -161,7 +173,8 @@ async function ownTemporal(
   const cacheDir = process.env["HOLDFAST_TEST_CACHE_DIR"];
   if (!cacheDir)
     throw new Error(
-      "HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches what it needs.",
+      "HOLDFAST_TEST_CACHE_DIR is not set: run the test through vitest, whose global set-up fetches " +
+        "what it needs.",
     );
   const settings = {
     dataDir,

@@ -1,4 +1,6 @@
-/** Routes of all kinds without anything behind them, for tests of what the HTTP layer does around a handler. */
+/**
+ * Routes of all kinds without anything behind them, for tests of what the HTTP layer does around a handler.
+ */
 import { z } from "zod";
 import { raw, stream } from "../../../src/api/response.ts";
 import { defineRoute } from "../../../src/api/route.ts";

@@ -1,7 +1,10 @@
-/** Statements as somebody who injects them would run them: each where the one before may have failed. */
+/** Runs statements as somebody who injects SQL would: each is run even if the one before failed. */
 import type pg from "pg";
 
-/** In a connection of their own, thrown away afterwards. @returns the last error, and who the connection then is. */
+/**
+ * Runs them in a connection of their own that is closed afterwards.
+ * @returns the last error, and the connection's role after the statements.
+ */
 export async function attempt(
   pool: pg.Pool,
   statements: readonly string[],

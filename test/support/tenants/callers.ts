@@ -1,4 +1,4 @@
-/** Organizations, users, spaces and keys, made directly in the database. */
+/** Makes organizations, users, spaces and keys directly in the database. */
 import { PEPPER, createKeyText, hashKey, keyPrefix } from "../../../src/auth/api-keys.ts";
 import { insertApiKey } from "../../../src/db/keys/api-keys.ts";
 import { type Database, inTransaction, type OrganizationKey } from "../../../src/db/pool.ts";
@@ -8,10 +8,10 @@ import { newId } from "../../../src/domain/ids.ts";
 import type { MasterKey } from "../../../src/storage/keys/keyring.ts";
 import { CAPABILITIES, type Capability, type SpaceRole } from "../../../src/domain/tenancy/principal.ts";
 
-/** The pepper of every test whose keys are made here. */
+/** The pepper for all keys that are made here. */
 export const TEST_PEPPER = Buffer.alloc(32, 7);
 
-/** The secret that the keys of a running instance are hashed with. */
+/** Returns the secret that a running instance hashes its keys with. */
 export async function pepperOf(db: Database, master: MasterKey): Promise<Buffer> {
   return loadInstanceSecret(db, PEPPER, master);
 }
@@ -32,7 +32,8 @@ export async function makeUser(
 ): Promise<string> {
   const id = newId();
   await db.owner.query(
-    "insert into users (id, organization_id, email, name, role, subject) values ($1, $2, $3, 'A User', $4, $5)",
+    `insert into users (id, organization_id, email, name, role, subject)
+     values ($1, $2, $3, 'A User', $4, $5)`,
     [
       id,
       organization.id,
@@ -44,7 +45,7 @@ export async function makeUser(
   return id;
 }
 
-/** A shared space with these members; the first is its owner by record. */
+/** Makes a shared space with these members; the first is recorded as its owner. */
 export async function makeSpace(
   db: OwnedDatabase,
   organization: OrganizationKey,
@@ -74,7 +75,7 @@ interface KeyFields {
   readonly expiresAt?: Date | null;
   readonly createdBy?: string | null;
   readonly allowedCidrs?: readonly string[] | null;
-  /** The instance's, where it is not {@link TEST_PEPPER}. */
+  /** The instance's pepper, if it is not {@link TEST_PEPPER}. */
   readonly pepper?: Buffer;
 }
 

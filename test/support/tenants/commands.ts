@@ -1,4 +1,7 @@
-/** Callers of commands, the parts that commands are given, and what their audit rows say: for tests with a database alone. */
+/**
+ * Makes callers of commands and the parts that commands take, and reads their audit rows, for tests that need
+ * only a database.
+ */
 import { vi } from "vitest";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
@@ -8,7 +11,7 @@ import { newId } from "../../../src/domain/ids.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 import { makeKey, TEST_PEPPER } from "./callers.ts";
 
-/** The user as after a login; the reach is that of the moment. Each caller has a request id of its own. */
+/** The user after a login, with the reach at that moment. Each caller has a request id of its own. */
 export async function loggedIn(
   db: OwnedDatabase,
   organization: OrganizationKey,
@@ -31,7 +34,7 @@ export function withKey({ principal, ...rest }: Caller): Caller {
 type Dispatcher = CommandDeps["dispatcher"];
 type Authenticator = CommandDeps["authenticator"];
 
-/** The database, and mocks of what a command tells the rest of its process. */
+/** The database, and mocks of the functions by which a command informs the rest of its process. */
 export function watchedParts(db: OwnedDatabase) {
   return {
     db,
@@ -46,7 +49,7 @@ export function watchedParts(db: OwnedDatabase) {
 
 export type WatchedParts = ReturnType<typeof watchedParts>;
 
-/** What the audit log says of one caller's request. */
+/** Reads the audit log's rows of one caller's request. */
 export async function auditOf(
   db: OwnedDatabase,
   { requestId }: Caller,
@@ -63,7 +66,7 @@ export async function auditOf(
 
 const REFUSED_REQUEST = "refused when it commits";
 
-/** From now on the database refuses every transaction with an audit row of {@link refusedAtCommit} when it commits. */
+/** Makes the database refuse every commit of a transaction with an audit row of {@link refusedAtCommit}. */
 export async function refuseSomeCommits(db: OwnedDatabase): Promise<void> {
   await db.owner.query(`
     create function refuse_commit() returns trigger language plpgsql as $$
@@ -79,7 +82,10 @@ export async function refuseSomeCommits(db: OwnedDatabase): Promise<void> {
   `);
 }
 
-/** The caller with a request whose change fails after everything of it was written: see {@link refuseSomeCommits}. */
+/**
+ * The caller, with a request whose change fails at commit, after everything was written: see {@link
+ * refuseSomeCommits}.
+ */
 export function refusedAtCommit(caller: Caller): Caller {
   return { ...caller, requestId: REFUSED_REQUEST };
 }

@@ -1,4 +1,7 @@
-/** An organization whose member has keys, and what such a key does in this version and the one before. */
+/**
+ * Makes an organization whose member has keys, and shows what such a key may do in this version and in the
+ * one before.
+ */
 import { expect } from "vitest";
 import { hashKey } from "../../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
@@ -46,7 +49,7 @@ export async function reachOfKey(db: OwnedDatabase, text: string): Promise<strin
   return [...(await authenticateKey(db, text)).reach.keys()].toSorted();
 }
 
-/** What a process of the version before is told of a key, as during an upgrade. */
+/** Returns what a process of the version before sees of a key, as during an upgrade. */
 export async function toldBefore(
   db: OwnedDatabase,
   text: string,

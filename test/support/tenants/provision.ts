@@ -1,4 +1,4 @@
-/** Provisions tenants into a stack's database without starting the CLI for it. */
+/** Provisions tenants into a stack's database without starting the CLI. */
 import { createKeyText, hashKey, isWellFormedKey, keyPrefix } from "../../../src/auth/api-keys.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import type { Database } from "../../../src/db/pool.ts";
@@ -8,7 +8,10 @@ import { openMasterKey } from "../../../src/storage/keys/master-key.ts";
 import { pepperOf } from "./callers.ts";
 import { type Tenants, provisionFile } from "./tenants.ts";
 
-/** `env` holds the settings of the stack, the master key among them. Idempotent. */
+/**
+ * Provisions the tenants; repeating it changes nothing.
+ * @param env the stack's settings, which include the master key.
+ */
 export async function provisionTenants(
   db: Database,
   env: Record<string, string>,

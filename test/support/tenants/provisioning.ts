@@ -1,4 +1,7 @@
-/** What tests of provisioning share: a database of their own, and small files of one organization, named anew for each test. */
+/**
+ * Gives tests of provisioning a database of their own and small files of one organization, with new names for
+ * each test.
+ */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createKeyText, isWellFormedKey, keyPrefix } from "../../../src/auth/api-keys.ts";
@@ -28,19 +31,22 @@ interface KeyRow extends Part {
 type Applied = Omit<ProvisionResult, "changes" | "unnamed">;
 
 interface Provisioning {
-  /** The database, once the tests run. */
+  /** Returns the database; call it only while tests run. */
   readonly database: () => TestDatabase;
-  /** What the names of this test alone hold. */
+  /** Returns a text that occurs only in the names of the current test. */
   readonly tag: () => string;
   email(name?: string): string;
-  /** Without the list of all that the file names, and of what it does not: other organizations of the test are in it. */
+  /**
+   * Applies a file. The result leaves out what the file names and what it does not name, since the
+   * organizations of other tests are among them.
+   */
   apply(organizations: Part[]): Promise<Applied>;
   acme(users: Part[], spaces?: Part[], rest?: Part): Part[];
   ada(rest?: Part): Part;
   research(rest?: Part): Part;
   mistakes(organizations: Part[]): Promise<readonly string[]>;
   rows<T extends Part = Part>(query: string, values?: unknown[]): Promise<T[]>;
-  /** Ada's keys, oldest first. */
+  /** Lists Ada's keys, oldest first. */
   keysOf(): Promise<KeyRow[]>;
 }
 
@@ -88,7 +94,11 @@ export function provisioning(): Provisioning {
     rows,
     keysOf: () =>
       rows<KeyRow>(
-        "select k.* from api_keys k join users u on u.id = k.user_id where u.email = $1 order by k.id",
+        `select key.*
+         from api_keys key
+         join users owner on owner.id = key.user_id
+         where owner.email = $1
+         order by key.id`,
         [email()],
       ),
   };

@@ -1,4 +1,4 @@
-/** Callers whose request has an Idempotency-Key, for tests of commands with a database alone. */
+/** Makes callers whose request has an Idempotency-Key, for tests of commands that need only a database. */
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { claimKey, keepAnswer, type KeyStanding } from "../../../src/db/instance/idempotency.ts";
@@ -6,7 +6,7 @@ import type { OwnedDatabase } from "../servers/database.ts";
 
 const BODY_HASH = Buffer.alloc(32);
 
-/** The caller under a new key, and what a repeat of the request is told about that key. */
+/** Returns the caller with a new key, and what a repeat of the request gets for that key. */
 export async function underKey(
   db: OwnedDatabase,
   caller: Caller,

@@ -1,13 +1,16 @@
-/** The organizations, people, spaces, agents and keys that tests work with. */
+/** Describes the organizations, people, spaces, agents and keys that tests work with. */
 import { randomUUID } from "node:crypto";
 import { newId } from "../../../src/domain/ids.ts";
 
-/** The provisioned people: Ada is Acme's admin and owns its spaces, Eve edits and Vic views Research, Rob is Rival's admin. */
+/**
+ * The provisioned people: Ada is Acme's admin and owns its spaces, Eve edits and Vic views Research, Rob is
+ * Rival's admin.
+ */
 export const PEOPLE = ["ada", "eve", "vic", "rob"] as const;
 export type Who = (typeof PEOPLE)[number];
 
 export interface Tenants {
-  /** Id of the organization that most tests are about. */
+  /** Id of the organization that most tests use. */
   readonly acme: string;
   /** Id of another organization, which must never see anything of the first. */
   readonly rival: string;
@@ -15,9 +18,12 @@ export interface Tenants {
   readonly domain: string;
   readonly spaces: Readonly<Record<"research" | "archive" | "rival", string>>;
   readonly agents: Readonly<Record<"analyst" | "librarian" | "rival" | "public", string>>;
-  /** Keys of the owner, an editor and a viewer of Research; `scoped` is the owner's, narrowed to Archive; `rival` is Rob's. */
+  /**
+   * Keys of the owner, an editor and a viewer of Research. `scoped` is the owner's, narrowed to Archive;
+   * `rival` is Rob's.
+   */
   readonly keys: Readonly<Record<"owner" | "editor" | "viewer" | "scoped" | "rival", string>>;
-  /** The person's subject in access tokens. */
+  /** Returns the person's subject in access tokens. */
   readonly subject: (who: Who) => string;
 }
 
@@ -42,11 +48,11 @@ function tenantsOf(id: (tail: number) => string, mark: string): Tenants {
   };
 }
 
-/** What every stack of its own starts with. */
+/** The tenants that every stack of a test file's own starts with. */
 export const TENANTS: Tenants = tenantsOf(fixedId, "");
 export const { acme: ACME, rival: RIVAL, spaces: SPACES, agents: AGENTS, keys: KEYS } = TENANTS;
 
-/** Tenants with ids, keys and addresses that nobody else has; a stack knows them once it has provisioned them. */
+/** Makes tenants with unique ids, keys and addresses. A stack knows them once they are provisioned. */
 export function newTenants(): Tenants {
   return tenantsOf(() => newId(), `-${randomUUID().slice(0, 8)}`);
 }
@@ -147,7 +153,7 @@ function rivalOf({ rival, domain, spaces, agents, keys, subject }: Tenants): Rec
   };
 }
 
-/** The tenants as a provisioning file (JSON is YAML). */
+/** Writes the tenants as a provisioning file, in JSON, which is YAML. */
 export function provisionFile(tenants: Tenants): string {
   return JSON.stringify({ organizations: [acmeOf(tenants), rivalOf(tenants)] });
 }

@@ -1,6 +1,6 @@
 /**
- * Replays one recorded history of test/replay, so that a debugger can stop in a workflow. Temporal runs replayed
- * workflows in the main thread, where breakpoints in src/workflows hold.
+ * Replays one recorded history of test/replay, so that a debugger can stop in a workflow. Temporal runs
+ * replayed workflows in the main thread, where breakpoints in src/workflows hold.
  *
  * @example node --inspect-brk test/support/workflows/debug-replay.ts documentPipeline
  * @see https://docs.temporal.io/develop/typescript/debugging

@@ -1,6 +1,7 @@
 /**
- * Records a history of each workflow for the replay tests: `node test/support/workflows/record-histories.ts`. Run it after adding a workflow.
- * Payloads are stored decrypted; they hold ids and counts of a stack that is thrown away.
+ * Records a history of each workflow for the replay tests: `node test/support/workflows/record-histories.ts`.
+ * Run it after adding a workflow. Payloads are stored decrypted; they hold only ids and counts of a stack
+ * that is thrown away.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +29,7 @@ const WORKFLOWS = [
   "operation",
 ];
 
-/** Does what starts each workflow once. */
+/** Sends the requests that start each workflow once. */
 async function exercise({ url, provider, env }: Stack, client: Client): Promise<void> {
   const ask = (model: string) =>
     call(url, KEYS.editor, "POST", "/chat/completions", {
@@ -58,7 +59,7 @@ function isPayload(value: object): value is Payload {
   return "metadata" in value && "data" in value;
 }
 
-/** Decrypts every payload within, in place. */
+/** Decrypts every payload inside the value, in place. */
 async function decrypt(value: unknown, codec: PayloadCodec): Promise<void> {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return;
   for (const [name, child] of Object.entries(value)) {
@@ -81,10 +82,12 @@ try {
       if (workflow.status.name !== "COMPLETED" || !missing.has(workflow.type)) continue;
       const history = await client.workflow.getHandle(workflow.workflowId, workflow.runId).fetchHistory();
       await decrypt(history, deps.dataConverter.payloadCodecs![0]!);
-      await writeFile(
-        join(FOLDER, `${workflow.type}.json`),
-        `${JSON.stringify(proto.temporal.api.history.v1.History.toObject(history as never, { bytes: String, longs: String, enums: String }))}\n`,
-      );
+      const recorded = proto.temporal.api.history.v1.History.toObject(history as never, {
+        bytes: String,
+        longs: String,
+        enums: String,
+      });
+      await writeFile(join(FOLDER, `${workflow.type}.json`), `${JSON.stringify(recorded)}\n`);
       missing.delete(workflow.type);
     }
     return missing.size === 0;

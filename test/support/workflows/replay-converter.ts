@@ -1,4 +1,7 @@
-/** Reads recorded histories, which are kept decrypted, as a worker reads those that version 0.3.0 has sealed. */
+/**
+ * Reads recorded histories, which are stored decrypted, as a worker reads those that version 0.3.0 has
+ * sealed.
+ */
 import type { DataConverter } from "@temporalio/worker";
 import { opened } from "../../../src/domain/payloads/places.ts";
 import { FAILURE_CONVERTER_PATH } from "../../../src/temporal/codec.ts";

@@ -1,4 +1,7 @@
-/** Clients and workers over seals of their own: with every workflow of the service, those of tests, and activities that note what reaches them. */
+/**
+ * Starts clients and workers with their own keys for seals: they run every workflow of the service and those
+ * of tests, with activities that record what reaches them.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { Context } from "@temporalio/activity";
@@ -28,7 +31,7 @@ import { WORKFLOW_INTERCEPTORS, workflowBundle } from "../../../src/temporal/wor
 import { quietRuntime } from "./temporal-runtime.ts";
 import { until } from "../until.ts";
 
-/** All of the service. */
+/** The types of all workflows of the service. */
 export const TYPES = [
   "batchReprocess",
   "chatTurn",
@@ -43,12 +46,12 @@ export const TYPES = [
 type Refused = Parameters<ReportRefused>[0];
 type Activity = (...args: any[]) => Promise<unknown>;
 
-/** The moment of the cut-over, as a test says it. */
+/** The time of the cut-over; a test sets it. */
 export interface TestCutOver {
   at: Date | null;
 }
 
-/** A keyring in memory. */
+/** Makes a keyring in memory. */
 export function memoryKeyring() {
   /** Organizations whose keys cannot be read, and why. */
   const unreadable = new Map<string, DomainError>();
@@ -73,29 +76,29 @@ export interface SealedWorkers {
   readonly client: Client;
   /** Seals as version 0.3.0 does. */
   readonly oldClient: Client;
-  /** Has no key, and whoever may call Temporal has it. */
+  /** Has no key, like anybody who may call Temporal. */
   readonly bare: Client;
   readonly workers: readonly Worker[];
-  /** Where workflows of the service are served; chat's too. */
+  /** The queue of the service's workflows, chat included. */
   readonly taskQueue: string;
   readonly refused: Refused[];
-  /** Payloads of `values`, sealed for that place of that workflow, whoever may be given them then. */
+  /** Seals `values` for this place of this workflow, wherever the test then puts them. */
   seal(
     workflowId: string,
     place: Omit<Place, "slot">,
     values: readonly unknown[],
     activityId?: string,
   ): Promise<Payload[]>;
-  /** Starts a workflow as whoever may call Temporal can, with any payloads. */
+  /** Starts a workflow with any payloads, as anybody who may call Temporal can. */
   startBare(type: string, workflowId: string, payloads: Payload[]): Promise<void>;
-  /** Waits until the workflow has ended. @returns the types of its failure and of what that was caused by. */
+  /** Waits until the workflow has ended. @returns the types of its failure and of the failure's causes. */
   endOf(workflowId: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
 /**
- * @param cutOver read until it has a moment.
- * @param activities of all queues that workflows of the service name.
+ * @param cutOver is read until it has a time.
+ * @param activities those of all queues that workflows of the service name.
  */
 export async function startSealedWorkers(
   keyring: Keyring,
@@ -105,7 +108,7 @@ export async function startSealedWorkers(
   quietRuntime();
   const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] ?? "";
   const sealer = createPayloadSealer(keyring, randomBytes(32));
-  // Its clock runs, so that it looks at each use.
+  // The clock advances, so that the cut-over is looked up at each use.
   let now = 0;
   const cut = createCutOver(
     async () => cutOver.at,
@@ -210,13 +213,13 @@ async function testBundle() {
   });
 }
 
-/** What needs no seal. */
+/** Makes a payload without a seal. */
 export const plain = (value: unknown): Payload => ({
   metadata: { encoding: Buffer.from("json/plain") },
   data: Buffer.from(JSON.stringify(value)),
 });
 
-/** The forms of all payloads in a history. */
+/** Returns the encodings of all payloads in a history. */
 export function encodingsOf(history: object): Set<string> {
   const found =
     JSON.stringify(proto.temporal.api.history.v1.History.fromObject(history)).match(/"encoding":"[^"]+"/g) ??
@@ -239,12 +242,12 @@ const NOTED = [
   "adoptTurns",
 ];
 
-/** Activities of all queues, which note what reaches them. */
+/** Makes activities for all queues that record what reaches them. */
 export function notingActivities() {
-  /** What happens while an organization's activity runs; the worker has to seal whatever comes of it. */
+  /** Called while an organization's activity runs; the worker has to seal its result or error. */
   const during = new Map<string, (attempt: number) => void>();
   const attempts = new Map<string, number>();
-  /** Ids of workflows of which an activity has run; empty for one that no workflow asked for. */
+  /** Ids of the workflows whose activities have run; empty for an activity that no workflow asked for. */
   const served = new Set<string>();
   /** Activities that wait for the test, by the id of their workflow. */
   const held = new Map<string, PromiseWithResolvers<void>>();
@@ -274,7 +277,7 @@ export function notingActivities() {
   return { activities, during, attempts, served, held };
 }
 
-/** A heartbeat, and the text again. */
+/** Sends a heartbeat and returns the text. */
 async function echo(text: string): Promise<string> {
   Context.current().heartbeat({ text });
   return text;

@@ -1,4 +1,7 @@
-/** Workflows of tests alone: they send and take what no workflow of the service does, over the same seals. */
+/**
+ * Workflows for tests only: they send and receive what no workflow of the service does, through the same
+ * seals.
+ */
 import {
   condition,
   defineQuery,
@@ -27,19 +30,23 @@ export const hush = defineSignal("hush");
 export const shout = defineUpdate<string, [string]>("shout");
 export const heard = defineQuery<string[], [string?]>("heard");
 
-/** Ends at `hush`; answers what it heard. */
+/** Collects what it hears until the signal `hush`, and returns all of it. */
 export async function listens(first: string): Promise<string[]> {
   const texts = [first];
   let isOver = false;
-  setHandler(say, (text) => void texts.push(text));
-  setHandler(hush, () => void (isOver = true));
+  setHandler(say, (text) => {
+    texts.push(text);
+  });
+  setHandler(hush, () => {
+    isOver = true;
+  });
   setHandler(shout, async (text) => texts[texts.push(await echo(text)) - 1]!);
   setHandler(heard, (prefix) => [...texts, ...(prefix === undefined ? [] : [prefix])]);
   await condition(() => isOver);
   return texts;
 }
 
-/** An activity of each kind. */
+/** Runs one activity of each kind. */
 export async function echoes(text: string): Promise<string[]> {
   return [await echo(text), await echoHere(text)];
 }

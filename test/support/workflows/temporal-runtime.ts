@@ -1,9 +1,9 @@
-/** Temporal's native runtime of a test process: there is one, whichever file needs it first. */
+/** Sets up Temporal's native runtime, of which a process has one, whichever test file needs it first. */
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 
 let isInstalled = false;
 
-/** Says errors only, and leaves signals to the test runner. */
+/** Logs errors only, and leaves signals to the test runner. */
 export function quietRuntime(): void {
   if (isInstalled) return;
   isInstalled = true;

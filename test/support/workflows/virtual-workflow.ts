@@ -1,7 +1,7 @@
 /**
- * Stands in for `@temporalio/workflow` in every test (an alias in vitest.config.ts): runs a workflow's own code in this
- * process, with activities that the test gives and a clock that jumps when the workflow sleeps. What is `@public` here is
- * imported by src/workflows under the other name.
+ * Replaces `@temporalio/workflow` in every test (by an alias in vitest.config.ts). It runs a workflow's own
+ * code in this process, with activities that the test supplies and a clock that jumps when the workflow
+ * sleeps. What is marked `@public` is imported by src/workflows under the package's name.
  */
 import { createRequire } from "node:module";
 import { type Context, asyncLocalStorage } from "@temporalio/activity";
@@ -22,28 +22,28 @@ type Activities = Record<string, (input: never) => Promise<unknown>>;
 
 interface Setting {
   readonly activities: Activities;
-  /** Lets the world age by as much as the workflow sleeps. */
+  /** Called at each sleep of the workflow, so that the test can age its data by as much. */
   readonly onSleep?: (ms: number) => Promise<void>;
-  /** What `workflowInfo()` answers; read at each call. */
+  /** The result of `workflowInfo()`, read at each call. */
   readonly info?: { continueAsNewSuggested: boolean };
 }
 
 interface VirtualWorkflow {
-  /** Milliseconds that the workflow has slept. */
+  /** Milliseconds that the workflow has slept so far. */
   sleptMs(): number;
 }
 
 let current: Setting | undefined;
 let slept = 0;
 
-/** The setting of the workflow functions that are called from here on. */
+/** Sets what the workflow functions that are called from now on run with. */
 export function virtualWorkflow(setting: Setting): VirtualWorkflow {
   current = setting;
   slept = 0;
   return { sleptMs: () => slept };
 }
 
-/** Ends the run of a workflow that goes on in a new one, with the arguments of that. */
+/** Thrown by `continueAsNew`: ends the run of a workflow; carries the arguments of the next run. */
 export class ContinuedAsNew extends Error {
   readonly args: readonly unknown[];
   constructor(args: readonly unknown[]) {

@@ -60,7 +60,7 @@ describe("a stream shows that it lives", () => {
     );
     const text = await (await ask("go", true)).text();
     const [before] = text.split('"content":"Well."');
-    // The tool is given up after 1.5 s.
+    // The tool times out after 1.5 s.
     expect(pings(before!)).toBeGreaterThanOrEqual(3);
     expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
   });

@@ -1,8 +1,7 @@
+/** A turn that asks for tools: its answer, its usage, its limits, and its end if the client leaves. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createConnection, createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
-import { WorkflowNotFoundError } from "@temporalio/client";
 import { type ChatHarness, startChat } from "../../support/stack/chat-harness.ts";
+import { turnWorkflowId, workflowStatus } from "../../support/workflows/turn-workflows.ts";
 import { until } from "../../support/until.ts";
 
 const TOOLS = ["current_time", "list_documents", "knowledge_search", "read_document"].map((tool_id) => ({
@@ -10,7 +9,7 @@ const TOOLS = ["current_time", "list_documents", "knowledge_search", "read_docum
   config: null,
 }));
 
-/** Temporal gives a workflow task ten seconds; what runs with it makes it last. */
+/** Temporal gives a workflow task ten seconds, which a local activity extends. */
 const LONGER_THAN_A_TASK_MS = 11_000;
 
 let chat: ChatHarness;
@@ -35,10 +34,8 @@ const call = (id: string, name: string, args: unknown) => ({
   name,
   arguments: typeof args === "string" ? args : JSON.stringify(args),
 });
-const workflowOf = (completionId: string) =>
-  `chat-turn/${chat.organization.id}/${completionId.replace("chatcmpl-", "")}`;
-const statusOf = async (workflowId: string) =>
-  (await chat.client.workflow.getHandle(workflowId).describe()).status.name;
+const workflowOf = (completionId: string) => turnWorkflowId(chat, completionId);
+const statusOf = (workflowId: string) => workflowStatus(chat, workflowId);
 
 async function ask(content: string, stream = false): Promise<any> {
   const response = await chat.chat({ model: agent, messages: user(content), stream });
@@ -98,7 +95,10 @@ describe("a turn that asks for tools", () => {
     const id = body.id.replace("chatcmpl-", "");
     const calls = await until("both calls are noted", async () => {
       const { rows } = await chat.database.db.owner.query(
-        "select call_no, prompt_tokens, completion_tokens from turn_calls where turn_id = $1 order by call_no",
+        `select call_no, prompt_tokens, completion_tokens
+         from turn_calls
+         where turn_id = $1
+         order by call_no`,
         [id],
       );
       return rows.length === 2 && rows;
@@ -166,7 +166,7 @@ describe("a turn that asks for tools", () => {
     );
   });
 
-  it("keeps no message of the conversation in Temporal's histories, and its tools' arguments only encrypted", async () => {
+  it("leaves no message in Temporal's histories, and tool arguments only encrypted", async () => {
     const [secret, argument] = ["pelican-secret-question", "Antarctica/Troll"];
     chat.provider.reply(
       { pieces: ["heron-secret-text"], toolCalls: [call("a", "current_time", { timezone: argument })] },
@@ -175,7 +175,7 @@ describe("a turn that asks for tools", () => {
     const body = await ask(secret);
     const id = body.id.replace("chatcmpl-", "");
     await chat.chat({ model: await chat.addAgent(), messages: user(secret) });
-    const groups = await until("a plain turn is in the books", async () => {
+    const groups = await until("a plain turn has a bookkeeping workflow", async () => {
       const found: string[] = [];
       for await (const group of chat.client.workflow.list({
         query: `WorkflowId STARTS_WITH 'chat-turns/api-${chat.host.apiProcessId}/'`,
@@ -185,7 +185,7 @@ describe("a turn that asks for tools", () => {
     });
     const histories = await Promise.all([workflowOf(body.id), ...groups].map(rawHistory));
     const all = histories.join("\n");
-    // Positive control: what is in a history as plain text is found by this search.
+    // Positive control: this search finds text that is in a history unencrypted.
     expect(all).toContain(`chat-turn/${chat.organization.id}/${id}`);
     for (const text of [secret, "heron-secret-text", "stork-secret-answer", argument]) {
       expect(all).not.toContain(text);
@@ -213,7 +213,7 @@ async function rawHistory(workflowId: string): Promise<string> {
 }
 
 describe("a turn whose client goes away while a tool runs", () => {
-  it("ends as cancelled in the books and in Temporal", async () => {
+  it("ends as cancelled in the database and in Temporal", async () => {
     const leave = new AbortController();
     chat.provider.reply({ pieces: ["wait"], toolCalls: [call("a", "current_time", {})] }, { hang: true });
     const response = await chat.chat(
@@ -271,142 +271,5 @@ describe("the model call after tools", () => {
     expect(body.choices[0].message.content).toBe("late");
     expect(requests()).toHaveLength(2);
     await until("its workflow has ended", async () => (await statusOf(workflowOf(body.id))) === "COMPLETED");
-  });
-});
-
-describe("the books", () => {
-  it("of many turns share workflows, and none stays open", async () => {
-    const before = await groupCount();
-    const plain = await chat.addAgent();
-    const statuses = await Promise.all(
-      Array.from(
-        { length: 60 },
-        async () => (await chat.chat({ model: plain, messages: user("hi") })).status,
-      ),
-    );
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    await until(
-      "no workflow is open",
-      async () => (await groupCount("AND ExecutionStatus = 'Running'")) === 0,
-    );
-    await until("no turn is held", () => chat.host.counts().open === 0);
-    await until("every turn is noted as completed", async () => {
-      const { rows } = await chat.database.db.owner.query(
-        "select count(*)::int as count from turns where agent_id = $1 and status = 'completed'",
-        [plain],
-      );
-      return rows[0].count === 60;
-    });
-    const groups = (await groupCount()) - before;
-    expect(groups).toBeGreaterThan(0);
-    expect(groups).toBeLessThan(60);
-  });
-
-  it("show a turn that was cancelled among others as cancelled, and only that one", async () => {
-    const plain = await chat.addAgent();
-    chat.provider.replyAlways({ pieces: ["one", "two"], delayMsBetweenPieces: 1_500 });
-    // The first goes alone; those that come while its group is started share the next.
-    const turns = await Promise.all(
-      Array.from({ length: 6 }, async () => {
-        const leave = new AbortController();
-        const response = await chat.chat(
-          { model: plain, messages: user("hi"), stream: true },
-          { signal: leave.signal },
-        );
-        const reader = response.body!.getReader();
-        const id = /"id":"(chatcmpl-[^"]+)"/.exec(new TextDecoder().decode((await reader.read()).value))![1]!;
-        return { id, leave, reader };
-      }),
-    );
-    const [gone, ...others] = turns.toReversed();
-    gone!.leave.abort();
-    for (const { reader } of others) while (!(await reader.read()).done);
-    await until(
-      "the cancelled turn's workflow says so",
-      async () => (await statusOf(workflowOf(gone!.id))) === "CANCELLED",
-    );
-    const states = await until("all turns have ended", async () => {
-      const { rows } = await chat.database.db.owner.query(
-        "select id, status from turns where agent_id = $1 and status <> 'open'",
-        [plain],
-      );
-      return (
-        rows.length === turns.length && new Map(rows.map(({ id, status }) => [`chatcmpl-${id}`, status]))
-      );
-    });
-    expect(turns.map(({ id }) => states.get(id))).toEqual(
-      turns.map(({ id }) => (id === gone!.id ? "cancelled" : "completed")),
-    );
-    for (const { id } of others)
-      await expect(statusOf(workflowOf(id))).rejects.toThrow(WorkflowNotFoundError);
-    await until(
-      "no workflow is open",
-      async () => (await groupCount("AND ExecutionStatus = 'Running'")) === 0,
-    );
-  });
-
-  async function groupCount(more = ""): Promise<number> {
-    const { count } = await chat.client.workflow.count(
-      `WorkflowId STARTS_WITH 'chat-turns/api-${chat.host.apiProcessId}/' ${more}`,
-    );
-    return count;
-  }
-});
-
-/** A TCP relay to Temporal that can be cut. */
-async function startRelay(): Promise<{ address: string; cut(): void; mend(): Promise<void>; close(): void }> {
-  // oxlint-disable-next-line node/no-process-env -- the set-up of the tests hands the server over in it
-  const [host, port] = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"]!.split(":");
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((inbound) => {
-    const outbound = createConnection({ host: host!, port: Number(port) });
-    for (const socket of [inbound, outbound]) {
-      sockets.add(socket);
-      socket
-        .on("error", () => undefined)
-        .on("close", () => (sockets.delete(socket), inbound.destroy(), outbound.destroy()));
-    }
-    inbound.pipe(outbound).pipe(inbound);
-  });
-  const listenOn = (wanted: number) =>
-    new Promise<void>((resolve) => server.listen(wanted, "127.0.0.1", resolve));
-  await listenOn(0);
-  const own = (server.address() as AddressInfo).port;
-  const cut = (): void => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  };
-  return { address: `127.0.0.1:${own}`, cut, mend: () => listenOn(own), close: cut };
-}
-
-describe("while Temporal is down", () => {
-  it("turns are refused with 503 before the first byte, one under way ends by itself, and all is well once it is back", async () => {
-    const relay = await startRelay();
-    const other = await startChat({ temporalAddress: relay.address });
-    try {
-      const plain = await other.addAgent();
-      other.provider.reply({ pieces: ["one", "two"], delayMsBetweenPieces: 4_000 });
-      const running = await other.chat({ model: plain, messages: user("hi"), stream: true });
-      relay.cut();
-      await until(
-        "turns are refused",
-        async () => (await other.chat({ model: plain, messages: user("hi"), stream: true })).status === 503,
-        2_000,
-      );
-      const startedAt = performance.now();
-      const refused = await other.chat({ model: plain, messages: user("hi") });
-      expect(refused.status).toBe(503);
-      expect(refused.headers.get("retry-after")).toBe("2");
-      expect(performance.now() - startedAt).toBeLessThan(200);
-      expect((await running.text()).trimEnd().endsWith("data: [DONE]")).toBe(true);
-      await relay.mend();
-      await until(
-        "turns are taken again",
-        async () => (await other.chat({ model: plain, messages: user("hi") })).status === 200,
-      );
-    } finally {
-      await other.close();
-      relay.close();
-    }
   });
 });

@@ -28,7 +28,7 @@ const requests = () =>
   stack.provider.requests.filter((request) => request.route === "chat").map((request) => request.body);
 
 describe("an agent that searches first", () => {
-  it("is given the passages as fenced data and answers with the sources that it cites, and no others", async () => {
+  it("gets the passages as fenced data and returns exactly the sources that it cites", async () => {
     stack.provider.reply({ pieces: ["In tall", " trees [", "1", "], not in caves [7]."] });
     const { status, body } = await chat(tenants.agents.analyst);
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe("an agent that searches first", () => {
     expect(system).toMatch(/<<<SOURCES\n\[1\] herons\.md\n[^]*tall trees[^]*\nSOURCES>>>$/);
   });
 
-  it("streams its citations in the last content chunk, each of the very chunk whose text it was", async () => {
+  it("streams its citations in the last content chunk, each with its own chunk", async () => {
     stack.provider.reply({ pieces: ["In trees [1]", "."] });
     const { body } = await chat(tenants.agents.analyst, { stream: true });
     const chunks = String(body)

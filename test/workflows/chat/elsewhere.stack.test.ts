@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => chat.close());
 
-it("a turn whose workflow runs in another process than its own, where tools fail, goes on through the queues", async () => {
+it("a turn whose workflow runs in another process, where tools fail, uses the queues", async () => {
   const agent = await chat.addAgent({ tool_attachments: [{ tool_id: "calculator", config: null }] });
   chat.provider.reply(
     { toolCalls: [{ id: "a", name: "calculator", arguments: JSON.stringify({ expression: "6 * 7" }) }] },

@@ -11,7 +11,7 @@ beforeEach(() => chat.forget());
 
 const requests = () => chat.requests();
 
-/** The model asks for one tool, is told its result, and answers. @returns what it was told. */
+/** Lets the model ask for one tool and then answer. @returns the tool's result as the model got it. */
 async function toldOf(name: string, args: unknown): Promise<string> {
   chat.provider.reply(
     { toolCalls: [{ id: "a", name, arguments: JSON.stringify(args) }] },

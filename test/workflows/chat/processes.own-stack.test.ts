@@ -58,7 +58,9 @@ function read(text: string) {
   };
 }
 
-/** What of a stream came until `isEnough`, cut behind its last whole event; the client then leaves. */
+/**
+ * Reads a stream until `isEnough`, then disconnects. Returns what came, cut after the last complete event.
+ */
 async function leaveWhen(url: string, key: string, isEnough: (text: string) => boolean) {
   const leave = new AbortController();
   const response = await ask(url, key, { signal: leave.signal });
@@ -72,7 +74,7 @@ async function leaveWhen(url: string, key: string, isEnough: (text: string) => b
 }
 
 describe("a turn with an Idempotency-Key that another API process runs", () => {
-  it("goes on there behind Last-Event-ID, and can be followed from its start: no piece lost, none twice, one model call paid", async () => {
+  it("resumes after Last-Event-ID or from the start, with every piece once and one model call", async () => {
     stack.provider.replyAlways({ pieces: PIECES, delayMsBetweenPieces: 40 });
     const key = randomUUID();
     const before = await leaveWhen(urls[0], key, (text) => text.includes("piece5 "));
@@ -89,7 +91,7 @@ describe("a turn with an Idempotency-Key that another API process runs", () => {
     expect(calls()).toBe(1);
   });
 
-  it("is answered there once it has ended, and begun only once where both are asked at the same moment", async () => {
+  it("is answered after its end, and starts only once if both are asked at the same moment", async () => {
     const key = randomUUID();
     const bodies = await Promise.all(
       [urls[0], urls[1], urls[1]].map(async (url) => (await ask(url, key)).text()),

@@ -1,4 +1,7 @@
-/** What operators ask for, on the real stack: keys are rotated while reads go on, and an organization is deleted with everything that it has. */
+/**
+ * Operators' tasks on the real stack: keys are rotated while reads go on, and an organization is deleted with
+ * everything that it has.
+ */
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +33,7 @@ const read = async (path: string) =>
     )
   ).body as string;
 
-/** Does `work`, and reads the file again and again meanwhile. */
+/** Runs `work` and reads the file repeatedly meanwhile. */
 async function whileReading<T>(path: string, work: () => Promise<T>): Promise<T> {
   let isOver = false;
   const seen: string[] = [];
@@ -77,7 +80,7 @@ describe("keys are rotated while reads go on", () => {
     expect([await read(old), await read(fresh)]).toEqual([TEXT, TEXT]);
   });
 
-  test("the master key: everything is wrapped anew, and the one before is not needed any more", async () => {
+  test("the master key: everything is rewrapped, and the old key is no longer needed", async () => {
     const path = await put("before.md");
     const pair = { MASTER_KEY: NEXT.toString("base64"), MASTER_KEY_PREVIOUS: stack.env["MASTER_KEY"]! };
     await stack.worker.kill("SIGTERM");

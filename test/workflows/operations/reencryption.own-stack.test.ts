@@ -1,4 +1,7 @@
-/** After a rotation an organization's files are encrypted anew under its new key, through the loss of a worker, and the old key is destroyed when nothing needs it. */
+/**
+ * After a rotation, an organization's files are re-encrypted under its new key, despite the loss of a worker,
+ * and the old key is destroyed when nothing needs it.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,7 +42,7 @@ const standing = async (id: string) =>
   (await rows("select completed_at, report from operations where id = $1", [id]))[0];
 const cli = async (...args: string[]) => JSON.parse(await runCli([...args, "--json"], stack.env));
 
-/** Names of the objects that rows of the organization have. */
+/** Lists the names of the objects in the organization's rows. */
 async function named(organization: string): Promise<string[]> {
   const found = await rows(
     `select object_key as name from raw_files where organization_id = $1 and object_key is not null
@@ -49,7 +52,7 @@ async function named(organization: string): Promise<string[]> {
   return found.map(({ name }) => name);
 }
 
-/** Of the keys that the headers of these objects name. */
+/** Lists the ids of the keys that the headers of these objects name. */
 async function keysInHeaders(names: readonly string[]): Promise<string[]> {
   const headers = await Promise.all(names.map((name) => readFile(join(stack.dataDir, "objects", name))));
   return [
@@ -67,7 +70,7 @@ const download = async (index: number): Promise<string> =>
     )
   ).body;
 
-/** Does `work` while files are read again and again, and fails where one was not as it should be. */
+/** Runs `work` while files are read repeatedly, and fails if one is not as expected. */
 async function whileReading(work: () => Promise<void>): Promise<void> {
   let isOver = false;
   const reading = (async () => {
@@ -80,7 +83,7 @@ async function whileReading(work: () => Promise<void>): Promise<void> {
   await reading;
 }
 
-test("a worker that dies in the middle loses and repeats nothing, while files are read; the copies take the place of the files", async () => {
+test("copies replace the files although a worker dies, and the files stay readable", async () => {
   const made = await Promise.all(
     Array.from({ length: FILES }, async (_, index) => {
       const answer = await call(
@@ -129,7 +132,7 @@ test("a worker that dies in the middle loses and repeats nothing, while files ar
     key_id: rotation.key_id,
     objects_unreadable: 0,
   });
-  // The files that were copied are left to the sweep, for who began to read them.
+  // Copied files are left to the sweep, for readers that have already opened them.
   const swept = await rows("select object_key from upload_intents where organization_id = $1", [
     tenants.acme,
   ]);
@@ -168,14 +171,19 @@ test("a file that cannot be read is counted and kept as it is", async () => {
     objects_unreadable: 1,
   });
   await rows(
-    "update raw_files f set object_key = r.object_key from pipeline_runs r where r.document_id = f.document_id and f.organization_id = $1",
+    `update raw_files file
+     set object_key = run.object_key
+     from pipeline_runs run
+     where run.document_id = file.document_id and file.organization_id = $1`,
     [tenants.rival],
   );
 });
 
 const forgetCaches = (organization: string) =>
   rows(
-    "update organization_keys set created_at = created_at + interval '-65 seconds' where organization_id = $1 and is_current",
+    `update organization_keys
+     set created_at = created_at + interval '-65 seconds'
+     where organization_id = $1 and is_current`,
     [organization],
   );
 
@@ -204,7 +212,7 @@ test("an older key is kept as long as anything needs it, and the operation says 
   expect(await keysOf(tenants.rival)).toEqual(keys);
 }, 120_000);
 
-test("it is destroyed once histories, kept answers and the files of before are gone; everything stays readable", async () => {
+test("the old key is destroyed once nothing needs it, and everything stays readable", async () => {
   await forgetCaches(tenants.acme);
   await rows(
     "update upload_intents set leased_until = leased_until - interval '2 days' where organization_id = $1",
@@ -216,7 +224,7 @@ test("it is destroyed once histories, kept answers and the files of before are g
     async () =>
       (await rows("select from upload_intents where organization_id = $1", [tenants.acme])).length === 0,
   );
-  // As if the namespace's retention were over.
+  // Deletes the workflows, as the namespace's retention would.
   const query = `OrganizationId = '${tenants.acme}'`;
   await until("Temporal has forgotten the workflows", async () => {
     for await (const { workflowId, runId } of client.workflow.list({ query }))

@@ -1,4 +1,7 @@
-/** An organization moves to an instance that shares nothing with its own: another database, object store, Temporal, provider and master key. */
+/**
+ * An organization moves to an instance that shares nothing with its old one: another database, object store,
+ * Temporal, provider and master key.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,19 +29,23 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Two pages of an archive. */
+/** Enough for two pages of an archive. */
 const DOCUMENTS = 30;
-/** When the import is held: in the middle of its second page. */
+/** The number of imported documents at which the import is held: in the middle of its second page. */
 const HELD_AT = 21;
 const QUERIES = ["heron in the reeds", "tide of the seventh morning", "number 12"];
 const names = ["heron", "tide", "ledger"];
 const textOf = (index: number): string =>
-  `# ${names[index % 3]} ${index}\n\nThe ${names[index % 3]} of morning number ${index} stands in the reeds.\n\n${`Word${index} `.repeat(index)}`;
+  `# ${names[index % 3]} ${index}\n\nThe ${names[index % 3]} of morning number ${index} stands in the ` +
+  `reeds.\n\n${`Word${index} `.repeat(index)}`;
 
 const organization = async ({ env }: Stack, ...args: string[]) =>
   JSON.parse(await runCli(["organization", ...args, "--key-file", join(folder, "key")], env));
 
-/** Every hit of every query with all its scores, by its id: hits of equal scores come in the order of their runs, which are new after an import. */
+/**
+ * Returns every hit of every query with all its scores, by id: hits with equal scores come in the order of
+ * their runs, which are new after an import.
+ */
 async function hits(url: string, key: string): Promise<Map<string, object>> {
   const found = new Map<string, object>();
   for (const query of QUERIES) {
@@ -57,7 +64,7 @@ test("an instance without an organization says so when it starts", async () => {
   await until("the start is over", () => target.api.output().includes(EMPTY_INSTANCE));
 });
 
-test("its search answers with the same scores there, and an import that loses its worker in the middle ends once, without a text embedded", async () => {
+test("search has the same scores there, and an import that loses its worker embeds nothing", async () => {
   const documents = await Promise.all(
     Array.from({ length: DOCUMENTS }, (_, index) =>
       upload(source.url, KEYS.editor, SPACES.research, textOf(index), `${index}.md`),
@@ -73,8 +80,17 @@ test("its search answers with the same scores there, and an import that loses it
   const { owner } = target.database.db;
   const hold = await owner.connect();
   await hold.query("select pg_advisory_lock(1)");
-  await owner.query(`create function hold() returns trigger language plpgsql as $$ begin
-    if (select count(*) from documents) >= ${HELD_AT} then perform pg_advisory_xact_lock(1); end if; return new; end $$`);
+  await owner.query(
+    `create function hold() returns trigger
+     language plpgsql
+     as $$
+     begin
+       if (select count(*) from documents) >= ${HELD_AT} then
+         perform pg_advisory_xact_lock(1);
+       end if;
+       return new;
+     end $$`,
+  );
   await owner.query("create trigger hold before insert on documents for each row execute function hold()");
   const { operation_id: id } = await organization(target, "import", "--from", archive, "--no-wait", "--json");
   await until(
@@ -100,8 +116,12 @@ test("its search answers with the same scores there, and an import that loses it
     expect((await ended(target.url, key, document.id)).processing_state.pipeline_status).toBe("completed");
   expect(target.provider.counts.embeddings).toBe(0);
   const { rows } = await owner.query(
-    `select (select count(*)::int from documents) as documents, (select count(*)::int from raw_files) as files, (select count(*)::int from pipeline_runs) as runs,
-       (select count(*)::int from chunks) as chunks, (select count(*)::int from embeddings) as embeddings`,
+    `select
+       (select count(*)::int from documents) as documents,
+       (select count(*)::int from raw_files) as files,
+       (select count(*)::int from pipeline_runs) as runs,
+       (select count(*)::int from chunks) as chunks,
+       (select count(*)::int from embeddings) as embeddings`,
   );
   expect(rows[0]).toEqual({
     documents: DOCUMENTS,

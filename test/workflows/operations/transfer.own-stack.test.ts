@@ -1,4 +1,7 @@
-/** An organization moves: exported into an archive, deleted, and imported again, without a call to the embedding provider. */
+/**
+ * An organization moves: it is exported into an archive, deleted, and imported again without a call to the
+ * embedding provider.
+ */
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +28,7 @@ const TEXTS = Array.from(
   { length: 23 },
   (_, index) => `# Heron ${index}\n\nHeron number ${index} stands in the reeds and waits.\n`,
 );
-/** In several chunks, of which the provider refuses the one with this word. */
+/** A text in several chunks; the provider refuses the one with the word "cursed". */
 const UNEMBEDDABLE = ["spoonbill", "cursed", "avocet"]
   .map((word) => `## ${word}\n\n${`The ${word} is of no interest here. `.repeat(120)}`)
   .join("\n\n");
@@ -40,7 +43,10 @@ interface Hit {
   readonly text: string;
 }
 
-/** By their ids: hits of equal scores come in the order of their runs, which are new after an import. */
+/**
+ * Returns the hits sorted by id: hits with equal scores come in the order of their runs, which are new after
+ * an import.
+ */
 async function search(key: string): Promise<Hit[]> {
   const { body } = await call(stack.url, key, "POST", "/data/hybrid-search", {
     space_id: SPACES.research,
@@ -57,7 +63,7 @@ let before: Hit[];
 let broken: { id: string };
 let refused: { id: string };
 
-/** How many chunks the document has, and how many of them a vector. */
+/** Counts the document's chunks and those with a vector. */
 async function countsOf(
   key: string,
   id: string,
@@ -137,7 +143,7 @@ test(
       return results.length === before.length && results;
     });
     expect(found).toEqual(before);
-    // The two searches, if anything: the question is kept.
+    // At most the question of the two searches was embedded, since it is cached.
     expect(stack.provider.counts.texts - embedded).toBeLessThanOrEqual(1);
     const {
       chunks,

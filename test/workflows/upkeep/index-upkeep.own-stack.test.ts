@@ -1,4 +1,7 @@
-/** The upkeep of search indexes on the real stack: segments are merged, purged and written anew while search goes on. */
+/**
+ * The upkeep of search indexes on the real stack: segments are merged, purged and rewritten while search goes
+ * on.
+ */
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ANALYZER_VERSION } from "../../../src/search/text/analyzer.ts";
@@ -54,14 +57,14 @@ test("segments of single documents become one, and those of replaced versions go
     ),
   );
   for (const { id } of documents) await ended(stack.url, tenants.keys.editor, id, 60_000);
-  // Enough of them that no segment, however large, has too few dead postings to be purged for.
+  // Enough documents that even the largest segment has enough dead postings to be purged.
   const replaced = documents.slice(0, 5).map(({ id }) => id);
   for (const id of replaced) await call(stack.url, tenants.keys.editor, "POST", `/data/${id}/reprocess`);
   for (const id of replaced) await ended(stack.url, tenants.keys.editor, id, 60_000);
   await rows("update pipeline_runs set completed_at = completed_at - interval '1 hour'");
   const before = await search("walrus number3");
   expect(before.filter((hit) => hit.sparse_score !== null).length).toBe(10);
-  // Small segments are few where documents came in groups.
+  // There are few small segments if documents came in groups.
   await rows("update posting_segments set analyzer_version = 0");
   await until(
     "all is tended",
@@ -79,15 +82,21 @@ test("segments of single documents become one, and those of replaced versions go
   expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
 }, 120_000);
 
-test("terms of another version of the analyzer are made anew from the text, and nothing is embedded again", async () => {
+test("terms of another analyzer version are rebuilt from the text without embedding again", async () => {
   const asked = stack.provider.counts.texts;
-  const wrong =
-    "update postings set data = '\\x01610100' where first_term > '' and segment_num in (select num from posting_segments where analyzer_version = 0)";
+  const wrong = `update postings
+     set data = '\\x01610100'
+     where first_term > ''
+       and segment_num in (select num from posting_segments where analyzer_version = 0)`;
   await rows(
-    "update posting_segments set analyzer_version = 0, terms = terms - 1 where num in (select segment_num from posting_runs)",
+    `update posting_segments
+     set analyzer_version = 0, terms = terms - 1
+     where num in (select segment_num from posting_runs)`,
   );
   await rows(
-    "update posting_runs set terms = terms - 1 where (run_num, first_chunk) in (select run_num, first_chunk from posting_runs limit 1)",
+    `update posting_runs
+     set terms = terms - 1
+     where (run_num, first_chunk) in (select run_num, first_chunk from posting_runs limit 1)`,
   );
   await rows(wrong);
   expect((await search("walrus")).filter((hit) => hit.sparse_score !== null)).toEqual([]);
@@ -99,7 +108,7 @@ test("terms of another version of the analyzer are made anew from the text, and 
   expect(stack.provider.counts.texts).toBe(asked + 1);
 }, 120_000);
 
-test("another embedding model: documents are embedded again by it, and until then each is found by the model that it has", async () => {
+test("documents are embedded by a new model, and until then found by the model that they have", async () => {
   const another = { EMBEDDING_MODEL: "another-model", EMBEDDING_DIMENSIONS: "96" };
   const hits = async () => {
     const { body, headers } = await call(stack.url, tenants.keys.editor, "POST", "/data/hybrid-search", {
@@ -128,7 +137,10 @@ test("another embedding model: documents are embedded again by it, and until the
       await tend();
       await expectWhole();
       const left = await rows(
-        "select 1 from documents d join pipeline_runs r on r.num = d.published_run_num where d.deleted_at is null and r.embedding_model <> 'another-model'",
+        `select 1
+         from documents document
+         join pipeline_runs run on run.num = document.published_run_num
+         where document.deleted_at is null and run.embedding_model <> 'another-model'`,
       );
       return left.length === 0;
     },
@@ -137,7 +149,10 @@ test("another embedding model: documents are embedded again by it, and until the
   await expectWhole();
   expect(
     await rows(
-      "select distinct m.name from documents d join embeddings e on e.run_num = d.published_run_num join embedding_models m on m.num = e.model_num",
+      `select distinct model.name
+       from documents document
+       join embeddings embedding on embedding.run_num = document.published_run_num
+       join embedding_models model on model.num = embedding.model_num`,
     ),
   ).toEqual([{ name: "another-model" }]);
   expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);

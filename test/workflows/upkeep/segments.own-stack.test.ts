@@ -1,4 +1,7 @@
-/** The inverted index under several publishers, and under the lists that each API process keeps of it, on the real stack. */
+/**
+ * The inverted index with several publishers, and with the lists that each API process caches of it, on the
+ * real stack.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,7 +11,7 @@ import { type TestProcess, runCli, startProcess } from "../../support/stack/proc
 import { onOwnStack } from "../../support/stack/own-stack.ts";
 import { until } from "../../support/until.ts";
 
-/** As many segments of a size wait for each other: one more, and they are merged. */
+/** So many segments of a size may exist; one more, and they are merged. */
 const MOST_OF_A_SIZE = 3;
 
 const { stack, tenants } = onOwnStack();
@@ -35,7 +38,7 @@ const startSecondApi = async (): Promise<void> => {
 beforeAll(async () => {
   connection = await Connection.connect({ address: stack.temporalAddress });
   const { schedule } = new Client({ connection });
-  // What is merged in these tests, publishers merge.
+  // In these tests, only publishers merge.
   await until("upkeep is paused", () =>
     schedule
       .getHandle("index-upkeep")
@@ -69,18 +72,23 @@ const foundByWords = async (url: string, query: string, space: string): Promise<
 const segmentsOf = async (space: string): Promise<number> =>
   (
     await stack.database.db.owner.query(
-      "select count(*)::int as count from posting_segments g join spaces s on s.num = g.space_num where s.id = $1",
+      `select count(*)::int as count
+       from posting_segments segment
+       join spaces space on space.num = segment.space_num
+       where space.id = $1`,
       [space],
     )
   ).rows[0].count;
 
-/** Looking without a pause would take the processor from what is looked at. */
+/** A pause between checks, which would otherwise take the processor from what they check. */
 const LOOK_MS = 20;
 
-/** Repeats `look` for as long as the work lasts. */
+/** Repeats `look` until the work has ended. */
 async function during(work: Promise<unknown>, look: () => Promise<void>): Promise<void> {
   let isOver = false;
-  const over = work.finally(() => void (isOver = true));
+  const over = work.finally(() => {
+    isOver = true;
+  });
   const looking = (async () => {
     while (!isOver) {
       await look();
@@ -91,7 +99,8 @@ async function during(work: Promise<unknown>, look: () => Promise<void>): Promis
 }
 
 test(
-  "publishers merge: one after the other or at once, no more segments stay than a size may have, and every document is found",
+  "publishers merge: one after the other or at once, no more segments stay than a size may have, and " +
+    "every document is found",
   { timeout: 180_000 },
   async () => {
     const put = (at: number) =>
@@ -141,7 +150,8 @@ test(
 );
 
 test(
-  "another API process that keeps lists of the index never serves what was replaced or deleted, and misses nothing",
+  "another API process that keeps lists of the index never serves what was replaced or deleted, and " +
+    "misses nothing",
   { timeout: 180_000 },
   async () => {
     const space = tenants.spaces.research;
@@ -160,7 +170,7 @@ test(
       await ended(stack.url, tenants.keys.editor, id);
       return id;
     };
-    /** What was told to be published, and what was told to be deleted. */
+    /** The versions that were reported as published, and the documents that were reported as deleted. */
     const versions = new Map<string, number>();
     const deleted = new Set<string>();
     const wrong: string[] = [];
@@ -171,7 +181,7 @@ test(
       asked++;
       for (const [name, version] of wanted) {
         const served = hits.filter((hit) => hit.document_name === `${name}.txt`);
-        // It may have been deleted or replaced since.
+        // The document may have been deleted or replaced since.
         if (served.length === 0 && !deleted.has(name) && versions.has(name)) wrong.push(`${name} is missing`);
         if (served.length > 1) wrong.push(`${name} twice`);
         for (const { text } of served)
@@ -191,7 +201,7 @@ test(
       const id = await put(passing, round);
       versions.set(passing, round);
       await look();
-      // Marked before: from the request on it may be gone at any time.
+      // Noted before the request, because the document may be gone at any time after it.
       versions.delete(passing);
       expect((await call(stack.url, tenants.keys.editor, "DELETE", `/data/${id}`)).status).toBeLessThan(300);
       deleted.add(passing);
@@ -211,7 +221,7 @@ test(
       "kept2.txt",
       "kept3.txt",
     ]);
-    // A process that never kept a list finds the same, with the same scores.
+    // A process without cached lists finds the same, with the same scores.
     await secondApi.kill("SIGTERM");
     await startSecondApi();
     expect(await foundByWords(secondUrl, "heron version12", space)).toEqual(kept);

@@ -1,4 +1,7 @@
-/** Chat turns of the upgrade drill: each asks something that nobody else asks, so that its answers and model calls can be counted. */
+/**
+ * Runs the chat turns of the upgrade drill: each asks a unique question, so that its answers and model calls
+ * can be counted.
+ */
 import { call } from "../../../support/clients/client.ts";
 import type { ScriptedProvider } from "../../../support/provider/scripted-provider.ts";
 import { AGENTS, KEYS } from "../../../support/tenants/tenants.ts";
@@ -10,33 +13,33 @@ interface Question {
 }
 
 interface Ask {
-  /** The Librarian has tools: its first model call asks for one, and the second answers. */
+  /** The Librarian has tools: its first model call asks for one, and its second call answers. */
   readonly agent: "analyst" | "librarian";
   readonly isStreamed?: boolean;
-  /** Of the answer only the beginning comes until {@link letGo}. */
+  /** Only the beginning of the answer is sent until {@link letGo}. */
   readonly isHeld?: boolean;
   readonly idempotencyKey?: string;
 }
 
 export interface Chats {
   readonly asked: Question[];
-  /** What was wrong with answers as they came. */
+  /** Faults of the answers, noted as they arrive. */
   readonly faults: string[];
-  /** What held answers wait for. */
+  /** The promise that held answers wait for. */
   hold: PromiseWithResolvers<void>;
-  /** Answers that have begun and are held now. */
+  /** The number of answers that have started and are held now. */
   held: number;
 }
 
 const MODEL_CALLS = { analyst: 1, librarian: 2 } as const;
 const PIECES = 25;
 const READY_MS = 60_000;
-/** In the user's message as the model gets it, among whatever the agent adds. */
+/** Finds the question in the user's message as the model gets it, among what the agent adds. */
 const QUESTION = /upgrade question \d+( held)?\./;
 
 export const openChats = (): Chats => ({ asked: [], faults: [], hold: Promise.withResolvers(), held: 0 });
 
-/** Lets the answers go on that are held now. */
+/** Lets the held answers go on. */
 export function letGo(chats: Chats): void {
   chats.hold.resolve();
   chats.hold = Promise.withResolvers();
@@ -54,7 +57,7 @@ function questionOf(body: Record<string, any>): string {
   );
 }
 
-/** Makes the provider answer every question by itself, after a tool where it may ask for one. */
+/** Makes the provider answer every question, after one tool call if tools are offered. */
 export function scriptChats(chats: Chats, provider: ScriptedProvider): void {
   provider.replyAlways((body) => {
     const question = questionOf(body);
@@ -66,7 +69,10 @@ export function scriptChats(chats: Chats, provider: ScriptedProvider): void {
   });
 }
 
-/** Asks at `url` and notes whether the answer came whole and once. Never rejects: what goes wrong is a fault of the drill's end. */
+/**
+ * Asks at `url` and notes whether the answer was complete and came once. Never rejects: what goes wrong is
+ * reported as a fault at the end of the drill.
+ */
 export async function ask(
   chats: Chats,
   url: string,
@@ -85,7 +91,7 @@ export async function ask(
   return question;
 }
 
-/** The same request once more, as a client repeats it that has not seen the answer. */
+/** Sends the same request again, as a client does that has not seen the answer. */
 export async function askAgain(
   chats: Chats,
   url: string,
@@ -116,7 +122,7 @@ export async function askAgain(
   }
 }
 
-/** The pieces of a stream that ended in order; of one that broke off, nothing. */
+/** Joins the pieces of a stream that ended in order; returns nothing for one that broke off. */
 function textOfStream(body: string): string {
   const events = body.split("\n\n").filter((event) => event.includes("data: {"));
   const pieces = events.map(
@@ -125,7 +131,7 @@ function textOfStream(body: string): string {
   return body.trimEnd().endsWith("data: [DONE]") ? pieces.join("") : "";
 }
 
-/** Chat is refused until the process has reached Temporal. */
+/** Waits until the process has reached Temporal; until then it refuses chat. */
 export async function chatIsReady(chats: Chats, url: string): Promise<void> {
   const text = `upgrade question ${chats.asked.length}.`;
   const body = { model: AGENTS.analyst, messages: [{ role: "user", content: text }] };
@@ -137,7 +143,7 @@ export async function chatIsReady(chats: Chats, url: string): Promise<void> {
   chats.asked.push({ text, modelCalls: MODEL_CALLS.analyst });
 }
 
-/** Answers that were wrong, and questions that the model was asked more or less often than they need. */
+/** Lists wrong answers, and questions for which the model was called more or less often than necessary. */
 export function findChatFaults({ asked, faults }: Chats, provider: ScriptedProvider): string[] {
   const calls = provider.requests
     .filter((request) => request.route === "chat")

@@ -1,21 +1,24 @@
-/** The drill's own books of documents: what was accepted and must be readable at the end, and what was deleted and must be gone. */
+/**
+ * Keeps the drill's own record of documents: which were accepted and must be readable at the end, and which
+ * were deleted and must be gone.
+ */
 import { type Answer, call, ended, fileForm } from "../../../support/clients/client.ts";
 import { makePdf } from "../../../support/files/text.ts";
 
 export interface Given {
   readonly id: string;
-  /** Stands in no other document. */
+  /** A word that is in no other document. */
   readonly word: string;
   readonly spaceId: string;
-  /** Of the API key that uploaded it. */
+  /** The API key that uploaded it. */
   readonly key: string;
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
-export interface Books {
+export interface Ledger {
   readonly kept: Map<string, Given>;
   readonly gone: Map<string, Given>;
-  /** Numbers the words. */
+  /** The number of the last word that was made. */
   serial: number;
 }
 
@@ -27,35 +30,39 @@ export interface Target {
 
 const CONSONANTS = "bdfgklmnprtvz";
 const SYLLABLES = 3;
-/** A machine that is busy with both versions takes its time. */
+/** Generous, for a machine that is busy with both versions. */
 const END_MS = 60_000;
 const CHUNKS_A_PAGE = 50;
 
-export const openBooks = (): Books => ({ kept: new Map(), gone: new Map(), serial: 0 });
+export const openLedger = (): Ledger => ({ kept: new Map(), gone: new Map(), serial: 0 });
 
-export async function upload(books: Books, url: string, { spaceId, key, folderId }: Target): Promise<Given> {
-  const { word, bytes, filename } = nextDocument(books);
+export async function upload(
+  ledger: Ledger,
+  url: string,
+  { spaceId, key, folderId }: Target,
+): Promise<Given> {
+  const { word, bytes, filename } = nextDocument(ledger);
   const fields = { space_id: spaceId, ...(folderId === undefined ? {} : { folder_id: folderId }) };
   const { body } = expectStatus(
     201,
     await call(url, key, "POST", "/data/upload", fileForm(bytes, filename, fields)),
     "an upload",
   );
-  return keep(books, { id: body.id, word, spaceId, key, bytes });
+  return keep(ledger, { id: body.id, word, spaceId, key, bytes });
 }
 
-export function uploadMany(books: Books, url: string, target: Target, count: number): Promise<Given[]> {
-  return Promise.all(Array.from({ length: count }, () => upload(books, url, target)));
+export function uploadMany(ledger: Ledger, url: string, target: Target, count: number): Promise<Given[]> {
+  return Promise.all(Array.from({ length: count }, () => upload(ledger, url, target)));
 }
 
-/** Puts a file at a path; one that is there already gets a next version. */
+/** Puts a file at a path; a file that exists there gets a new version. */
 export async function putFile(
-  books: Books,
+  ledger: Ledger,
   url: string,
   { spaceId, key }: Target,
   name: string,
 ): Promise<Given> {
-  const { word } = nextDocument(books);
+  const { word } = nextDocument(ledger);
   const bytes = Buffer.from(`# About ${word}\n\nA file that is replaced speaks of ${word}.`);
   const files = `/spaces/${spaceId}/data`;
   expectStatus(
@@ -64,30 +71,30 @@ export async function putFile(
     "an upload to a path",
   );
   const { body } = await call(url, key, "GET", `${files}/files?prefix=drill/${name}`);
-  return keep(books, { id: body.items[0].document_id, word, spaceId, key, bytes });
+  return keep(ledger, { id: body.items[0].document_id, word, spaceId, key, bytes });
 }
 
-/** Deletes through the API and expects it gone at the end. */
-export async function deleteDocument(books: Books, url: string, given: Given): Promise<void> {
+/** Deletes a document through the API and expects it to be gone at the end. */
+export async function deleteDocument(ledger: Ledger, url: string, given: Given): Promise<void> {
   expectStatus(204, await call(url, given.key, "DELETE", `/data/${given.id}`), "a deletion");
-  expectGone(books, [given]);
+  expectGone(ledger, [given]);
 }
 
-/** Notes what goes with a folder or a space. */
-export function expectGone(books: Books, documents: readonly Given[]): void {
+/** Records that these documents are deleted with their folder or space. */
+export function expectGone(ledger: Ledger, documents: readonly Given[]): void {
   for (const given of documents) {
-    books.gone.set(given.id, given);
-    books.kept.delete(given.id);
+    ledger.gone.set(given.id, given);
+    ledger.kept.delete(given.id);
   }
 }
 
-function nextDocument(books: Books): { word: string; bytes: Buffer<ArrayBuffer>; filename: string } {
-  books.serial += 1;
-  const word = wordOf(books.serial);
-  return { word, ...contentOf(books.serial, word) };
+function nextDocument(ledger: Ledger): { word: string; bytes: Buffer<ArrayBuffer>; filename: string } {
+  ledger.serial += 1;
+  const word = wordOf(ledger.serial);
+  return { word, ...contentOf(ledger.serial, word) };
 }
 
-/** A word that no stemmer shortens to another's. */
+/** Makes a word that no stemmer shortens to another one. */
 function wordOf(serial: number): string {
   let rest = serial;
   let word = "";
@@ -98,18 +105,19 @@ function wordOf(serial: number): string {
   return `qu${word}x`;
 }
 
-/** Every fourth is a PDF, the others are Markdown of one chunk to several. */
+/** Makes a PDF for every fourth number, otherwise a Markdown text of one or several chunks. */
 function contentOf(serial: number, word: string): { bytes: Buffer<ArrayBuffer>; filename: string } {
   if (serial % 4 === 3) {
     const pdf = makePdf([[`About ${word}`, "Words of the first page."], [`More of ${word}`]]);
     return { bytes: Buffer.from(new Uint8Array(pdf)), filename: `${word}.pdf` };
   }
-  const text = `# About ${word}\n\n${`What ${word} has to do with the upgrade. `.repeat(20 + (serial % 3) * 150)}`;
+  const sentences = 20 + (serial % 3) * 150;
+  const text = `# About ${word}\n\n${`What ${word} has to do with the upgrade. `.repeat(sentences)}`;
   return { bytes: Buffer.from(text), filename: `${word}.md` };
 }
 
-function keep(books: Books, given: Given): Given {
-  books.kept.set(given.id, given);
+function keep(ledger: Ledger, given: Given): Given {
+  ledger.kept.set(given.id, given);
   return given;
 }
 
@@ -133,7 +141,7 @@ interface Hit {
   readonly sparse_score: number | null;
 }
 
-/** The documents that hold the word, as search at `url` finds them. */
+/** Returns the documents that contain the word, as search at `url` finds them. */
 async function findByWord(url: string, { word, spaceId, key }: Given): Promise<ReadonlySet<string>> {
   const { body } = await call(url, key, "POST", "/data/hybrid-search", {
     query: word,
@@ -144,7 +152,10 @@ async function findByWord(url: string, { word, spaceId, key }: Given): Promise<R
   return new Set(hits.filter((hit) => hit.sparse_score !== null).map((hit) => hit.document_id));
 }
 
-/** What is wrong with a document as the API at `url` shows it: its state, text, chunks, file, and whether search finds it. */
+/**
+ * Lists what is wrong with a document as the API at `url` shows it: its state, text, chunks, file, and
+ * whether search finds it.
+ */
 export async function findUnreadable(url: string, given: Given): Promise<string[]> {
   const { id, word, spaceId, key, bytes } = given;
   const get = (path: string): Promise<Answer> => call(url, key, "GET", path);
@@ -169,7 +180,7 @@ export async function findUnreadable(url: string, given: Given): Promise<string[
   return Object.keys(wrong).filter((fault) => wrong[fault]);
 }
 
-/** What the API at `url` still shows of a deleted document. */
+/** Lists what the API at `url` still shows of a deleted document. */
 export async function findLeft(url: string, given: Given): Promise<string[]> {
   const { status } = await call(url, given.key, "GET", `/data/${given.id}`);
   const found = await findByWord(url, given);

@@ -1,4 +1,7 @@
-/** Every workflow of both versions, as Temporal has kept it: how it ended, what failed on the way, and whether this version's code replays it. */
+/**
+ * Reads every workflow of both versions from Temporal: how it ended, what failed on the way, and whether this
+ * version's code replays it.
+ */
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
 import proto from "@temporalio/proto";
@@ -24,7 +27,7 @@ const {
 /** A client that goes away cancels its turn; everything else ends in order. */
 const IN_ORDER = ["COMPLETED", "CONTINUED_AS_NEW", "CANCELLED"];
 
-/** All that Temporal knows. */
+/** Reads all workflows that Temporal knows. */
 export async function readHistories(temporal: Client): Promise<KeptWorkflow[]> {
   const kept: KeptWorkflow[] = [];
   for await (const { workflowId, runId, type, status } of temporal.workflow.list()) {
@@ -38,7 +41,10 @@ export async function readHistories(temporal: Client): Promise<KeptWorkflow[]> {
   return kept;
 }
 
-/** Workflows that ended otherwise than in order, tasks that this or the other version's code could not do, and activities that a worker did not have. */
+/**
+ * Lists workflows that did not end in order, tasks that either version's code could not run, and activities
+ * that a worker did not have.
+ */
 export function findWorkflowFaults(workflows: readonly KeptWorkflow[]): string[] {
   return workflows.flatMap(({ type, status, history }) => {
     const events = history.events ?? [];
@@ -62,13 +68,13 @@ export function findWorkflowFaults(workflows: readonly KeptWorkflow[]): string[]
   });
 }
 
-/** Replays every history on the workflows of the tree at `root`. @returns those that do not fit. */
+/** Replays every history with the workflows of the tree at `root`. @returns the histories that do not fit. */
 export async function replayAll(
   root: string,
   env: Readonly<Record<string, string>>,
   workflows: readonly KeptWorkflow[],
 ): Promise<string[]> {
-  // What does not replay is reported by the drill itself.
+  // The drill itself reports histories that do not replay.
   Runtime.install({
     logger: new DefaultLogger("ERROR"),
     telemetryOptions: { logging: { filter: { core: "ERROR", other: "ERROR" } } },

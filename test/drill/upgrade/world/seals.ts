@@ -1,4 +1,7 @@
-/** The two steps of payloads that are bound to their place: written in the old form beside the version before, and bound once that has ended. */
+/**
+ * Checks the two steps towards payloads that are bound to their place: while the version before runs, the old
+ * form is written; after it has ended, payloads are bound.
+ */
 import { randomUUID } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import proto from "@temporalio/proto";
@@ -10,16 +13,16 @@ import { RESEARCH, type Upgrade } from "./under-way.ts";
 
 const OLD = "binary/holdfast-aes256gcm";
 const BOUND = "binary/holdfast-aes256gcm-bound";
-/** The newest workflows that are looked at. */
+/** The number of workflows that are looked at, newest first. */
 const LOOKED_AT = 20;
 
-/** Whether payloads are bound to their place already: by the version before, or since a cut-over. */
+/** Whether payloads are already bound to their place: by the version before, or since a cut-over. */
 export async function areBound({ world }: Upgrade): Promise<boolean> {
   const { rowCount } = await world.database.db.owner.query("select from cut_overs");
   return rowCount !== 0;
 }
 
-/** Where the version before binds payloads, both go on doing so. */
+/** Checks that both versions go on binding payloads if the version before does. */
 export async function boundFormIsWritten({ world }: Upgrade): Promise<Finding> {
   const counts = await countForms(world.temporal);
   return {
@@ -31,14 +34,19 @@ export async function boundFormIsWritten({ world }: Upgrade): Promise<Finding> {
   };
 }
 
-/** While the version before runs: nothing that it could not read is written, and the cut-over is refused. */
+/**
+ * Checks, while the version before runs, that nothing is written that it could not read, and that the
+ * cut-over is refused.
+ */
 export async function oldFormIsWritten({ world, before, after }: Upgrade): Promise<Finding> {
   const counts = await countForms(world.temporal);
   const refusal = await after.cli("seals", "cut-over").catch((error: Error) => error.message);
   const names =
     refusal.includes(`${before.worker.child.pid}@`) && refusal.includes(`${before.api.child.pid}@`);
   return {
-    seen: `${counts.get(OLD)} payloads in the old form; the cut-over names the worker and the API that are in its way`,
+    seen:
+      `${counts.get(OLD)} payloads in the old form; the cut-over names the worker and the API that are ` +
+      "in its way",
     faults: [
       ...(counts.has(OLD) ? [] : ["no payload in the old form was seen"]),
       ...(counts.has(BOUND) ? [`${counts.get(BOUND)} payloads are bound already`] : []),
@@ -47,26 +55,29 @@ export async function oldFormIsWritten({ world, before, after }: Upgrade): Promi
   };
 }
 
-/** After its end: what is begun from now on is bound. */
+/** Cuts over after the version before has ended, and checks that payloads are bound from then on. */
 export async function cutOver({
   world,
   after,
-  books,
+  ledger,
 }: Upgrade): Promise<{ readonly seen: string; readonly result: undefined }> {
-  // What has just ended is remembered by Temporal for longer than a drill waits.
+  // Temporal remembers pollers that have just ended for longer than a drill waits, so they are not checked.
   await after.cli("seals", "cut-over", "--unchecked");
   await until("a new document's payloads are bound", async () => {
     const since = new Date();
-    await completed(after.url, await uploadMany(books, after.url, RESEARCH, 1));
+    await completed(after.url, await uploadMany(ledger, after.url, RESEARCH, 1));
     const counts = await countForms(world.temporal, since);
     return counts.has(BOUND) && !counts.has(OLD);
   });
   return { seen: "a document that was taken in after it", result: undefined };
 }
 
-/** Starts a workflow with what the version before has sealed for another one of the organization, as whoever may call Temporal can. */
+/**
+ * Starts a workflow with a payload that the version before has sealed for another workflow of the
+ * organization, as anybody who may call Temporal can, and checks that it is refused.
+ */
 export async function oldFormIsRefused({ world, after }: Upgrade): Promise<Finding> {
-  // As if the cut-over had been some minutes ago; a worker that runs knows the moment already.
+  // Moves the cut-over some minutes into the past; a running worker already knows its time.
   await world.database.db.owner.query("update cut_overs set at = at - interval '5 minutes'");
   await Promise.all([after.worker.kill("SIGTERM"), after.startWorker()]);
   const workflowId = `document-pipeline/${ACME}/${randomUUID()}`;
@@ -91,7 +102,7 @@ export async function oldFormIsRefused({ world, after }: Upgrade): Promise<Findi
   };
 }
 
-/** The input of a document's workflow, as the version before has sealed it. */
+/** Returns the input of a document's workflow, as the version before has sealed it. */
 async function oldPayloads(temporal: Client) {
   for await (const { workflowId } of temporal.workflow.list({
     query: `WorkflowType = 'documentPipeline' AND OrganizationId = '${ACME}'`,
@@ -104,7 +115,7 @@ async function oldPayloads(temporal: Client) {
   throw new Error("no workflow has an input in the old form");
 }
 
-/** Payloads by their form, in the newest workflows that have begun since then. */
+/** Counts payloads by their form, in the newest workflows that have started since then. */
 async function countForms(temporal: Client, since = new Date(0)): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   let looked = 0;

@@ -1,4 +1,7 @@
-/** Work of every kind that the version before has begun and cannot end: what the new version finds when it starts. */
+/**
+ * Starts work of every kind that the version before cannot finish: this is what the new version finds at its
+ * start.
+ */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call } from "../../../support/clients/client.ts";
@@ -6,7 +9,7 @@ import { KEYS, RIVAL, SPACES } from "../../../support/tenants/tenants.ts";
 import { until } from "../../../support/until.ts";
 import { type Chats, ask } from "./chats.ts";
 import {
-  type Books,
+  type Ledger,
   type Given,
   completed,
   expectGone,
@@ -15,7 +18,7 @@ import {
   upload,
   uploadMany,
 } from "./documents.ts";
-import { countRetried, countWaiting, listInHand } from "../looks.ts";
+import { countRetried, countWaiting, listExecuting } from "../looks.ts";
 import type { Service } from "../service.ts";
 import type { World } from "./world.ts";
 
@@ -23,19 +26,19 @@ export interface Upgrade {
   readonly world: World;
   readonly before: Service;
   readonly after: Service;
-  readonly books: Books;
+  readonly ledger: Ledger;
   readonly chats: Chats;
 }
 
 export const RESEARCH = { spaceId: SPACES.research, key: KEYS.editor } as const;
 export const RIVALRY = { spaceId: SPACES.rival, key: KEYS.rival } as const;
-/** A path of Research whose file both versions write. */
+/** A path in Research whose file both versions replace. */
 export const REPLACED = "replaced.md";
 const REPROCESSED = 4;
 
-/** What is there before anything is wrong. */
+/** What exists before the first fault. */
 export interface Settled {
-  /** Four and four: of the batch that runs, and of the batch that is paused. */
+  /** Eight documents: four of the running batch and four of the paused one. */
   readonly batched: readonly Given[];
   readonly doomed: {
     readonly folderId: string;
@@ -48,14 +51,14 @@ export interface Settled {
 export interface UnderWay {
   readonly running: string;
   readonly paused: string;
-  /** Of the organization Rival, begun by the version before. */
+  /** The archive of the organization Rival, whose export the version before has started. */
   readonly archive: { readonly folder: string; readonly keyFile: string; readonly operation: string };
-  /** Resolves when every chat that was begun has its answer. */
+  /** Resolves when every chat that was started has its answer. */
   readonly chats: Promise<unknown>;
 }
 
-/** Completed documents in a space, a folder and another organization. */
-export async function settle({ world, before: { url }, books }: Upgrade): Promise<Settled> {
+/** Makes completed documents in a space, a folder and another organization. */
+export async function settle({ world, before: { url }, ledger }: Upgrade): Promise<Settled> {
   const token = await world.issuer.token("ada");
   const space = expectStatus(201, await call(url, token, "POST", "/spaces", { name: "Doomed" }), "a space");
   const folder = expectStatus(
@@ -65,12 +68,12 @@ export async function settle({ world, before: { url }, books }: Upgrade): Promis
   );
   const [folderId, spaceId]: string[] = [folder.body.id, space.body.id];
   const [batched, single, inFolder, inSpace, rival, file] = await Promise.all([
-    uploadMany(books, url, RESEARCH, 2 * REPROCESSED),
-    upload(books, url, RESEARCH),
-    uploadMany(books, url, { ...RESEARCH, folderId: folderId! }, 3),
-    uploadMany(books, url, { spaceId: spaceId!, key: KEYS.owner }, 2),
-    uploadMany(books, url, RIVALRY, 3),
-    putFile(books, url, RESEARCH, REPLACED),
+    uploadMany(ledger, url, RESEARCH, 2 * REPROCESSED),
+    upload(ledger, url, RESEARCH),
+    uploadMany(ledger, url, { ...RESEARCH, folderId: folderId! }, 3),
+    uploadMany(ledger, url, { spaceId: spaceId!, key: KEYS.owner }, 2),
+    uploadMany(ledger, url, RIVALRY, 3),
+    putFile(ledger, url, RESEARCH, REPLACED),
   ]);
   await completed(url, [...batched, single, ...inFolder, ...inSpace, ...rival, file]);
   return {
@@ -79,7 +82,7 @@ export async function settle({ world, before: { url }, books }: Upgrade): Promis
   };
 }
 
-/** Takes provider and objects away at the moments at which that leaves each kind of work in the middle. */
+/** Takes the provider and the objects away at moments that leave each kind of work half done. */
 export async function leaveUnderWay(upgrade: Upgrade, settled: Settled): Promise<UnderWay> {
   const { world, before, chats } = upgrade;
   await waitForProvider(upgrade);
@@ -98,14 +101,14 @@ export async function leaveUnderWay(upgrade: Upgrade, settled: Settled): Promise
   return { running, paused, archive, chats: Promise.all(begun) };
 }
 
-/** Uploads that wait in a timer until the provider may be asked again. */
+/** Makes uploads wait in a timer until the provider may be asked again. */
 async function waitForProvider({
   world: { provider, temporal },
   before: { url },
-  books,
+  ledger,
 }: Upgrade): Promise<void> {
   provider.failEmbeddings({ status: 503 });
-  await uploadMany(books, url, RESEARCH, 4);
+  await uploadMany(ledger, url, RESEARCH, 4);
   await until("uploads wait for the provider", async () => (await countWaiting(temporal)) > 0);
 }
 
@@ -124,23 +127,29 @@ async function startBatches(
   return { running, paused };
 }
 
-/** Uploads that the worker has in hand while the provider owes it an answer. */
-async function hangAtProvider({ world, before: { url, worker }, books }: Upgrade): Promise<void> {
+/** Makes the worker wait for the provider's answer while it processes uploads. */
+async function hangAtProvider({ world, before: { url, worker }, ledger }: Upgrade): Promise<void> {
   world.provider.failEmbeddings({ hang: true });
-  await uploadMany(books, url, RESEARCH, 3);
+  await uploadMany(ledger, url, RESEARCH, 3);
   const { owner } = world.database.db;
-  const notParsed =
-    "select from pipeline_runs where status in ('parsing', 'chunking') or (status = 'queued' and batch_id is null)";
-  // The objects go next, and what is parsed by then needs them no more.
+  const notParsed = `
+    select
+    from pipeline_runs
+    where status in ('parsing', 'chunking')
+      or (status = 'queued' and batch_id is null)`;
+  // The objects are taken away next, and documents that are already parsed do not need them.
   await until("all is parsed", async () => (await owner.query(notParsed)).rowCount === 0);
   await until("the worker has an embedding in hand", async () =>
-    (await listInHand(world.temporal, worker.child.pid!)).includes("embedAndPublish"),
+    (await listExecuting(world.temporal, worker.child.pid!)).includes("embedAndPublish"),
   );
 }
 
-/** Deletions of a folder and a space, and an export: all stop at their first object. That of a document needs none, since they stay. */
+/**
+ * Starts deletions of a folder and a space, and an export, which all stop at their first object. The deletion
+ * of a document needs no object, since objects stay.
+ */
 async function deleteAndExport(
-  { world, before, books }: Upgrade,
+  { world, before, ledger }: Upgrade,
   doomed: Settled["doomed"],
 ): Promise<UnderWay["archive"]> {
   const remove = async (key: string, path: string): Promise<unknown> =>
@@ -148,7 +157,7 @@ async function deleteAndExport(
   await remove(KEYS.editor, `/data/${doomed.single.id}`);
   await remove(KEYS.editor, `/folders/${doomed.folderId}`);
   await remove(await world.issuer.token("ada"), `/spaces/${doomed.spaceId}`);
-  expectGone(books, doomed.documents);
+  expectGone(ledger, doomed.documents);
   const folder = join(world.folder, "archive");
   const keyFile = join(world.folder, "archive.key");
   const asked = await before.cli(
@@ -174,11 +183,11 @@ const objects = ({ dataDir }: World): string => join(dataDir, "objects");
 
 async function takeObjectsAway(world: World): Promise<void> {
   await rename(objects(world), `${objects(world)}.away`);
-  // A file in the folder's place: everything below it fails.
+  // A file in place of the folder makes every path below it fail.
   await writeFile(objects(world), "");
 }
 
-/** Ends every fault at once. */
+/** Ends all faults at once. */
 export async function endFaults(world: World): Promise<void> {
   await rm(objects(world));
   await rename(`${objects(world)}.away`, objects(world));

@@ -1,4 +1,7 @@
-/** What both versions share in the upgrade drill: Postgres, Temporal, objects, a model provider and an issuer of access tokens. */
+/**
+ * Starts what both versions share in the upgrade drill: Postgres, Temporal, an object store, a model provider
+ * and an issuer of access tokens.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,20 +16,20 @@ export interface World {
   readonly temporal: Client;
   readonly provider: ScriptedProvider;
   readonly issuer: TestIssuer;
-  /** For source trees, archives and whatever else belongs to neither version. */
+  /** The folder for source trees, archives and other files that belong to neither version. */
   readonly folder: string;
   readonly dataDir: string;
-  /** The settings of every process of both versions; each adds its port. */
+  /** The settings of all processes of both versions; each process adds its port. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
 const DIMENSIONS = "64";
-/** All that a drill asks of the provider: what chats cost is counted from it at the end. */
+/** More than a drill sends to the provider: at the end the requests are counted to find what chats cost. */
 const REQUESTS_KEPT = 20_000;
 const UNLIMITED = "1000000";
 
-/** The database is empty: the version before migrates it. */
+/** Opens the world with an empty database, which the version before migrates. */
 export async function openWorld(folder: string): Promise<World> {
   const [parts, provider, issuer, dataDir] = await Promise.all([
     startParts({ isDurable: false }),
