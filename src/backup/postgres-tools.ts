@@ -131,10 +131,9 @@ export async function runPostgresTool(
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
   let said = "";
-  child.stderr.on(
-    "data",
-    (piece: Buffer) => void (said = (said + piece.toString()).slice(0, KEPT_CHARACTERS)),
-  );
+  child.stderr.on("data", (piece: Buffer) => {
+    said = (said + piece.toString()).slice(0, KEPT_CHARACTERS);
+  });
   try {
     const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
     child.once("error", reject);

@@ -17,7 +17,7 @@ import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgr
 export interface RestoreOptions {
   /**
    * How many tables pg_restore fills and indexes in parallel. With more than one it cannot use a single
-   * transaction, so a failure leaves a database that must be made anew.
+   * transaction, so a failure leaves a database that must be created again.
    */
   readonly jobs: number;
 }

@@ -16,7 +16,7 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     help: "Database connections of this process, by pool: in use, idle, and the most there may be.",
     labels: ["pool", "state"],
     read: () =>
-      [...db.held].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => {
+      [...db.pools].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => {
         return [
           { labels: { pool, state: "used" }, value: totalCount - idleCount },
           { labels: { pool, state: "idle" }, value: idleCount },
@@ -28,7 +28,7 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     name: "holdfast_pool_waiting",
     help: "Callers that wait for a database connection.",
     labels: ["pool"],
-    read: () => [...db.held].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
+    read: () => [...db.pools].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
   });
   if (chat === undefined) return;
   metrics.gauge({

@@ -54,8 +54,8 @@ async function runTool(
 ): Promise<ToolResult> {
   const run = { turnId, caller, call, maxBytes };
   try {
-    const near = call.isNear === true ? await local.runTool(run).catch(unlessHopeless) : undefined;
-    return near ?? (await toolRunners(toolQueue).runTool(run));
+    const ownResult = call.isNear === true ? await local.runTool(run).catch(unlessHopeless) : undefined;
+    return ownResult ?? (await toolRunners(toolQueue).runTool(run));
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { id: call.id, type: "error", text: reasonOf(error) };

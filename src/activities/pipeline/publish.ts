@@ -47,7 +47,7 @@ interface Publisher {
 /**
  * Publishes members as they come. Small ones share a transaction; a large one has its own, after its entries
  * were written while hidden, so that nobody waits for it. If a shared transaction fails because of one
- * member, each member is tried alone.
+ * member, each member is tried in its own.
  */
 export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
   const small = inTurns<Member>(async (members) => {
@@ -106,8 +106,9 @@ async function mergeWritten(
       inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum));
     const demand = { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS };
     let merged: number;
-    do merged = await deps.writes(demand, merge);
-    while (merged > 0);
+    do {
+      merged = await deps.writes(demand, merge);
+    } while (merged > 0);
   } catch (error) {
     deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
   }

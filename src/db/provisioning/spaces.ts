@@ -12,7 +12,7 @@ interface NamedMember {
   readonly role: string;
 }
 
-/** @param path where the space stands in the file, such as `organizations[0].spaces[1]`. */
+/** @param path where the space is in the file, such as `organizations[0].spaces[1]`. */
 export async function provisionSpace(
   run: Run,
   scope: Scope,

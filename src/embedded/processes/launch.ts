@@ -39,7 +39,7 @@ export interface Running {
   /** Kills it and its process group at once. */
   kill(): void;
   /** Sends it a message over its channel. */
-  tell(message: string): void;
+  send(message: string): void;
   /** The last lines that this launch wrote. */
   logTail(): Promise<string>;
 }
@@ -89,7 +89,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     kill() {
       if (!ended) signalGroup(pid, "SIGKILL");
     },
-    tell(message) {
+    send(message) {
       // If it has ended meanwhile, `exited` says so.
       if (child.connected) child.send(message, () => undefined);
     },

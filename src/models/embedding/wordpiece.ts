@@ -134,15 +134,15 @@ function eachToken(vocabulary: Vocabulary, text: string, visit: Visit): void {
   let reached = 0;
   // One character may become several units. A token that begins inside it gets an empty range, so that none
   // overlap.
-  const tell = (id: number, start: number, end: number): boolean => {
+  const report = (id: number, start: number, end: number): boolean => {
     const from = Math.max(start, reached);
     reached = Math.max(end, from);
     return visit(id, from, reached);
   };
   eachWord(text, (word) => {
     const found = isTooLong(word.text) ? undefined : pieces(vocabulary, word.text);
-    if (found === undefined) return tell(vocabulary.unknown, word.starts[0] ?? 0, word.ends.at(-1) ?? 0);
-    return found.every(({ id, from, to }) => tell(id, word.starts[from] ?? 0, word.ends[to - 1] ?? 0));
+    if (found === undefined) return report(vocabulary.unknown, word.starts[0] ?? 0, word.ends.at(-1) ?? 0);
+    return found.every(({ id, from, to }) => report(id, word.starts[from] ?? 0, word.ends[to - 1] ?? 0));
   });
 }
 

@@ -47,7 +47,7 @@ export interface ChatStarter {
 }
 
 /**
- * @param client called each time, because the process may have connected anew.
+ * @param client called each time, because the process may have connected again.
  * @throws what the client throws
  */
 export function createChatStarter(client: () => Client, queue: string): ChatStarter {
