@@ -48,6 +48,7 @@ export function isWellFormedKey(text: string): boolean {
  * Finds the keys in a text that somebody reports: the text itself, its words without quotes and commas
  * (`Authorization: Bearer "sk-…",`), and each part that looks like a created key, as in a URL. Lists each key
  * once. Takes time linear in the text's length.
+ * @see test/auth/api-keys.test.ts
  */
 export function keysIn(text: string): string[] {
   const found = [text.trim(), ...text.split(AROUND_KEYS), ...(text.match(CREATED) ?? [])];

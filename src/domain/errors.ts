@@ -25,8 +25,8 @@ export const ERROR_CLASSES: Readonly<Record<ErrorClass, ClassRule>> = {
   },
   outage: {
     retryForMs: Infinity,
-    retriedFor: "as long as it lasts, 1 s to 30 s apart, or when `Retry-After` says (at most 15 minutes)",
-    callerSees: "the run goes on; its `waiting_for` is the code",
+    retriedFor: "as long as it lasts, 1 s to 30 s apart, or after `Retry-After` (at most 15 minutes)",
+    callerSees: "the run continues; its `waiting_for` is the code",
   },
   unknown: {
     retryForMs: 15 * 60_000,

@@ -22,6 +22,7 @@ const STEPS_MAX = 32;
  */
 const CANCEL_WAIT = "5 seconds";
 
+/** @see test/workflows/chat/chat-turn.stack.test.ts */
 export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; steps: number }> {
   if (input.isCancelled === true) return { status: await cancelled(), steps: 0 };
   let calls = input.calls;

@@ -48,6 +48,7 @@ interface Publisher {
  * Publishes members as they come. Small ones share a transaction; a large one has its own, after its entries
  * were written while hidden, so that nobody waits for it. If a shared transaction fails because of one
  * member, each member is tried in its own.
+ * @see test/workflows/document-pipeline.stack.test.ts
  */
 export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
   const small = inTurns<Member>(async (members) => {
@@ -121,8 +122,8 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
     const mayBeOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
     if (!mayBeOne) return noteAll(work.attempt, group, error);
     for (const member of group)
-      await publishSmall(deps, work, [member]).catch((alone: unknown) =>
-        noteAll(work.attempt, [member], alone),
+      await publishSmall(deps, work, [member]).catch((ownError: unknown) =>
+        noteAll(work.attempt, [member], ownError),
       );
   }
 }

@@ -81,6 +81,7 @@ interface Position {
 
 const emptyBatch = (): Batch => ({ size: 0 });
 
+/** @see test/api/rate-limit.database.test.ts */
 export function createSharedCounter({ add, now = Date.now }: CounterParts): SharedCounter {
   const entries = new LRUCache<string, Entry>(CALLERS_KEPT);
   let timer: NodeJS.Timeout | undefined;

@@ -72,8 +72,8 @@ export interface ChatHost {
    *   budget is used up, `overloaded` if too many turns are open or the process stops.
    */
   begin(request: TurnRequest, sink: AnswerSink, signal: AbortSignal): Promise<Turn>;
-  /** `open` counts all turns in memory, `behind` those of them that have ended. */
-  counts(): { open: number; behind: number };
+  /** `open` counts all turns in memory, `ended` those of them that have ended. */
+  counts(): { open: number; ended: number };
   /** Refuses new turns, waits for those under way, then aborts the rest and stops. */
   shutdown(): Promise<void>;
 }

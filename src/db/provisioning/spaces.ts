@@ -73,7 +73,7 @@ async function provisionMember(
 }
 
 /**
- * Makes one of the space's owners its owner of record; whoever is that already stays it.
+ * Makes one of the space's owners its owner of record, unless one of them is that already.
  * @returns the owner of record, or undefined if the space has no owner.
  */
 async function settleOwner(run: Run, spaceId: string): Promise<string | undefined> {

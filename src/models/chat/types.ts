@@ -1,4 +1,4 @@
-/** What a chat model is asked and what it answers, whoever provides it. */
+/** What a chat model is asked and what it answers, independent of its provider. */
 
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }

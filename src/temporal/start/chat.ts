@@ -49,6 +49,7 @@ export interface ChatStarter {
 /**
  * @param client called each time, because the process may have connected again.
  * @throws what the client throws
+ * @see test/workflows/chat/chat-turns.stack.test.ts
  */
 export function createChatStarter(client: () => Client, queue: string): ChatStarter {
   const shared = {

@@ -17,8 +17,8 @@ export interface OpenTurns extends TurnsInMemory {
    * @throws DomainError `overloaded` after three seconds.
    */
   room(signal: AbortSignal): Promise<void>;
-  /** `open` counts all turns in memory, `behind` those of them that have ended. */
-  counts(): { open: number; behind: number };
+  /** `open` counts all turns in memory, `ended` those of them that have ended. */
+  counts(): { open: number; ended: number };
   all(): Turn[];
   /** Resolves when no turn is left, or after `timeoutMs`. */
   drained(timeoutMs: number): Promise<void>;
@@ -34,6 +34,7 @@ const KEPT_MS = 60_000;
 /** How many last steps of ended turns are kept to answer a repeated activity; each is a few bytes. */
 const ENDS_KEPT = 1_000;
 
+/** @see test/api/turns/bookkeeping/open-turns.test.ts */
 export function createOpenTurns(): OpenTurns {
   const turns = new Map<string, Turn>();
   const ended = new Map<string, NodeJS.Timeout>();
@@ -68,7 +69,7 @@ export function createOpenTurns(): OpenTurns {
         await released.wait(leftMs, signal);
       }
     },
-    counts: () => ({ open: turns.size, behind: ended.size }),
+    counts: () => ({ open: turns.size, ended: ended.size }),
     all: () => [...turns.values()],
     async drained(timeoutMs) {
       const until = Date.now() + timeoutMs;
