@@ -240,7 +240,6 @@ async function analyzedChunks(
   return indexed;
 }
 
-// oxlint-disable-next-line max-params -- one statement's worth of arguments, used twice above
 async function writeEntries(
   sql: Sql,
   work: PublishWork,
