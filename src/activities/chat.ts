@@ -28,7 +28,7 @@ interface CallModelInput {
 }
 
 /** The turns in this process's memory, as its activities see them. */
-export interface HeldTurns {
+export interface TurnsInMemory {
   /**
    * Waits until the turn has ended or needs a workflow of its own. Returns `unknown` at once for a turn of
    * another process.
@@ -49,7 +49,7 @@ export interface ChatActivities {
 }
 
 /** For workers, which have no turns of their own but run the workflows of API processes that died. */
-export const NO_TURNS: HeldTurns = {
+export const NO_TURNS: TurnsInMemory = {
   adopt: async () => "unknown",
   step: async () => ({ type: "unknown" }),
   abortedSignal: () => undefined,
@@ -70,7 +70,7 @@ const BEHIND_ANSWER_MS = 20;
  */
 const CANCEL_WAIT_MS = 3_000;
 
-export function createChatActivities(turns: HeldTurns): ChatActivities {
+export function createChatActivities(turns: TurnsInMemory): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
       withFailures(ADOPTION_HEARTBEAT_MS, async () => {
@@ -87,7 +87,7 @@ export function createChatActivities(turns: HeldTurns): ChatActivities {
       withFailures(HEARTBEAT_MS, async () => {
         const step = await turns.step(input.turnId, input.no, input.results);
         await drillPoint("chatTurn: model answered, workflow not told");
-        // A local activity is not told of a cancel; its workflow waits for the cancel instead.
+        // A local activity cannot see a cancel; its workflow waits for it instead.
         if (step.type === "ended" && step.status === "cancelled" && !Context.current().info.isLocal)
           await untilCancelled();
         return step;

@@ -40,6 +40,7 @@ const ROWS_A_STATEMENT = 5_000;
 /**
  * Removes up to 50 documents of the target, or up to 200 files without a document, or the empty folder or
  * space. Idempotent.
+ * @see test/workflows/delete-target.stack.test.ts
  */
 export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
   try {

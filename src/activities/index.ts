@@ -33,6 +33,10 @@ export interface Activities extends ToolActivities {
   operationStep(input: OperationInput): Promise<OperationStep>;
 }
 
+/**
+ * Binds each activity of the workers to what it needs. Workflows call them by these names.
+ * @see test/workflows/document-pipeline.stack.test.ts
+ */
 export function createActivities(
   deps: PipelineDeps & ToolDeps & MaintenanceDeps & OperationDeps,
 ): Activities {

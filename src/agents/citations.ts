@@ -27,7 +27,7 @@ const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
  */
 export function createCitationFilter(sources: Sources): CitationFilter {
   const cited = new Map<number, Citation>();
-  let held = "";
+  let undecided = "";
   /** How many backticks opened the code that the text is in; 0 outside code. */
   let codeTicks = 0;
   /** How many backticks the text so far ends with. The next piece may add to their run. */
@@ -71,14 +71,14 @@ export function createCitationFilter(sources: Sources): CitationFilter {
   return {
     write(piece) {
       if (!sources.wereSearched) return piece;
-      const text = held + piece;
+      const text = undecided + piece;
       const tail = text.slice(-MARK_CHARACTERS);
-      held = UNDECIDED.exec(tail)?.[0] ?? "";
-      return filter(text.slice(0, text.length - held.length));
+      undecided = UNDECIDED.exec(tail)?.[0] ?? "";
+      return filter(text.slice(0, text.length - undecided.length));
     },
     end() {
-      const text = held;
-      held = "";
+      const text = undecided;
+      undecided = "";
       return filter(text);
     },
     cited: () => [...cited.values()].toSorted((one, other) => one.index - other.index),

@@ -77,11 +77,10 @@ async function takeKey({ context, key, token, bodyHash }: KeyedRequest): Promise
   const { db } = context.deps;
   const giveUpAt = Date.now() + MAX_WAIT_MS;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
-    const standing = await claimKey(db.system, key, token, bodyHash);
-    if (standing.is === "claimed") return undefined;
-    if (standing.is === "kept") return standing.answer;
-    if (bodyHash !== null && standing.bodyHash !== null && !bodyHash.equals(standing.bodyHash))
-      throw differs();
+    const state = await claimKey(db.system, key, token, bodyHash);
+    if (state.is === "claimed") return undefined;
+    if (state.is === "kept") return state.answer;
+    if (bodyHash !== null && state.bodyHash !== null && !bodyHash.equals(state.bodyHash)) throw differs();
     if (Date.now() > giveUpAt)
       throw new DomainError("overloaded", "A request with this Idempotency-Key is still under way.", {
         retryAfterSeconds: 5,

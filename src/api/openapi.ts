@@ -97,8 +97,8 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
 }
 
 /**
- * Removes what zod adds and the contract does not say: closed answers, the bounds of JavaScript's integers,
- * patterns of known formats.
+ * Removes what zod adds and the contract does not promise: `additionalProperties: false` of answers, the
+ * bounds of JavaScript's integers, patterns of known formats.
  */
 function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "input" | "output" }): void {
   if (io === "output" && jsonSchema["additionalProperties"] === false)

@@ -48,6 +48,7 @@ export function isWellFormedKey(text: string): boolean {
  * Finds the keys in a text that somebody reports: the text itself, its words without quotes and commas
  * (`Authorization: Bearer "sk-…",`), and each part that looks like a created key, as in a URL. Lists each key
  * once. Takes time linear in the text's length.
+ * @see test/auth/api-keys.test.ts
  */
 export function keysIn(text: string): string[] {
   const found = [text.trim(), ...text.split(AROUND_KEYS), ...(text.match(CREATED) ?? [])];
@@ -64,7 +65,7 @@ function isLongAsCreated(text: string): boolean {
 
 /**
  * Hashes a key for storage: HMAC-SHA-256 under the instance's pepper. A `KeyObject` as the pepper makes it
- * six times as fast, which counts where every request hashes.
+ * six times as fast, which counts because every request hashes a key.
  */
 export function hashKey(pepper: Uint8Array | KeyObject, text: string): Buffer {
   return createHmac("sha256", pepper).update(text).digest();

@@ -64,7 +64,7 @@ export interface Resource {
   readonly organization_id?: string;
   /** True for an agent that everyone in its organization may use. */
   readonly is_public?: boolean;
-  /** True for a private space, which is its owner's alone. */
+  /** True for a private space, which only its owner reaches. */
   readonly is_private?: boolean;
 }
 
@@ -115,7 +115,7 @@ export function authorizeListing(principal: Principal, action: Action): void {
 
 /**
  * For what no key may do, such as issuing other keys: a user has to log in for it.
- * @throws DomainError `permission_denied` if a key stands for the user.
+ * @throws DomainError `permission_denied` if the request was made with an API key.
  */
 export function authorizeLogin(principal: Principal): void {
   if (principal.authMethod !== "jwt")

@@ -29,6 +29,7 @@ interface WriteBehindSettings<T> {
 
 /**
  * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second.
+ * @see test/auth/write-behind.database.test.ts
  */
 export function createWriteBehind<T>({
   name,

@@ -41,6 +41,7 @@ const LOCK_TIMEOUT = "60s";
  * and renamed at the end, so a failure leaves nothing. The service may run meanwhile; documents that are
  * deleted while this runs may lack their objects in it.
  * @throws ExpectedFailure if the folder is not empty, no pg_dump fits the server, or it fails
+ * @see test/cli/commands/backup.own-stack.test.ts
  */
 export async function createBackup(source: Source, folder: string): Promise<Manifest> {
   const target = resolve(folder);

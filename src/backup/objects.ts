@@ -46,7 +46,8 @@ export async function saveObjects(
 ): Promise<Copied> {
   const target = createDirectoryStore(join(folder, OBJECTS));
   const index = await open(join(folder, INDEX), "wx", 0o600);
-  let [count, bytes] = [0, 0];
+  let count = 0;
+  let bytes = 0;
   try {
     for await (const names of pagesOf(store, [...organizations.map((id) => `${id}/`), ANCHOR_PREFIX])) {
       const copied = (
@@ -127,7 +128,9 @@ async function eachObject(
   work: (object: IndexedObject) => Promise<void>,
   onDone: OnCopied,
 ): Promise<Copied> {
-  let [batch, count, bytes]: [IndexedObject[], number, number] = [[], 0, 0];
+  let batch: IndexedObject[] = [];
+  let count = 0;
+  let bytes = 0;
   const flush = async (): Promise<void> => {
     await settleAll(batch.map(work));
     count += batch.length;
@@ -176,6 +179,7 @@ async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: str
  * Puts every object of the back-up into the store. Idempotent: an object that is there with the same hash is
  * left as it is, so that a repeat goes on where the last run stopped.
  * @throws ExpectedFailure if the store has a different object of the same name; nothing is replaced
+ * @see test/backup/objects.test.ts
  */
 export async function restoreObjects(
   store: ObjectStore,

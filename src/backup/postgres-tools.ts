@@ -39,6 +39,7 @@ const SETS_TRANSACTION_TIMEOUT = 17;
  * pg_dump may leave out what it does not know, and an older pg_restore cannot read what a newer pg_dump
  * wrote; a newer pg_restore may not work with an older server.
  * @throws ExpectedFailure that says what to install
+ * @see test/backup/postgres-tools.test.ts
  */
 export async function findPostgresTools(
   needed: Needed,
@@ -131,10 +132,9 @@ export async function runPostgresTool(
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
   let said = "";
-  child.stderr.on(
-    "data",
-    (piece: Buffer) => void (said = (said + piece.toString()).slice(0, KEPT_CHARACTERS)),
-  );
+  child.stderr.on("data", (piece: Buffer) => {
+    said = (said + piece.toString()).slice(0, KEPT_CHARACTERS);
+  });
   try {
     const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
     child.once("error", reject);

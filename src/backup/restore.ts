@@ -17,7 +17,7 @@ import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgr
 export interface RestoreOptions {
   /**
    * How many tables pg_restore fills and indexes in parallel. With more than one it cannot use a single
-   * transaction, so a failure leaves a database that must be made anew.
+   * transaction, so a failure leaves a database that must be created again.
    */
   readonly jobs: number;
 }
@@ -31,6 +31,7 @@ export interface Restored extends Migrated {
  * comes last, so that it is still empty for a repeat after a failure.
  * @throws ExpectedFailure if the back-up is not whole or of a later version, the database is not empty, or
  * pg_restore reports any error
+ * @see test/backup/restore.database.test.ts
  */
 export async function restoreBackup(
   target: Source,

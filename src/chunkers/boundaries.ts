@@ -1,9 +1,9 @@
 /** Finds where text may be cut: after lines, sentences and words, and where a cut would split a word. */
 
 /**
- * Characters beside which a cut is harmless: white space, and those that tokenizers take alone (punctuation,
- * ideographs). Any other cut splits a word, whose halves have other tokens than the whole. It is one literal,
- * so that test/project/regular-expressions.test.ts checks it.
+ * Characters before or after which a cut is harmless: white space, and those that are tokens of their own
+ * (punctuation, ideographs). Any other cut splits a word, whose halves have other tokens than the whole. It
+ * is one literal, so that test/project/regular-expressions.test.ts checks it.
  */
 const SEPARATE =
   /(?<=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])|(?=[\t\n\r\p{Z}\p{P}$+<=>^`|~\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF])/uy;

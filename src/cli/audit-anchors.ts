@@ -39,7 +39,7 @@ export interface AnchorReport {
   readonly intact: number;
   /** How many heads have no row left to compare, because it was deleted by its age. */
   readonly expired: number;
-  /** How many organizations were deleted since, which is no fault. */
+  /** How many organizations were deleted since; their missing chains are no fault. */
   readonly deleted_count: number;
   readonly deleted: readonly string[];
   readonly fault_count: number;
@@ -59,7 +59,10 @@ export interface AnchorCheck {
   readonly organizationId: string | undefined;
 }
 
-/** Opens and compares one anchor after the other. @throws CommandError if there is none */
+/**
+ * Opens and compares one anchor after the other. @throws CommandError if there is none
+ * @see test/cli/audit-anchors.database.test.ts
+ */
 export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGenerator<AnchorReport> {
   let count = 0;
   for await (const { name, text } of where === IN_STORE ? storedAnchors(check.store) : anchorFiles(where)) {

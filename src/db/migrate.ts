@@ -34,7 +34,7 @@ export interface Migrated {
 /**
  * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one
  * transaction under a lock, so several processes may call it at once. Idempotent. If a later version migrated
- * the schema, nothing of that is taken away.
+ * the schema, what that version added stays.
  * @throws ExpectedFailure if something is wrong that this login may not repair, or nobody can. Nothing is
  *   changed then.
  * @see test/db/access/access.database.test.ts

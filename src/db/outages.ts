@@ -43,8 +43,8 @@ const OUTAGE_MESSAGES = [
 ];
 
 /**
- * @param isReadOnly true if the transaction itself was begun as read-only: a write in it is our own mistake, and
- * no sign of a standby.
+ * @param isReadOnly true if the transaction itself was begun as read-only: a write in it is our own mistake,
+ * and no sign of a standby.
  * @returns `database_unavailable` with `error` as its cause if Postgres is away, else `error` itself.
  */
 export function asDatabaseError(error: unknown, isReadOnly = false): unknown {

@@ -27,7 +27,7 @@ export interface Database {
    */
   readonly maintenance: pg.Pool;
   /** Every pool that this process opened. */
-  readonly held: ReadonlyMap<RoleName, pg.Pool>;
+  readonly pools: ReadonlyMap<RoleName, pg.Pool>;
   close(): Promise<void>;
 }
 
@@ -153,23 +153,23 @@ export function openDatabase({
   const maintenanceLogin = isShared ? url : maintenanceUrl;
   const maintenance =
     maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, OTHER_POOL_SIZE, 0);
-  const held = new Map<RoleName, pg.Pool>([
+  const pools = new Map<RoleName, pg.Pool>([
     ["app", app],
     ["system", system],
   ]);
-  if (maintenance !== undefined) held.set("maintenance", maintenance);
-  const stopWatching = cutWhenSilent(url, [...held.values()]);
+  if (maintenance !== undefined) pools.set("maintenance", maintenance);
+  const stopWatching = cutWhenSilent(url, [...pools.values()]);
   return {
     app,
     system,
-    held,
+    pools,
     get maintenance() {
       if (maintenance === undefined) throw new MissingLoginError();
       return maintenance;
     },
     async close() {
       stopWatching();
-      await Promise.all([...held.values()].map((pool) => pool.end()));
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
     },
   };
 }

@@ -14,8 +14,8 @@ const LATE_MS = 500;
 
 /**
  * Watches the connections of `pools` while they are in use. If the server does not answer, it cuts those that
- * were in use before it was asked, and their queries fail. A slow statement alone is never cut: the server
- * has its own time-out.
+ * were in use before it was asked, and their queries fail. A statement that is only slow is never cut: the
+ * server has its own time-out.
  * @returns what stops the watching.
  */
 export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => void {

@@ -1,4 +1,4 @@
-/** Starts the workflows of what stands in an outbox: deletions, batches and operations. */
+/** Starts the workflows of the rows in an outbox: deletions, batches and operations. */
 import type { Client } from "@temporalio/client";
 import { takePendingDeletions } from "../db/deletions/accept.ts";
 import { endLeases, noteStarted, type Outbox } from "../db/outbox/leases.ts";

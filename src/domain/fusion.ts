@@ -30,6 +30,7 @@ export interface Scores {
  * the candidates, and better than reciprocal rank fusion.
  * @see https://arxiv.org/abs/2210.11934 (Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid
  * retrieval")
+ * @example `test/domain/fusion.test.ts`
  */
 export function fuse({ cosine, bm25 }: Relevance, { alpha, bm25Saturation }: FusionConstants): Scores {
   const dense = cosine === null ? null : alpha * Math.min(1, Math.max(0, cosine));

@@ -5,6 +5,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /**
  * `target` with `patch` applied: null removes a key, objects are merged, everything else replaces. Neither
  * argument is changed.
+ * @example mergePatch({ a: 1, b: 2 }, { b: null, c: 3 }) // { a: 1, c: 3 }
  */
 export function mergePatch(target: JsonObject, patch: JsonObject): Record<string, unknown> {
   // A map, so that a key such as `__proto__` is a key like any other.

@@ -19,6 +19,7 @@ const ORGANIZATIONS_A_PAGE = 100;
  * Registers the gauges.
  * @returns a function that counts orphans. It reads much, so it runs every few minutes and a scrape shows
  * what it last found.
+ * @see test/metrics/metrics.own-stack.test.ts
  */
 export function measureDurability(
   metrics: Metrics,

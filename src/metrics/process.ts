@@ -4,10 +4,10 @@ import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
 export interface OpenTurnCounts {
   /**
-   * `open`: all turns in memory; `behind`: those of them whose answer is sent while their bookkeeping is not
+   * `open`: all turns in memory; `ended`: those of them whose answer is sent while their bookkeeping is not
    * done.
    */
-  counts(): { open: number; behind: number };
+  counts(): { open: number; ended: number };
 }
 
 export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCounts | undefined): void {
@@ -16,7 +16,7 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     help: "Database connections of this process, by pool: in use, idle, and the most there may be.",
     labels: ["pool", "state"],
     read: () =>
-      [...db.held].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => {
+      [...db.pools].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => {
         return [
           { labels: { pool, state: "used" }, value: totalCount - idleCount },
           { labels: { pool, state: "idle" }, value: idleCount },
@@ -28,7 +28,7 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     name: "holdfast_pool_waiting",
     help: "Callers that wait for a database connection.",
     labels: ["pool"],
-    read: () => [...db.held].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
+    read: () => [...db.pools].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
   });
   if (chat === undefined) return;
   metrics.gauge({
@@ -36,10 +36,10 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     help: "Chat turns that this process holds: those that answer, and those whose books are not closed yet.",
     labels: ["state"],
     read() {
-      const { open, behind } = chat.counts();
+      const { open, ended } = chat.counts();
       return [
-        { labels: { state: "answering" }, value: open - behind },
-        { labels: { state: "closing" }, value: behind },
+        { labels: { state: "answering" }, value: open - ended },
+        { labels: { state: "closing" }, value: ended },
       ];
     },
   });

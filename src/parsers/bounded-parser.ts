@@ -42,8 +42,8 @@ const PACKED: ReadonlySet<FileType> = new Set<FileType>([
 
 /**
  * The parser with its results within bounds: long headings and units are cut ({@link cutUnit}), and heading
- * paths have at most six levels. Text beyond {@link MAX_GROWTH} times what the file held can only be repeated
- * text; it is left out with the warning `repeated_text_left_out`.
+ * paths have at most six levels. Text beyond {@link MAX_GROWTH} times what the file contains can only be
+ * repeated text; it is left out with the warning `repeated_text_left_out`.
  *
  * Its `parse` throws `too_complex` for more than {@link MAX_UNITS} units.
  * @see test/parsers/bounded-parser.test.ts
@@ -68,7 +68,7 @@ async function ownCharacters(input: ParseInput): Promise<number> {
   return PACKED.has(input.fileType) ? 0 : inputSizeBytes(input).catch(() => 0);
 }
 
-/** @param sourceChars The number of characters of text that the file held. */
+/** @param sourceChars The number of characters of text that the file contains. */
 export function boundedDocument(document: ParsedDocument, sourceChars: number): ParsedDocument {
   const allowed = Math.max(sourceChars * MAX_GROWTH, MIN_TEXT_CHARS);
   const path = createHeadingPath();

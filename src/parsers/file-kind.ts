@@ -151,15 +151,15 @@ const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
 const streamName = (name: string): Buffer => Buffer.from(`${name}\0`, "utf16le");
 
 /**
- * What a compound file holds, if its directory is in the first bytes. Its name decides if it holds several
- * kinds, so that a spreadsheet called .doc is still a spreadsheet.
+ * The kind of a compound file, if its directory is in the first bytes. Its name decides if it contains
+ * several kinds, so that a spreadsheet called .doc is still a spreadsheet.
  */
 function oldOfficeKind(start: Buffer, named: FileType | undefined): FileType | undefined {
   if (start.includes(streamName("EncryptedPackage"))) return undefined;
-  const held = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(
+  const contained = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(
     ([, fileType]) => fileType,
   );
-  return named !== undefined && held.includes(named) ? named : held[0];
+  return named !== undefined && contained.includes(named) ? named : contained[0];
 }
 
 function sniffedKind(

@@ -1,13 +1,13 @@
-/** Counts how much text a file held after unpacking: the size of the parsed result is measured against it. */
+/** Counts how much text a file contains once it is unpacked: the parsed result is measured against it. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const counters = new AsyncLocalStorage<{ characters: number }>();
 
 /**
- * Adds to the text that the document being parsed held. Code that reads packed text (a part of an archive, a
- * page) calls it once for each; a file that is text itself is counted by its size. Does nothing outside of
- * {@link withSourceText}.
+ * Adds to the text that the document being parsed contains. Code that reads packed text (a part of an
+ * archive, a page) calls it once for each; a file that is text itself is counted by its size. Does nothing
+ * outside of {@link withSourceText}.
  */
 export function countSourceText(characters: number): void {
   const counter = counters.getStore();
@@ -20,7 +20,7 @@ export function sourceTextSoFar(): number {
 }
 
 /**
- * Runs the parsing of one document and returns how much text it held. What a nested document unpacks is
+ * Runs the parsing of one document and returns how much text it contains. What a nested document unpacks is
  * counted for the outer one too, except its `initial` characters, which the outer one has already counted.
  */
 export async function withSourceText<T>(

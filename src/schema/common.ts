@@ -19,8 +19,8 @@ export const Timestamp = z
   .meta({ description: "ISO 8601, UTC, milliseconds", example: "2026-01-31T09:30:00.000Z" });
 
 /**
- * Reads an ISO 8601 timestamp or date of a request. A date alone means its midnight; without an offset it is
- * in UTC.
+ * Reads an ISO 8601 timestamp or date of a request. A date without a time means its midnight, and UTC is
+ * meant if there is no offset.
  * @returns an ISO string in UTC with milliseconds, or null if `text` is not a moment of the years 1 to 9999.
  * @example parseTimestamp("2026-01-31") // "2026-01-31T00:00:00.000Z"
  */

@@ -38,7 +38,7 @@ export function createGate({ places, maxWaitMs }: GateSettings): Gate {
       return await work();
     } finally {
       const [next] = waiting;
-      // The place passes to whoever waited longest, so that nobody who comes now is served first.
+      // The place passes to the caller that has waited longest, so that a new one is not served first.
       if (next === undefined) free += 1;
       else next();
     }

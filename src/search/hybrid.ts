@@ -51,7 +51,7 @@ function gateOf(db: Database): Gate {
 /**
  * The chunks of the space that answer the query best: by score, then by document and index; in the reranker's
  * order if there is one. The scores are exact and of one snapshot. If the query cannot be embedded in time,
- * words alone decide, and the answer has a `warning`.
+ * results are ranked by their words only, and the answer has a `warning`.
  *
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` after it is aborted.
  * @example `test/search/hybrid.database.test.ts`
@@ -84,8 +84,8 @@ async function findHits(
   for (;;) {
     const found = await gateOf(deps.db)(
       () =>
-        inTwoTenantReads(deps.db, scope.organization, (sql, beside) =>
-          searchIn({ deps, space: scope.space, request, query, vectors }, sql, beside),
+        inTwoTenantReads(deps.db, scope.organization, (sql, onSecond) =>
+          searchIn({ deps, space: scope.space, request, query, vectors }, sql, onSecond),
         ),
       signal,
     );
@@ -113,7 +113,7 @@ type Found =
   | { readonly hits: SearchHit[]; readonly isWhole: boolean }
   | { readonly missing: readonly SearchedModel[] };
 
-async function searchIn(search: Search, sql: Sql, beside: OnSecondConnection): Promise<Found> {
+async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection): Promise<Found> {
   const { space, request, query, vectors } = search;
   const current = search.deps.queryEmbedding.model;
   const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
@@ -125,7 +125,7 @@ async function searchIn(search: Search, sql: Sql, beside: OnSecondConnection): P
   const conditions = await readConditions(sql, scope, query);
   if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole };
   const candidateSearch = { scope, conditions, query, vectors: known, limit: candidatesFor(request) };
-  const { sparse, found } = await beside((second) => findCandidates(candidateSearch, sql, second));
+  const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));
   const ranked = found.map((candidate) => ({
     ...candidate,
     ...fuse(candidate, candidate.fusion ?? current.fusion),

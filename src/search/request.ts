@@ -37,8 +37,8 @@ export interface SearchHit extends Scores {
 export interface SearchAnswer {
   readonly results: SearchHit[];
   /**
-   * Set if the query could not be embedded, so that results are by words alone, or if they could not be
-   * reranked.
+   * Set if the query could not be embedded, so that results are ranked by their words only, or if they
+   * could not be reranked.
    */
   readonly warning?: "dense_unavailable" | "rerank_unavailable";
 }

@@ -60,7 +60,7 @@ export interface ObjectStore {
    * With a prefix, names that Holdfast never gives are left out.
    */
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
-  /** Removes what broken writes left, if nobody has touched it for so long. @returns how many it were. */
+  /** Removes what broken writes left, if it has not changed for this long. @returns how many were removed. */
   removeUnfinished(olderThanMs: number): Promise<number>;
   /**
    * Shows that the server or folder behind the store keeps these promises; absent if a store depends on

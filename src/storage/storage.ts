@@ -70,7 +70,7 @@ export interface Storage {
   /** Idempotent: no error if there is no such object. */
   delete(name: string): Promise<void>;
   list(prefix: string, options: ListOptions): Promise<ListedObject[]>;
-  /** Removes what broken writes left, if nobody has touched it for so long. @returns how many it were. */
+  /** Removes what broken writes left, if it has not changed for this long. @returns how many were removed. */
   removeUnfinished(olderThanMs: number): Promise<number>;
 }
 

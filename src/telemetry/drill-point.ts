@@ -59,6 +59,7 @@ let listener: DrillListener | undefined;
 
 /**
  * Reports that the caller has reached the point. Await it; without a listener it returns undefined at once.
+ * @see test/drill/points.test.ts
  */
 export function drillPoint(point: DrillPoint): Promise<void> | undefined {
   return listener?.(point);

@@ -15,7 +15,6 @@ export async function pipelineStage<T>(stage: PipelineStage, work: () => Promise
 }
 
 /** Failed stages count too. */
-// oxlint-disable-next-line max-params -- one place, two callers above
 async function measured<T>(
   histogram: Histogram<"stage">,
   name: string,

@@ -19,7 +19,7 @@ const PARSER_CHILDREN = 1;
 const PULSE_MS = 1_000;
 
 /** Resolves once the message has left this process, so that it arrives whatever becomes of the process. */
-async function tell(message: IsolationMessage): Promise<void> {
+async function report(message: IsolationMessage): Promise<void> {
   if (process.connected)
     await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
@@ -29,11 +29,11 @@ const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     async execute(input, next) {
       const { workflowId, runId } = info.workflowExecution!;
-      await tell({ current: { workflowId, runId, activityId: info.activityId } });
+      await report({ current: { workflowId, runId, activityId: info.activityId } });
       try {
         return await next(input);
       } finally {
-        await tell({ current: null });
+        await report({ current: null });
       }
     },
   },
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   });
   const running = worker.run();
   stop.started();
-  const pulse = setInterval(() => void tell("alive"), PULSE_MS);
+  const pulse = setInterval(() => void report("alive"), PULSE_MS);
   deps.log.info("suspected documents are worked on alone");
 
   await Promise.race([running, aborted(stop.signal)]);

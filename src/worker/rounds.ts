@@ -14,20 +14,20 @@ export function every(
   round: () => Promise<void>,
   onError: (error: unknown) => void,
 ): Rounds {
-  let stopped = false;
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();
   const next = (): void => {
     current = round()
       .catch(onError)
       .finally(() => {
-        if (!stopped) timer = setTimeout(next, pauseMs);
+        if (!isStopped) timer = setTimeout(next, pauseMs);
       });
   };
   next();
   return {
     async stop() {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
       await current;
     },

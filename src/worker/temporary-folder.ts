@@ -1,6 +1,6 @@
 /**
  * The worker's folder for files that parser processes read. They are decrypted, so the folder belongs to this
- * process alone and is removed at its end.
+ * process, which removes it when it ends.
  */
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -22,6 +22,7 @@ const STEPS_MAX = 32;
  */
 const CANCEL_WAIT = "5 seconds";
 
+/** @see test/workflows/chat/chat-turn.stack.test.ts */
 export async function chatTurn(input: ChatTurnInput): Promise<{ status: string; steps: number }> {
   if (input.isCancelled === true) return { status: await cancelled(), steps: 0 };
   let calls = input.calls;
@@ -54,8 +55,8 @@ async function runTool(
 ): Promise<ToolResult> {
   const run = { turnId, caller, call, maxBytes };
   try {
-    const near = call.isNear === true ? await local.runTool(run).catch(unlessHopeless) : undefined;
-    return near ?? (await toolRunners(toolQueue).runTool(run));
+    const ownResult = call.isNear === true ? await local.runTool(run).catch(unlessHopeless) : undefined;
+    return ownResult ?? (await toolRunners(toolQueue).runTool(run));
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { id: call.id, type: "error", text: reasonOf(error) };

@@ -7,6 +7,7 @@ import { embed, isolated, parse } from "./proxies.ts";
 /**
  * Each step asks the database which members of the claim still need it, so none is prepared or published
  * twice, and a member that waits for an outage delays no other.
+ * @see test/workflows/document-pipeline.stack.test.ts, test/workflows/replay.test.ts
  */
 export async function documentPipeline(input: PipelineInput): Promise<GroupOutcome> {
   const parsing = input.isolated ? isolated : parse;

@@ -8,6 +8,7 @@ import { operator } from "./proxies.ts";
 
 /**
  * It runs without an organization, because its payloads must not be encrypted under a key that it may delete.
+ * @see test/workflows/operations/operations.own-stack.test.ts
  */
 export async function operation(input: OperationInput): Promise<void> {
   for (;;) {

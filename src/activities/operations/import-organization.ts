@@ -58,6 +58,7 @@ interface ImportWork {
  * Imports the organization, then its directory, then one page a step.
  * @throws DomainError `conflict` if the organization or one of its users exists here already, `corrupt` if
  * the archive was changed
+ * @see test/workflows/operations/transfer-between-instances.own-stack.test.ts
  */
 export async function importStep(
   work: ImportWork,

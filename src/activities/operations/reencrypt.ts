@@ -33,7 +33,7 @@ interface ReencryptionDeps {
 const OBJECTS_A_STEP = 20;
 const OBJECTS_AT_ONCE = 4;
 const OBJECTS_A_PAGE = 1_000;
-/** Other processes cache the key before for 60 s. */
+/** Other processes may encrypt with the previous key for 60 s, while it is in their caches. */
 const CACHES_SECONDS = 65;
 const LOOK_AGAIN_SECONDS = 3_600;
 const DONE: OperationStep = { done: true, waitSeconds: 0 };
@@ -72,6 +72,7 @@ interface Work {
 /**
  * @returns how long to wait before the next step: until caches have expired, or until what needs an older key
  * may be gone.
+ * @see test/workflows/operations/reencryption.own-stack.test.ts
  */
 export async function reencryptStep(
   deps: ReencryptionDeps,
@@ -107,7 +108,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
   let encryptedBytes = progress.bytes_encrypted_anew;
   let unreadable = progress.objects_unreadable;
   await eachOf(names, OBJECTS_AT_ONCE, async (name) => {
-    const size = await encryptAnew(work, name);
+    const size = await encryptAgain(work, name);
     if (size === "unreadable") unreadable += 1;
     else if (size !== undefined) {
       encryptedObjects += 1;
@@ -139,7 +140,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
  * Writes a copy under a new name and points all rows to it at once.
  * @returns its bytes; undefined if there was nothing to do.
  */
-async function encryptAnew(
+async function encryptAgain(
   { deps, organization, current }: Work,
   from: string,
 ): Promise<number | "unreadable" | undefined> {

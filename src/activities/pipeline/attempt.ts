@@ -66,6 +66,7 @@ interface Ended {
 /**
  * Takes the claim's members for a new attempt, lets `work` do the step, and records every member's outcome.
  * @throws ApplicationFailure only if the outcomes could not be recorded, because the database is down
+ * @see test/workflows/killed-worker.own-stack.test.ts
  */
 export async function attemptStep(
   deps: MemberDeps,
@@ -74,14 +75,15 @@ export async function attemptStep(
   work: (attempt: Attempt) => Promise<void>,
 ): Promise<GroupOutcome> {
   const fence: Fence = { claimId: input.claimId, attemptId: crypto.randomUUID() };
+  const begun: Begun = { deps, input, step, fence };
   try {
     const members = await inTenant(deps.db, input.organization, (sql) =>
       beginAttempt(sql, fence, { step, lost: input.lost, onlyFree: input.onlyFree === true }),
     );
     const ended: Ended[] = [];
-    if (members.length > 0) await watched(deps, input, fence, members, ended, work);
+    if (members.length > 0) await watched(begun, members, ended, work);
     await drillPoint("documentPipeline: step done, outcome not recorded");
-    return await recordOutcomes(deps, input, step, fence, ended);
+    return await recordOutcomes(begun, ended);
   } catch (error) {
     await inTenant(deps.db, input.organization, (sql) => releaseAttempt(sql, fence)).catch(
       (releaseError: unknown) =>
@@ -93,11 +95,17 @@ export async function attemptStep(
   }
 }
 
-// oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else
+/** An attempt under its fence. */
+interface Begun {
+  readonly deps: MemberDeps;
+  readonly input: StepInput;
+  readonly step: Step;
+  readonly fence: Fence;
+}
+
+/** Does the work while heartbeats go out and members that were cancelled meanwhile are aborted. */
 async function watched(
-  deps: MemberDeps,
-  input: StepInput,
-  fence: Fence,
+  { deps, input, fence }: Begun,
   members: Member[],
   ended: Ended[],
   work: (attempt: Attempt) => Promise<void>,
@@ -107,7 +115,7 @@ async function watched(
   const abortAll = (): void =>
     controllers.forEach((controller) => controller.abort(new DomainError("cancelled", "The worker stops.")));
   context.cancellationSignal.addEventListener("abort", abortAll, { once: true });
-  let checking = false;
+  let isChecking = false;
   const check = async (): Promise<void> => {
     const ours = await inTenant(deps.db, input.organization, (sql) => membersOfAttempt(sql, fence));
     for (const [id, controller] of controllers)
@@ -115,14 +123,14 @@ async function watched(
   };
   const timer = setInterval(() => {
     context.heartbeat();
-    if (checking) return;
-    checking = true;
+    if (isChecking) return;
+    isChecking = true;
     check()
       .catch((error: unknown) =>
         deps.log.warn({ err: error, claim_id: input.claimId }, "members could not be checked"),
       )
       .finally(() => {
-        checking = false;
+        isChecking = false;
       });
   }, HEARTBEAT_MS);
   try {
@@ -154,12 +162,8 @@ function verdict({ member, stage, error }: Ended): Verdict {
   return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
-// oxlint-disable-next-line max-params -- the pieces of one attempt, used nowhere else
 async function recordOutcomes(
-  deps: MemberDeps,
-  input: StepInput,
-  step: Step,
-  fence: Fence,
+  { deps, input, step, fence }: Begun,
   ended: readonly Ended[],
 ): Promise<GroupOutcome> {
   for (const { member, error } of ended) {

@@ -81,7 +81,7 @@ function createThreads(workerData: ModelsConfig, idleMs: number) {
   const open = (): Worker => {
     const thread = new Worker(THREAD, { workerData });
     count++;
-    // Whoever waits for its answer reports an error; see `ask`.
+    // An error reaches the caller that waits for the answer; see `ask`.
     thread
       .on("error", () => undefined)
       .once("exit", () => {

@@ -20,9 +20,10 @@ export async function eachOf<T>(
 }
 
 /**
- * Natural batching of writes: one write is under way at a time, and what comes meanwhile, or in the same
- * iteration of the event loop, shares the next. The returned function resolves when the write that held its
+ * Natural batching of writes: one write is under way at a time, and the items that come meanwhile, or in the
+ * same iteration of the event loop, share the next one. The returned function resolves when the write of its
  * item is done, and rejects with that write's error.
+ * @see test/activities/pipeline/concurrency.test.ts
  */
 export function inTurns<T>(write: (items: T[]) => Promise<void>): (item: T) => Promise<void> {
   let gathered: T[] = [];

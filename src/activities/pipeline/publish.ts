@@ -47,7 +47,8 @@ interface Publisher {
 /**
  * Publishes members as they come. Small ones share a transaction; a large one has its own, after its entries
  * were written while hidden, so that nobody waits for it. If a shared transaction fails because of one
- * member, each member is tried alone.
+ * member, each member is tried in its own.
+ * @see test/workflows/document-pipeline.stack.test.ts
  */
 export function createPublisher(deps: PipelineDeps, work: PublishWork): Publisher {
   const small = inTurns<Member>(async (members) => {
@@ -106,8 +107,9 @@ async function mergeWritten(
       inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum));
     const demand = { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS };
     let merged: number;
-    do merged = await deps.writes(demand, merge);
-    while (merged > 0);
+    do {
+      merged = await deps.writes(demand, merge);
+    } while (merged > 0);
   } catch (error) {
     deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
   }
@@ -120,8 +122,8 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
     const mayBeOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
     if (!mayBeOne) return noteAll(work.attempt, group, error);
     for (const member of group)
-      await publishSmall(deps, work, [member]).catch((alone: unknown) =>
-        noteAll(work.attempt, [member], alone),
+      await publishSmall(deps, work, [member]).catch((ownError: unknown) =>
+        noteAll(work.attempt, [member], ownError),
       );
   }
 }
@@ -238,7 +240,6 @@ async function analyzedChunks(
   return indexed;
 }
 
-// oxlint-disable-next-line max-params -- one statement's worth of arguments, used twice above
 async function writeEntries(
   sql: Sql,
   work: PublishWork,

@@ -35,10 +35,10 @@ export function createTurnSweeper({ db, client, nowMs = Date.now }: SweeperDeps)
     if (dead.length === 0 || nowMs() - reachableSinceMs < LEASE_SECONDS * 1_000) return;
     for (const apiProcessId of dead) {
       const lost = await loseTurns(db, apiProcessId);
-      // The turn may have ended in the ledger before its workflow was told, and nobody will tell the workflow
-      // now.
-      const untold = await findTurnsOfProcess(db, apiProcessId, await listRunningTurns(client));
-      await terminateTurns(client, apiProcessId, [...lost, ...untold]);
+      // The process may have died after the ledger got a turn's end and before its workflow did. No process
+      // is left to report that end.
+      const unreported = await findTurnsOfProcess(db, apiProcessId, await listRunningTurns(client));
+      await terminateTurns(client, apiProcessId, [...lost, ...unreported]);
       await deleteApiProcess(db, apiProcessId);
     }
   };

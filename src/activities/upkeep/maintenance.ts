@@ -62,12 +62,12 @@ const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
 /** The next page of organizations, whose numbers are greater than `after`. */
 export async function listOrganizations(deps: MaintenanceDeps, after: number): Promise<OrganizationKey[]> {
-  return told(() => listOrganizationKeys(deps.db.system, after, ORGANIZATIONS_A_PAGE));
+  return asActivity(() => listOrganizationKeys(deps.db.system, after, ORGANIZATIONS_A_PAGE));
 }
 
 /** Maintenance across organizations: expired bookkeeping rows, and runs that no workflow has. */
 export async function maintainInstance(deps: MaintenanceDeps): Promise<MaintenanceCounts> {
-  return told(async () => {
+  return asActivity(async () => {
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
     await drillPoint("maintenance: stray runs queued");
     counts = addCounts(counts, { unfinished_objects: await deps.storage.removeUnfinished(ORPHAN_AGE_MS) });
@@ -81,15 +81,20 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
   });
 }
 
-/** Does everything that is due in one organization. @returns how much was done, by kind of work. */
+/**
+ * Does everything that is due in one organization. @returns how much was done, by kind of work.
+ * @see test/workflows/upkeep/maintenance.own-stack.test.ts
+ */
 export async function maintainOrganization(
   deps: MaintenanceDeps,
   { organization, isThorough }: OrganizationInput,
 ): Promise<MaintenanceCounts> {
-  return told(async () => {
+  return asActivity(async () => {
     const tenant = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => inTenant(deps.db, organization, work);
     let counts: MaintenanceCounts = {};
-    const add = (kind: string, count: number): void => void (counts = addCounts(counts, { [kind]: count }));
+    const add = (kind: string, count: number): void => {
+      counts = addCounts(counts, { [kind]: count });
+    };
     add("audit_rows_chained", await chainRows(deps, organization.id));
     add(
       "audit_log",
@@ -244,7 +249,8 @@ async function untilDone(step: () => Promise<boolean>): Promise<void> {
   for (let isMore = true; isMore;) isMore = await step();
 }
 
-async function told<T>(work: () => Promise<T>): Promise<T> {
+/** Runs `work` with heartbeats, and throws its errors in the form that Temporal keeps. */
+async function asActivity<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await withHeartbeat(work);
   } catch (error) {

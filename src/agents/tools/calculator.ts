@@ -50,7 +50,7 @@ function mathLibrary(): Promise<MathJsInstance> {
 /** Loading takes a sixth of a second, so it waits for the first expression. */
 async function loadMath(): Promise<MathJsInstance> {
   const { all, create } = await import("mathjs/number");
-  // With doubles alone, the time of an operation does not depend on its operands.
+  // With numbers that are all doubles, the time of an operation does not depend on its operands.
   return create(all as FactoryFunctionMap, {});
 }
 

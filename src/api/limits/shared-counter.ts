@@ -1,11 +1,11 @@
 /**
- * Counts requests of callers over all API processes: in memory at once, and in the database afterwards, or
- * before if a limit is near.
+ * Counts requests of callers over all API processes: in memory at once and in the database afterwards, or in
+ * the database first if a limit is almost reached.
  */
 import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
 
-/** How long a count is known to this process alone. */
+/** How long a count stays in this process's memory only. */
 const FLUSH_MS = 200;
 /**
  * The database is asked first if less than this share of the limit is left, or fewer than this many requests.
@@ -13,10 +13,12 @@ const FLUSH_MS = 200;
 const NEAR_SHARE = 0.1;
 const NEAR_REQUESTS = 5;
 const MINUTE_MS = 60_000;
-/** A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB. */
+/**
+ * A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB.
+ */
 const CALLERS_KEPT = { maxSize: 200_000, sizeCalculation: () => 1 };
 
-export interface Standing {
+export interface BudgetState {
   readonly isWithin: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;
@@ -35,9 +37,9 @@ export interface SharedCounter {
    * Counts a request in each of `budgets`, or in none if one of them is known to be used up, so that a
    * refused request takes nothing from the others. Asks the database at most once and never throws: while it
    * is down, each process counts by itself.
-   * @returns the standing of each budget, in their order.
+   * @returns the state of each budget, in their order.
    */
-  count(budgets: readonly CountedBudget[]): Promise<Standing[]>;
+  count(budgets: readonly CountedBudget[]): Promise<BudgetState[]>;
   close(): Promise<void>;
 }
 
@@ -79,6 +81,7 @@ interface Position {
 
 const emptyBatch = (): Batch => ({ size: 0 });
 
+/** @see test/api/rate-limit.database.test.ts */
 export function createSharedCounter({ add, now = Date.now }: CounterParts): SharedCounter {
   const entries = new LRUCache<string, Entry>(CALLERS_KEPT);
   let timer: NodeJS.Timeout | undefined;
@@ -130,7 +133,7 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
       const isRefused = wanted.some(({ entry, limit }) => entry.shared >= limit);
       const positions = isRefused ? wanted.map(({ entry }) => entry.shared + 1) : await positionsOf(wanted);
       return wanted.map(({ entry, limit }, at) =>
-        standingOf(entry, limit, { position: positions[at]!, nowMs: now() }),
+        stateOf(entry, limit, { position: positions[at]!, nowMs: now() }),
       );
     },
     close: () => flush(),
@@ -161,7 +164,7 @@ async function sendBatches(
   }
 }
 
-function standingOf({ minute }: Entry, limit: number, at: Position): Standing {
+function stateOf({ minute }: Entry, limit: number, at: Position): BudgetState {
   const resetSeconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - at.nowMs) / 1_000));
   return {
     isWithin: at.position <= limit,

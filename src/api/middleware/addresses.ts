@@ -1,5 +1,5 @@
 /**
- * Answers what the address and the method decide alone: 414, 404 and 405, and paths with a trailing slash.
+ * Refuses requests by their address and method (414, 404, 405), and accepts paths with a trailing slash.
  */
 import type { Router } from "@koa/router";
 import type { Middleware } from "koa";

@@ -7,7 +7,7 @@ import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
-import type { SharedCounter, Standing } from "../limits/shared-counter.ts";
+import type { SharedCounter, BudgetState } from "../limits/shared-counter.ts";
 
 /** How many are allowed in a minute. */
 export interface RateLimits {
@@ -62,20 +62,20 @@ const budgetOf = (owner: Owner, kind: Kind, quota: number, caller: string): Coun
 
 export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter, "count">): RateLimit {
   const consume = async (ctx: Context, budgets: readonly CountedBudget[], weight = 1): Promise<void> => {
-    const standings = await counter.count(
+    const states = await counter.count(
       budgets.map(({ caller, quota }) => ({ caller, limit: quota, weight })),
     );
-    const { budget, standing } = leastLeft(budgets, standings);
+    const { budget, state } = leastLeft(budgets, states);
     ctx.set({
       "RateLimit-Policy": policyItem(budget),
       "RateLimit-Limit": String(budget.quota),
-      "RateLimit-Remaining": String(standing.remaining),
-      "RateLimit-Reset": String(standing.resetSeconds),
+      "RateLimit-Remaining": String(state.remaining),
+      "RateLimit-Reset": String(state.resetSeconds),
     });
-    if (standing.isWithin) return;
+    if (state.isWithin) return;
     rateLimited.inc({ budget: budget.kind });
     throw new DomainError("rate_limited", "Rate limit exceeded", {
-      retryAfterSeconds: standing.resetSeconds,
+      retryAfterSeconds: state.resetSeconds,
     });
   };
   return {
@@ -128,9 +128,9 @@ function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Princ
  */
 function leastLeft(
   budgets: readonly CountedBudget[],
-  standings: readonly Standing[],
-): { budget: CountedBudget; standing: Standing } {
-  const pairs = budgets.map((budget, at) => ({ budget, standing: standings[at]! }));
-  const left = ({ isWithin, remaining }: Standing): number => (isWithin ? remaining : -1);
-  return pairs.reduce((nearest, pair) => (left(pair.standing) <= left(nearest.standing) ? pair : nearest));
+  states: readonly BudgetState[],
+): { budget: CountedBudget; state: BudgetState } {
+  const pairs = budgets.map((budget, at) => ({ budget, state: states[at]! }));
+  const left = ({ isWithin, remaining }: BudgetState): number => (isWithin ? remaining : -1);
+  return pairs.reduce((nearest, pair) => (left(pair.state) <= left(nearest.state) ? pair : nearest));
 }

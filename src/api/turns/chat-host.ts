@@ -4,7 +4,7 @@
  */
 import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
-import type { ChatActivities, HeldTurns } from "../../activities/chat.ts";
+import type { ChatActivities, TurnsInMemory } from "../../activities/chat.ts";
 import type { ToolActivities } from "../../activities/tools.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -55,7 +55,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
    * Makes the activities of turns. They are in src/activities, from which only src/api/deps.ts may import
    * (lint).
    */
-  readonly createActivities: (turns: HeldTurns) => ChatActivities & ToolActivities;
+  readonly createActivities: (turns: TurnsInMemory) => ChatActivities & ToolActivities;
   readonly queues: { readonly chat: string; readonly tools: string };
 }
 
@@ -72,8 +72,8 @@ export interface ChatHost {
    *   budget is used up, `overloaded` if too many turns are open or the process stops.
    */
   begin(request: TurnRequest, sink: AnswerSink, signal: AbortSignal): Promise<Turn>;
-  /** `open` counts all turns that are held, `behind` those of them that have ended. */
-  counts(): { open: number; behind: number };
+  /** `open` counts all turns in memory, `ended` those of them that have ended. */
+  counts(): { open: number; ended: number };
   /** Refuses new turns, waits for those under way, then aborts the rest and stops. */
   shutdown(): Promise<void>;
 }

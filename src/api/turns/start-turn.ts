@@ -170,7 +170,7 @@ function rowOf(apiProcessId: string, { id = newId(), principal, agent, messages 
   };
 }
 
-/** Logs unexpected errors here, because the caller is not told about them. */
+/** Logs an unexpected error here, because the answer says nothing about it. */
 function asDomainError(error: unknown, log: Log): DomainError {
   if (error instanceof DomainError) return error;
   log.error({ err: error }, "a chat turn failed");

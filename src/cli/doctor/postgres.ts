@@ -99,7 +99,7 @@ async function policies({ db }: PostgresParts): Promise<Finding> {
 
 async function logins({ config, db }: PostgresParts): Promise<Finding> {
   const opened = await db();
-  const { held, refused } = await tryLogins(opened);
+  const { names, refused } = await tryLogins(opened);
   if (refused.length > 0)
     return fail(
       refused.map(({ name, error }) => `${name} is refused: ${reasonOf(error)}`).join("; "),
@@ -113,7 +113,7 @@ async function logins({ config, db }: PostgresParts): Promise<Finding> {
       ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" }
       : { ...config.database, url: "", systemUrl },
   );
-  if (strong === undefined) return ok(`${held.join(", ")}: each may do what its role may and no more`);
+  if (strong === undefined) return ok(`${names.join(", ")}: each may do what its role may and no more`);
   const state = config.database.requiresLogins ? fail : warn;
   return state(
     listFaults(strong.faults),

@@ -3,7 +3,7 @@ import type { RawFileRow } from "../../db/files/by-path.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { etagOf } from "../etag.ts";
 
-/** Changes with the file's content alone, so that a rename keeps caches. */
+/** Changes only with the file's content, so that a rename keeps caches. */
 export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
   return etagOf(file.id, file.sha256);
 }

@@ -13,7 +13,7 @@ import { boundedExpiry, defaultExpiry, requireRoomForKey } from "./key-bounds.ts
 import { type IssuedKey, writeKey } from "./write-key.ts";
 
 interface KeyIssue {
-  /** Null: the caller. Else a member, for whom an administrator of the organization asks. */
+  /** The key's user; null for the caller. Only an administrator may name another member. */
   readonly member: { readonly organizationId: string; readonly userId: string } | null;
   readonly name: string;
   /** Ids of spaces; null: all that its owner reaches, without the private one if an administrator asks. */

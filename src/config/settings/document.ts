@@ -58,7 +58,7 @@ function defaultOf(schema: z.ZodType): string | undefined {
   return `\`${String(value)}\``;
 }
 
-/** The description of the setting's form, which stands on the form itself or on the setting. */
+/** What a setting may be: its schema's description, or else that of the schema inside it. */
 function valuesOf(schema: z.ZodType): string {
   const described = z.globalRegistry.get(schema)?.description;
   if (described !== undefined) return described;

@@ -128,14 +128,14 @@ export const KEYS = {
     isSecret: true,
   }),
   MASTER_KEY_PREVIOUS: masterKey.optional().register(ABOUT, {
-    what: "the master key before this one, until `holdfast keys rotate-master` has wrapped everything anew",
+    what: "the master key before this one, until `holdfast keys rotate-master` has wrapped everything again",
     isSecret: true,
   }),
   KMS_KEY_NAME: kmsKeyName.optional().register(ABOUT, {
     what: "instead of `MASTER_KEY`: a symmetric key of Google Cloud KMS, which never leaves it",
   }),
   KMS_KEY_NAME_PREVIOUS: kmsKeyName.optional().register(ABOUT, {
-    what: "the KMS key before this one, until everything is wrapped anew",
+    what: "the KMS key before this one, until everything is wrapped again",
   }),
   KMS_EMULATOR_HOST: url("http")
     .optional()

@@ -50,7 +50,7 @@ function linkHash(secret: Uint8Array, before: Buffer, seq: number, content: stri
 
 /**
  * Chains up to `limit` rows of the organization that are not chained yet, oldest first, in one transaction.
- * Chainers of one organization wait for each other; whoever appends rows waits for none.
+ * Calls for one organization wait for each other; transactions that append rows wait for none of them.
  * @returns how many rows were chained.
  */
 export async function chainAuditRows(
@@ -71,7 +71,7 @@ export async function chainAuditRows(
     );
     if (rows.length === 0) return 0;
     const chain = await lockChain(sql, organizationId);
-    // Another chainer may have chained some of them before the lock was ours.
+    // Another process may have chained some of them before this transaction had the lock.
     const { rows: free } = await sql.query<{ id: string }>(
       `select id
        from audit_log

@@ -1,5 +1,5 @@
 /**
- * Finds the objects that are to be encrypted anew, exchanges one for its copy, and counts what still needs an
+ * Finds the objects that are to be encrypted again, replaces one by its copy, and counts what still needs an
  * older key.
  */
 import type { Sql } from "../sql.ts";

@@ -9,7 +9,7 @@ export async function findCutOver(pool: pg.Pool, name: string): Promise<Date | n
 }
 
 /**
- * Stores the cut-over as of now. Idempotent: one that is stored keeps its time.
+ * Stores now as the time of the cut-over. Idempotent: a stored one keeps its time.
  * @param pool of the login `system` or the owner.
  * @returns when it was stored.
  */

@@ -22,7 +22,7 @@ export interface KeptAnswer {
 }
 
 /** What a request learns that wants to work under a key. */
-export type KeyStanding =
+export type KeyState =
   | { readonly is: "claimed" }
   | { readonly is: "kept"; readonly answer: KeptAnswer }
   /** Another request works under it. The hash is null while the body of that request is still coming. */
@@ -56,9 +56,9 @@ export async function claimKey(
   key: IdempotencyKey,
   token: string,
   bodyHash: Buffer | null,
-): Promise<KeyStanding> {
+): Promise<KeyState> {
   const found = await readKey(system, key);
-  if (found !== undefined && !found.is_over) return standingOf(found);
+  if (found !== undefined && !found.is_over) return stateOf(found);
   const { rowCount } = await queryOnce(
     system,
     `insert into idempotency_keys (caller_id, route, key, organization_id, token, body_hash, leased_until)
@@ -76,7 +76,7 @@ export async function claimKey(
   );
   if (rowCount === 1) return { is: "claimed" };
   const taken = await readKey(system, key);
-  return taken === undefined ? { is: "busy", bodyHash: null } : standingOf(taken);
+  return taken === undefined ? { is: "busy", bodyHash: null } : stateOf(taken);
 }
 
 async function readKey(system: pg.Pool, key: IdempotencyKey): Promise<KeyRow | undefined> {
@@ -96,7 +96,7 @@ async function readKey(system: pg.Pool, key: IdempotencyKey): Promise<KeyRow | u
   return rows[0];
 }
 
-function standingOf({ body_hash, status, response }: KeyRow): KeyStanding {
+function stateOf({ body_hash, status, response }: KeyRow): KeyState {
   if (status === null || response === null || body_hash === null) return { is: "busy", bodyHash: body_hash };
   return { is: "kept", answer: { status, response, bodyHash: body_hash } };
 }

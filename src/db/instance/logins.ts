@@ -61,8 +61,10 @@ export async function findStrongLogins(
       statements: [],
     };
   }
-  const held = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
-  const found = await Promise.all(held.map(async (name) => ({ name, login: await readLogin(db, name) })));
+  const configured = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
+  const found = await Promise.all(
+    configured.map(async (name) => ({ name, login: await readLogin(db, name) })),
+  );
   const users = found.map(({ name, login }) => ({ name, login: login.login }));
   const faults = found.flatMap(({ name, login }) => {
     const misplaced = misplacement(name, login.login, users);

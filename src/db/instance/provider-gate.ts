@@ -21,8 +21,8 @@ export interface ProviderGate {
    */
   enter(): Promise<Entrance>;
   /**
-   * Keeps every process from asking for so long, at most {@link MAX_CLOSED_SECONDS}; if the database is away,
-   * this process alone. Never shortens an earlier call.
+   * Keeps every process from asking for this long, at most {@link MAX_CLOSED_SECONDS}; only this process if
+   * the database cannot be reached. Never shortens an earlier call.
    * @returns the seconds, within the bound.
    */
   close(seconds: number, code: ErrorCode): Promise<number>;
@@ -108,7 +108,7 @@ async function writeClosed(db: Database, provider: string, seconds: number, code
   );
 }
 
-/** Leaves the gate closed if another process was told to wait for longer than a trial. */
+/** Leaves the gate closed if another process has closed it for longer than a trial takes. */
 async function writeOpen(db: Database, provider: string): Promise<void> {
   await queryOnce(
     db.system,

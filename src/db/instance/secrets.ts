@@ -94,7 +94,7 @@ function wasRefused(error: unknown): boolean {
 /**
  * Wraps every secret by `master` that another master key wraps, in one transaction. The secrets themselves
  * stay the same. Idempotent.
- * @returns how many were wrapped anew.
+ * @returns how many were wrapped again.
  */
 export async function rewrapInstanceSecrets(db: Database, master: MasterKey): Promise<number> {
   return inTransaction(db.maintenance, async (sql) => {

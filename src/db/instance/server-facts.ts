@@ -41,9 +41,9 @@ export async function clockAhead(db: Database): Promise<number> {
  */
 export async function tryLogins(
   db: Database,
-): Promise<{ held: string[]; refused: { name: string; error: unknown }[] }> {
+): Promise<{ names: string[]; refused: { name: string; error: unknown }[] }> {
   const tried = await Promise.all(
-    [...db.held].map(async ([name, pool]) => ({
+    [...db.pools].map(async ([name, pool]) => ({
       name,
       error: await queryOnce(pool, "select 1").then(
         () => undefined,
@@ -53,7 +53,7 @@ export async function tryLogins(
   );
   if (tried.every(({ error }) => error !== undefined)) throw tried[0]!.error;
   return {
-    held: tried.map(({ name }) => name),
+    names: tried.map(({ name }) => name),
     refused: tried.flatMap(({ name, error }) =>
       error === undefined ? [] : [{ name, error: causeOf(error) }],
     ),

@@ -160,7 +160,7 @@ export async function countLiveKeys(sql: Sql, userId: string): Promise<number> {
 
 /** Whether the key has expired, so that a new expiry would make it work again. False for a revoked key. */
 export async function hasExpired(sql: Sql, id: string): Promise<boolean> {
-  // now() is the transaction's beginning, since when it may have waited for lockKeysOfUser.
+  // Not now(): the key may have expired since the transaction began, while it waited for lockKeysOfUser.
   const { rowCount } = await sql.query(
     `select
      from api_keys

@@ -107,6 +107,7 @@ export const DUE_DELETIONS = `
 /**
  * A paused batch has nothing to do, so it is not started and takes no room. A cancelled batch is started
  * whatever the room.
+ * @see test/db/outbox/start-order.database.test.ts
  */
 export const DUE_BATCHES = `
   with recursive waiting as (

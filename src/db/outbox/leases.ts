@@ -1,6 +1,6 @@
 /**
- * The leases of outbox rows. Whoever takes a row leases it before starting its workflow, so that no second
- * process starts it at the same time.
+ * The leases of outbox rows. A process that takes a row leases it before starting its workflow, so that no
+ * second process starts it at the same time.
  * @see https://microservices.io/patterns/data/transactional-outbox.html
  */
 import type pg from "pg";

@@ -14,7 +14,7 @@ export interface Run {
 }
 
 export interface ProvisionChange {
-  /** Where it stands in the file. */
+  /** Where it is in the file. */
   readonly path: string;
   /** Such as `user ada@acme.example`. */
   readonly what: string;
@@ -114,7 +114,7 @@ const KINDS = {
 export type Table = keyof typeof KINDS;
 
 interface Named {
-  /** Where it stands in the file. */
+  /** Where it is in the file. */
   readonly path: string;
   readonly id: string | undefined;
   /** Its name, or a user's e-mail address. */

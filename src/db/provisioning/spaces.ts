@@ -12,7 +12,7 @@ interface NamedMember {
   readonly role: string;
 }
 
-/** @param path where the space stands in the file, such as `organizations[0].spaces[1]`. */
+/** @param path where the space is in the file, such as `organizations[0].spaces[1]`. */
 export async function provisionSpace(
   run: Run,
   scope: Scope,
@@ -73,7 +73,7 @@ async function provisionMember(
 }
 
 /**
- * Makes one of the space's owners its owner of record; whoever is that already stays it.
+ * Makes one of the space's owners its owner of record, unless one of them is that already.
  * @returns the owner of record, or undefined if the space has no owner.
  */
 async function settleOwner(run: Run, spaceId: string): Promise<string | undefined> {

@@ -12,7 +12,7 @@ export interface MadeKey {
   readonly key: string;
 }
 
-/** @param named the organization's users, and where it stands in the file. */
+/** @param named the organization's users, and where they are in the file. */
 export async function provisionKeysOfUsers(
   run: Run,
   maker: KeyMaker,

@@ -4,7 +4,7 @@ import { ensurePrivateSpace } from "../tenancy/spaces.ts";
 import { changeOf, type Located, locate, noteChange, type Run, save } from "./rows.ts";
 import type { Scope } from "./scope.ts";
 
-/** @param path where the user stands in the file, such as `organizations[0].users[1]`. */
+/** @param path where the user is in the file, such as `organizations[0].users[1]`. */
 export async function provisionUser(
   run: Run,
   scope: Scope,

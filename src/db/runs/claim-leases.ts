@@ -1,7 +1,7 @@
 /** All SQL on the leases of claims, by which processes agree who looks after a claim's workflow. */
 import type pg from "pg";
 import type { ErrorCode } from "../../domain/errors.ts";
-import { ALONE_ABOVE_BYTES, type Lane, type Priority } from "../../domain/work/processing.ts";
+import { LARGE_ABOVE_BYTES, type Lane, type Priority } from "../../domain/work/processing.ts";
 import { RUNNING_LEASE, START_LEASE } from "../outbox/leases.ts";
 import { queryOnce } from "../pool.ts";
 import type { Claim } from "./claim.ts";
@@ -87,8 +87,8 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
                  select
                  from pipeline_runs run
                  where run.id = claim.run_ids[1]
-                   and run.file_size > ${ALONE_ABOVE_BYTES}
-               ) as alone`,
+                   and run.file_size > ${LARGE_ABOVE_BYTES}
+               ) as is_for_one_run`,
     [limit],
   );
   return rows.map((row) => ({
@@ -99,7 +99,7 @@ export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise
     runIds: row.run_ids,
     spaceIds: row.space_ids,
     documentIds: row.document_ids,
-    alone: row.alone,
+    isForOneRun: row.is_for_one_run,
     isolated: row.isolated,
     traceparent: row.traceparent,
   }));
@@ -114,7 +114,7 @@ interface ExpiredRow {
   run_ids: string[];
   space_ids: string[];
   document_ids: string[];
-  alone: boolean;
+  is_for_one_run: boolean;
   isolated: boolean;
   traceparent: string | null;
 }

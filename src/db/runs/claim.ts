@@ -16,7 +16,7 @@ export interface Claim {
   /** Null if the previous version made the claim. */
   readonly lane: Lane | null;
   /** The claim has one run by design: a large or a suspected one. */
-  readonly alone: boolean;
+  readonly isForOneRun: boolean;
   /** Its one run is suspected, and is processed in a process that does nothing else. */
   readonly isolated: boolean;
   /** The trace of the first of its runs that has one. */
@@ -29,6 +29,7 @@ export interface Claim {
  * claim if nothing is queued or enough is under way.
  *
  * `test/db/runs/claim.database.test.ts` shows the order.
+ * @see test/db/runs/claim.database.test.ts
  */
 export async function claimRuns(
   system: pg.Pool,
@@ -78,7 +79,7 @@ function claimOf(
     runIds: group.map((row) => row.id),
     spaceIds: group.map((row) => row.space_id),
     documentIds: group.map((row) => row.document_id),
-    alone: isolated || lane === LANES.large,
+    isForOneRun: isolated || lane === LANES.large,
     isolated,
     traceparent: group.find((row) => row.traceparent !== null)?.traceparent ?? null,
   };

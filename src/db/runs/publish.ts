@@ -17,8 +17,8 @@ export interface Publishable {
 
 /**
  * Locks the documents of the runs, ordered by id so that transactions cannot deadlock, and returns the runs
- * that may still be published: active, held by this attempt, and neither document, folder nor space is
- * deleted.
+ * that may still be published: active, taken by this attempt, and in a document, folder and space that
+ * are not deleted.
  */
 export async function lockForPublish(
   sql: Sql,

@@ -14,7 +14,7 @@ const MAX_NAMED = 100;
 
 /**
  * Column `warnings` of pipeline_runs without those about vectors. Shared by the statements that start from
- * the text of a run and embed it anew.
+ * the text of a run and embed it again.
  */
 export const WARNINGS_OF_TEXT = `coalesce((
       select jsonb_agg(warning)

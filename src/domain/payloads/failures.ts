@@ -40,6 +40,7 @@ export function placedFailure(failure: Failure, depth = 0): Failure {
  * Temporal reads it: whoever may call Temporal can make a step fail, as they can terminate a workflow, but no
  * text of theirs gets through.
  * @param begunAt when the workflow began, in milliseconds since 1970.
+ * @see test/domain/payloads/failures.test.ts
  */
 export function trustedFailure(
   failure: Failure,

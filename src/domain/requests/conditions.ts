@@ -28,9 +28,9 @@ export type Scalar = string | number | boolean;
 
 /** One condition that holds for a row or not; all conditions of a request must hold. */
 export interface Condition {
-  /** As in the white list: `file_type`, `doc_metadata.*`. */
+  /** As the list of allowed fields names it: `file_type`, `doc_metadata.*`. */
   readonly field: string;
-  /** What stood for the `*`. */
+  /** The key in the request in place of the `*`; null for a field without one. */
   readonly jsonKey: string | null;
   readonly type: FieldType;
   readonly operator: Operator;

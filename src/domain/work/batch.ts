@@ -30,7 +30,7 @@ export const MAX_BATCH_DOCUMENTS = 100_000;
 /** How many runs one statement cancels. */
 export const CANCELS_A_STEP = 5_000;
 
-interface BatchStanding {
+interface BatchState {
   readonly status: BatchStatus;
   readonly accepted: number;
   /** Runs by status, without those whose document was purged meanwhile. */
@@ -46,7 +46,7 @@ const MINUTE_MS = 60_000;
 const SHORTEST_RATE_MS = 1_000;
 
 /** Counts, progress (0 to 1), rate and remaining time of a batch, from the states of its runs. */
-export function describeBatch(batch: BatchStanding, nowMs: number) {
+export function describeBatch(batch: BatchState, nowMs: number) {
   const count = (status: RunStatus): number => batch.counts[status] ?? 0;
   const known = RUN_STATUSES.reduce((sum, status) => sum + count(status), 0);
   const active = ACTIVE_STATUSES.reduce((sum, status) => sum + count(status), 0);
@@ -70,7 +70,7 @@ export function describeBatch(batch: BatchStanding, nowMs: number) {
  * begins.
  */
 function ratePerMinute(
-  { started_at, completed_at, ended_lately }: BatchStanding,
+  { started_at, completed_at, ended_lately }: BatchState,
   ended: number,
   nowMs: number,
 ): number | null {

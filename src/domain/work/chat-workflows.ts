@@ -1,7 +1,7 @@
 /** The inputs of the workflows of chat turns. */
 import type { ToolCall } from "./turn.ts";
 
-/** On whose behalf a tool runs. Its rights are looked up anew for every call. */
+/** On whose behalf a tool runs. Its rights are looked up for every call. */
 export interface ToolCaller {
   readonly organization: { readonly id: string; readonly num: number };
   readonly agentId: string;

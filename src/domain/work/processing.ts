@@ -75,6 +75,8 @@ const LONGEST_WAIT_MS = 30_000;
 /**
  * Milliseconds to wait after attempt `count` (from 0): 1 s, doubling to 30 s, but never less than
  * `retryAfterSeconds`.
+ * @example waitMs(0, null) // 1000
+ * @example waitMs(0, 90) // 90000
  */
 export function waitMs(count: number, retryAfterSeconds: number | null): number {
   const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(count, 10));
@@ -88,7 +90,7 @@ export const MAX_CLAIM_RUNS = 32;
 /** How many processes of its own a suspected run may kill before it fails with `worker_crashed`. */
 export const MAX_ISOLATED_LOSSES = 3;
 /** Larger files get a claim of their own, so that small ones never wait for them. */
-export const ALONE_ABOVE_BYTES = 1_048_576;
+export const LARGE_ABOVE_BYTES = 1_048_576;
 
 /**
  * Runs of one lane are claimed together: `quick` ones take moments, `middle` ones are small files that may

@@ -26,7 +26,7 @@ export async function unzip(zipPath: string, folder: string): Promise<void> {
 
 async function openZip(path: string): Promise<ZipFile> {
   try {
-    // Names are decoded here, so that one that leads out of the folder is told from a damaged directory.
+    // Names are decoded here, so that one that leads out of the folder is not taken for a damaged directory.
     return await openPromise(path, { autoClose: false, decodeStrings: false });
   } catch (error) {
     throw new Error("not a zip file", { cause: error });

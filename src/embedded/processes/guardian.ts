@@ -32,7 +32,7 @@ export async function startGuardian(dataDir: string, record: ProcessRecord): Pro
     });
     // It must outlive this process without keeping it alive.
     child.unref();
-    // A guardian that was killed cannot be told; the next start then ends what is left.
+    // The pipe breaks if the guardian was killed; the next start then ends what is left.
     child.stdin?.on("error", () => undefined);
     return {
       release() {

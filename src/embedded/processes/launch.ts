@@ -39,7 +39,7 @@ export interface Running {
   /** Kills it and its process group at once. */
   kill(): void;
   /** Sends it a message over its channel. */
-  tell(message: string): void;
+  send(message: string): void;
   /** The last lines that this launch wrote. */
   logTail(): Promise<string>;
 }
@@ -61,10 +61,10 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     ...identity,
   });
   if (options.onMessage !== undefined) child.on("message", options.onMessage);
-  let ended = false;
+  let hasEnded = false;
   const exited = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
-      ended = true;
+      hasEnded = true;
       stopRotating();
       // Kills what it left in its group, such as the parser processes of a worker that was killed.
       signalGroup(child.pid, "SIGKILL");
@@ -85,16 +85,16 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     pid,
     stopSignal: options.stopSignal,
     exited,
-    hasExited: () => ended,
+    hasExited: () => hasEnded,
     kill() {
-      if (!ended) signalGroup(pid, "SIGKILL");
+      if (!hasEnded) signalGroup(pid, "SIGKILL");
     },
-    tell(message) {
+    send(message) {
       // If it has ended meanwhile, `exited` says so.
       if (child.connected) child.send(message, () => undefined);
     },
     async stop() {
-      if (ended) return;
+      if (hasEnded) return;
       child.kill(options.stopSignal);
       const grace = new AbortController();
       await Promise.race([
@@ -102,7 +102,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
         sleep(options.stopGraceMs, undefined, { signal: grace.signal }).catch(() => undefined),
       ]);
       grace.abort();
-      if (!ended) signalGroup(pid, "SIGKILL");
+      if (!hasEnded) signalGroup(pid, "SIGKILL");
       await exited;
     },
     logTail: () => readTail(options.logPath, start),

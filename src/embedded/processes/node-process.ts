@@ -50,7 +50,7 @@ export function programPart(name: "api" | "worker", options: ProgramOptions): Pr
     const launched = await waiting;
     waiting = undefined;
     if (launched === undefined || launched.running.hasExited()) return undefined;
-    launched.running.tell(main);
+    launched.running.send(main);
     return launched;
   };
   return {

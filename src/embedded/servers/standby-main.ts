@@ -14,8 +14,10 @@ const IMPORT = /^import (?!type )[^;]*? from "([^"]+)";$/gm;
 // Ends together with the process that started it.
 const orphaned = (): never => process.exit(0);
 process.once("disconnect", orphaned);
-let isTold = false;
-const told = once(process, "message").finally(() => (isTold = true));
+let isAssigned = false;
+const assignment = once(process, "message").finally(() => {
+  isAssigned = true;
+});
 
 const packages = new Set<string>();
 for (const path of globSync("**/*.ts", { cwd: SOURCES, exclude: OTHERS })) {
@@ -26,14 +28,14 @@ for (const path of globSync("**/*.ts", { cwd: SOURCES, exclude: OTHERS })) {
 for (const name of packages) await import(name).catch(() => undefined);
 
 // The first bundle of the workflows takes twice as long as the next, so this one is made only to warm up.
-if (process.argv[2] === "worker" && !isTold) {
+if (process.argv[2] === "worker" && !isAssigned) {
   // oxlint-disable-next-line typescript/no-restricted-imports -- loaded only to warm it up
   const { DefaultLogger, bundleWorkflowCode } = await import("@temporalio/worker");
   const workflowsPath = join(SOURCES, "workflows/index.ts");
   await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger("ERROR") }).catch(() => undefined);
 }
 
-const [program] = (await told) as [string];
+const [program] = (await assignment) as [string];
 process.removeListener("disconnect", orphaned);
 process.argv[1] = program;
 await import(program);

@@ -1,4 +1,4 @@
-/** What a chat model is asked and what it answers, whoever provides it. */
+/** What a chat model is asked and what it answers, independent of its provider. */
 
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }
@@ -33,8 +33,8 @@ export interface ChatRequest {
   readonly max_tokens?: number | undefined;
   readonly response_format?: unknown;
   /**
-   * `{effort}` alone is sent as OpenAI's `reasoning_effort`; any other object is sent as `reasoning`, which
-   * is what other providers take.
+   * An object with only `effort` is sent as OpenAI's `reasoning_effort`; any other object is sent as
+   * `reasoning`, which is what other providers take.
    */
   readonly reasoning?: unknown;
   readonly tools?: readonly ToolDefinition[] | undefined;

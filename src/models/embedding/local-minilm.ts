@@ -141,14 +141,14 @@ function settle(job: Job | undefined, answer: ThreadAnswer): void {
 function createPool(data: ThreadData, maxThreads: number): Pool {
   const queue = createQueue();
   const threads = new Set<Thread>();
-  let closed = false;
+  let isClosed = false;
 
   const feed = (thread: Thread): void => {
     thread.job = queue.next();
     if (thread.job !== undefined) {
       thread.worker.ref();
       send(thread, { text: thread.job.text });
-    } else if (!closed) {
+    } else if (!isClosed) {
       thread.worker.unref();
     }
   };
@@ -186,13 +186,13 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
     },
     embed: async (texts, kind, signal) => {
       signal?.throwIfAborted();
-      if (closed) throw new DomainError("provider_unavailable", "The local embedding model is closed.");
+      if (isClosed) throw new DomainError("provider_unavailable", "The local embedding model is closed.");
       const vectors = queue.add(texts, kind, signal);
       dispatch();
       return vectors;
     },
     close: async () => {
-      closed = true;
+      isClosed = true;
       queue.failAll(new DomainError("provider_unavailable", "The local embedding model is closed."));
       await Promise.all([...threads].map(endThread));
     },

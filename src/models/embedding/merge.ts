@@ -43,7 +43,7 @@ export interface MergingEmbeddingModel extends Omit<EmbeddingModel, "embed"> {
 
 /**
  * A model that sends the texts of several callers in one request. While requests are under way the next ones
- * gather, each of one organization (`queue.ts` says which). An abort ends the call of that caller alone; an
+ * gather, each of one organization (`queue.ts` says which). An abort ends only that caller's call; an
  * outage reaches all callers of its request. A request that is refused, perhaps for one text, is split.
  *
  * @example `test/models/embedding/merge.test.ts`

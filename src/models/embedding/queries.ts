@@ -63,7 +63,7 @@ function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): 
 export function cacheQueries(model: EmbeddingModel, options: CacheOptions): QueryEmbeddings {
   const { maxEntries = 10_000, timeoutMs } = options;
   const others = new Map<string, Promise<QueryEmbeddings | null>>();
-  /** By the question alone: a vector does not depend on the organization that asked first. */
+  /** Keyed by the question only: a vector does not depend on the organization that asked first. */
   const kept = new LRUCache<string, Float32Array>({ max: maxEntries });
   const underWay = new Map<string, Promise<Float32Array>>();
   const merged = mergeEmbeddings(model, {

@@ -1,4 +1,4 @@
-/** What an embedding model is, whoever provides it. */
+/** What an embedding model is, independent of its provider. */
 
 /**
  * A question and the text that answers it may be embedded differently; questions are also embedded first if

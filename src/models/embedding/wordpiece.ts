@@ -49,7 +49,7 @@ const IDEOGRAPH = /^[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF]$/u;
 const RARE_IDEOGRAPH =
   /^[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]$/u;
 
-type Kind = "drop" | "space" | "alone" | "letter";
+type Kind = "drop" | "space" | "word" | "letter";
 interface Normalised {
   readonly kind: Kind;
   readonly text: string;
@@ -67,8 +67,8 @@ function normalise(character: string): Normalised {
   if (character === "\t" || character === "\n" || character === "\r") kind = "space";
   else if (DROPPED.test(character)) kind = "drop";
   else if (SPACE.test(character)) kind = "space";
-  else if (IDEOGRAPH.test(character) || RARE_IDEOGRAPH.test(character)) kind = "alone";
-  else if (PUNCTUATION.test(text)) kind = "alone";
+  else if (IDEOGRAPH.test(character) || RARE_IDEOGRAPH.test(character)) kind = "word";
+  else if (PUNCTUATION.test(text)) kind = "word";
   const made = { kind, text };
   if (normalisedCharacters.size < MAX_MEMO) normalisedCharacters.set(character, made);
   return made;
@@ -97,9 +97,9 @@ function eachWord(text: string, visit: (word: Word) => boolean): void {
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
     const end = at + character.length;
     const { kind, text: normalised } = normalise(character);
-    if ((kind === "space" || kind === "alone") && !flush()) return;
-    if (kind === "letter" || kind === "alone") append(word, normalised, at, end);
-    if (kind === "alone" && !flush()) return;
+    if ((kind === "space" || kind === "word") && !flush()) return;
+    if (kind === "letter" || kind === "word") append(word, normalised, at, end);
+    if (kind === "word" && !flush()) return;
     at = end;
   }
   flush();
@@ -134,15 +134,15 @@ function eachToken(vocabulary: Vocabulary, text: string, visit: Visit): void {
   let reached = 0;
   // One character may become several units. A token that begins inside it gets an empty range, so that none
   // overlap.
-  const tell = (id: number, start: number, end: number): boolean => {
+  const report = (id: number, start: number, end: number): boolean => {
     const from = Math.max(start, reached);
     reached = Math.max(end, from);
     return visit(id, from, reached);
   };
   eachWord(text, (word) => {
     const found = isTooLong(word.text) ? undefined : pieces(vocabulary, word.text);
-    if (found === undefined) return tell(vocabulary.unknown, word.starts[0] ?? 0, word.ends.at(-1) ?? 0);
-    return found.every(({ id, from, to }) => tell(id, word.starts[from] ?? 0, word.ends[to - 1] ?? 0));
+    if (found === undefined) return report(vocabulary.unknown, word.starts[0] ?? 0, word.ends.at(-1) ?? 0);
+    return found.every(({ id, from, to }) => report(id, word.starts[from] ?? 0, word.ends[to - 1] ?? 0));
   });
 }
 

@@ -16,8 +16,8 @@ export class MayBeOfOneText extends DomainError {}
 export class ProviderBroke extends DomainError {}
 
 /**
- * What looks like an outage, although the provider answers other requests at the same time. Whoever asked for
- * a single text waits as in an outage; a request of several texts is split.
+ * What looks like an outage, although the provider answers other requests at the same time. A request for
+ * a single text waits as in an outage; one for several texts is split.
  */
 export class FailedWhileOthersSucceed extends DomainError {}
 

@@ -22,8 +22,8 @@ interface Gate {
 const DEFAULT_CLOSED_SECONDS = 1;
 
 /**
- * A provider that has answered another request within this time is not down; the failed request is looked at
- * by itself.
+ * A provider that has answered another request within this time is not down; the failed request is judged
+ * separately.
  */
 const JUST_MS = 2_000;
 

@@ -18,7 +18,7 @@ const MAX_REFUSAL_BYTES = 65_536;
 /**
  * Sends JSON and resolves with the answer's text in the pieces in which it comes. A reader that leaves early
  * lets the rest of the answer arrive unread, so that the connection serves the next request. This takes half
- * the time of `fetch`, since no piece passes web streams; `fetch` is used for redirects alone.
+ * the time of `fetch`, since no piece passes web streams; `fetch` is used only for redirects.
  *
  * @throws APIError for an answer that is no success, APIConnectionError if none begins; the reason of
  *   `signal` after it is aborted.

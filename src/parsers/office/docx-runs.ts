@@ -73,7 +73,7 @@ function readElement(reading: Reading, element: MarkupElement): void {
 
 const EMPTY: MarkupElement = { name: "", attributes: {}, children: [] };
 
-/** Elements that stand for something else than the text inside them. */
+/** Elements that stand for something other than the text inside them. */
 const ANCHORS: Readonly<Record<string, (reading: Reading, element: MarkupElement) => void>> = {
   footnoteReference: (reading, element) => readNote(reading, "footnote", attribute(element, "id") ?? ""),
   endnoteReference: (reading, element) => readNote(reading, "endnote", attribute(element, "id") ?? ""),

@@ -1,7 +1,7 @@
 /** Decides which waiting document gets a free parser process. */
 
 import { createFairQueue, type Owner } from "../../domain/fair-queue.ts";
-import { ALONE_ABOVE_BYTES } from "../../domain/work/processing.ts";
+import { LARGE_ABOVE_BYTES } from "../../domain/work/processing.ts";
 import type { ChildOutcome, ParserChild } from "./parser-child.ts";
 
 export interface ChildJob {
@@ -44,7 +44,7 @@ function mayHave(
 ): boolean {
   const left = counts.size + counts.spares - uses.length;
   if (left > counts.spares) return true;
-  if (left === 0 || size > ALONE_ABOVE_BYTES) return false;
+  if (left === 0 || size > LARGE_ABOVE_BYTES) return false;
   const ofOrganization = uses.filter((use) => use.owner.organizationId === owner.organizationId);
   const ofUser = ofOrganization.filter((use) => use.owner.userId === owner.userId);
   if (left === 1) return ofOrganization.length === 0;

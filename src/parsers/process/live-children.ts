@@ -1,4 +1,4 @@
-/** Starts parser processes behind their sandbox, and knows which of them live. */
+/** Starts parser processes inside their sandbox, and keeps a list of those that run. */
 
 import { startParserChild, type ChildLimits, type ParserChild } from "./parser-child.ts";
 import { prepareSandbox, type Sandbox } from "./sandbox/sandbox.ts";

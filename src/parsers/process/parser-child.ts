@@ -1,5 +1,5 @@
 /**
- * One parser process: starts it behind its sandbox, watches its time and memory, and kills it over a limit.
+ * One parser process: starts it inside its sandbox, watches its time and memory, and kills it over a limit.
  */
 
 import { fork, type ChildProcess } from "node:child_process";

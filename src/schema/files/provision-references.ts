@@ -94,7 +94,7 @@ function exact(value: unknown): string {
   return String(value);
 }
 
-/** Names and e-mail addresses are the same if they differ in case or outer blanks alone. */
+/** Names and e-mail addresses are the same if they differ only in case or in blanks around them. */
 function folded(value: unknown): string {
   return typeof value === "string" ? value.trim().toLowerCase() : "";
 }

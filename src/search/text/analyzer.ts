@@ -223,19 +223,19 @@ export function analyzeQuery(text: string, present: readonly string[] = STEMMED_
   const spokenIn = (token: Token): string | null =>
     scriptOf(token.text) === "cyrillic" ? (cyrillic ?? "ru") : latin;
   const shouts = text === text.toUpperCase();
-  const telling = tokens.filter(
+  const meaningful = tokens.filter(
     (token) =>
       token.isExact ||
       !isFunctionWord(shouts ? token.text.toLowerCase() : token.text, spokenIn(token) ?? DEFAULT_LANGUAGE),
   );
   const words = new Map<string, QueryWord>();
-  for (const token of telling.length > 0 ? telling : tokens) {
+  for (const token of meaningful.length > 0 ? meaningful : tokens) {
     // Stemming in twenty languages takes most of the time, so what would be ignored is not stemmed.
     if (words.size >= MAX_QUERY_WORDS && !words.has(keyOf(token))) continue;
     for (const [key, terms, share] of wordsOf(
       token,
       present,
-      telling.length > 0 ? spokenIn(token) : DEFAULT_LANGUAGE,
+      meaningful.length > 0 ? spokenIn(token) : DEFAULT_LANGUAGE,
     )) {
       const known = words.get(key);
       if (known !== undefined) known.weight += share;

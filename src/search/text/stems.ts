@@ -39,8 +39,8 @@ const CACHED_WORDS = 40_000;
 const stemmers = new Map<string, Stem>();
 
 /**
- * Begins anew when the Map is full: in this hot loop an eviction would cost more than the stems that are
- * lost.
+ * Drops all stems when the Map is full: in this hot loop, evicting one by one would cost more than computing
+ * them again.
  */
 function cached(stem: Stem): Stem {
   let known = new Map<string, string>();

@@ -20,13 +20,13 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
   const iterator = source[Symbol.asyncIterator]();
   let pieces: Buffer[] = [];
   let buffered = 0;
-  let ended = false;
+  let hasEnded = false;
 
   async function fill(bytes: number): Promise<void> {
-    while (buffered < bytes && !ended) {
+    while (buffered < bytes && !hasEnded) {
       const next = await iterator.next();
       if (next.done === true) {
-        ended = true;
+        hasEnded = true;
       } else if (next.value.byteLength > 0) {
         pieces.push(Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength));
         buffered += next.value.byteLength;
@@ -64,7 +64,7 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
       return buffered === 0;
     },
     async close() {
-      if (!ended) await iterator.return?.();
+      if (!hasEnded) await iterator.return?.();
     },
   };
 }

@@ -23,7 +23,7 @@ const MAX_RETRIES = 3;
 const MAX_RETRY_DELAY_S = 8;
 /** Bytes that an upload keeps in memory to send them again; a multiple of 256 KiB. */
 const UPLOAD_CHUNK_BYTES = 4 * 1024 * 1024;
-/** A download without a byte for so long is cut, and continued where it stopped. */
+/** A download that gets no byte for this long is cut, and continued where it stopped. */
 const STALL_MS = 30_000;
 
 export interface GcsSettings {

@@ -1,4 +1,4 @@
-/** The identity that our workers give to Temporal, from which older versions can be told. */
+/** The identity that our workers give to Temporal; it shows which of them are of an older version. */
 import { hostname } from "node:os";
 
 /** Follows the process and its machine, which are all that workers of version 0.3.0 name. */

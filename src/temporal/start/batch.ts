@@ -16,7 +16,7 @@ interface StartableBatch {
 
 /**
  * Starts the batch's workflow unless it runs already. If it was terminated before the batch ended, it is
- * started anew, because its steps are idempotent.
+ * started again: its steps are idempotent.
  */
 export async function startBatch(
   client: Client,

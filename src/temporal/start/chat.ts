@@ -47,8 +47,9 @@ export interface ChatStarter {
 }
 
 /**
- * @param client called each time, because the process may have connected anew.
+ * @param client called each time, because the process may have connected again.
  * @throws what the client throws
+ * @see test/workflows/chat/chat-turns.stack.test.ts
  */
 export function createChatStarter(client: () => Client, queue: string): ChatStarter {
   const shared = {

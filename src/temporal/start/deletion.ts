@@ -9,7 +9,7 @@ import { ATTRIBUTES } from "../search-attributes.ts";
 
 /**
  * Starts the deletion's workflow unless it runs already. If it was terminated before it was done, it is
- * started anew, because its steps are idempotent.
+ * started again: its steps are idempotent.
  */
 export async function startDeletion(client: Client, input: DeletionInput, kind: string): Promise<void> {
   try {

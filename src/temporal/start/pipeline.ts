@@ -12,7 +12,8 @@ export interface StartableClaim {
   readonly organization: { readonly id: string; readonly num: number };
   readonly priority: 0 | 1;
   readonly runIds: readonly string[];
-  readonly alone: boolean;
+  /** True if the claim was made for one large or suspected run; its workflow then has that run's id. */
+  readonly isForOneRun: boolean;
   readonly isolated: boolean;
   readonly spaceIds: readonly string[];
   readonly documentIds: readonly string[];
@@ -29,7 +30,7 @@ export async function startPipeline(client: Client, claim: StartableClaim): Prom
     claimId: claim.id,
     isolated: claim.isolated,
   };
-  const workflowId = claim.alone
+  const workflowId = claim.isForOneRun
     ? documentWorkflowId(claim.organization.id, claim.runIds[0]!, claim.id)
     : pipelineWorkflowId(claim.organization.id, claim.id);
   try {

@@ -86,7 +86,7 @@ describe("lanes", () => {
       [LANES.large, 1],
       [LANES.large, 1],
     ]);
-    expect(claims.map((one) => one.alone)).toEqual([false, false, true, true]);
+    expect(claims.map((one) => one.isForOneRun)).toEqual([false, false, true, true]);
   });
 
   test("a small file does not wait for large ones of the same user", async () => {

@@ -1,7 +1,7 @@
 /** Makes callers whose request has an Idempotency-Key, for tests of commands that need only a database. */
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../../../src/commands/caller.ts";
-import { claimKey, keepAnswer, type KeyStanding } from "../../../src/db/instance/idempotency.ts";
+import { claimKey, keepAnswer, type KeyState } from "../../../src/db/instance/idempotency.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 
 const BODY_HASH = Buffer.alloc(32);
@@ -10,7 +10,7 @@ const BODY_HASH = Buffer.alloc(32);
 export async function underKey(
   db: OwnedDatabase,
   caller: Caller,
-): Promise<{ caller: Caller; repeat(): Promise<KeyStanding> }> {
+): Promise<{ caller: Caller; repeat(): Promise<KeyState> }> {
   const key = {
     organizationId: caller.principal.organization.id,
     callerId: caller.principal.user.id,

@@ -6,8 +6,8 @@ import type { Turn } from "../turn.ts";
 
 const STARTS_IN_FLIGHT = 2;
 /**
- * If more clients than this go away at once, the rest of their turns are marked as cancelled in the database
- * alone.
+ * If more clients than this go away at once, the rest of their turns are marked as cancelled only in the
+ * database.
  */
 const WAITING_MAX = 1_000;
 

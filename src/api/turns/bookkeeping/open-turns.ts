@@ -1,14 +1,14 @@
 /**
- * Holds the turns of this process, from their first model call until their bookkeeping workflow has adopted
- * their end.
+ * Keeps the turns of this process in memory, from their first model call until their bookkeeping workflow has
+ * adopted their end.
  */
 import { LRUCache } from "lru-cache";
-import type { AdoptedEnd, HeldTurns } from "../../../activities/chat.ts";
+import type { AdoptedEnd, TurnsInMemory } from "../../../activities/chat.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { StepResult } from "../../../domain/work/turn.ts";
 import type { Turn } from "../turn.ts";
 
-export interface OpenTurns extends HeldTurns {
+export interface OpenTurns extends TurnsInMemory {
   add(turn: Turn): void;
   /** Lets go of a turn that nothing will adopt. */
   release(turnId: string): void;
@@ -17,15 +17,15 @@ export interface OpenTurns extends HeldTurns {
    * @throws DomainError `overloaded` after three seconds.
    */
   room(signal: AbortSignal): Promise<void>;
-  /** `open` counts all turns that are held, `behind` those of them that have ended. */
-  counts(): { open: number; behind: number };
+  /** `open` counts all turns in memory, `ended` those of them that have ended. */
+  counts(): { open: number; ended: number };
   all(): Turn[];
-  /** Resolves when no turn is held, or after `timeoutMs`. */
+  /** Resolves when no turn is left, or after `timeoutMs`. */
   drained(timeoutMs: number): Promise<void>;
 }
 
 /** Ended turns that may wait for their workflow at once. */
-const BEHIND_MAX = 512;
+const ENDED_MAX = 512;
 const WAIT_FOR_ROOM_MS = 3_000;
 /**
  * An ended turn that nothing adopts, because its workflow was ended from outside, is let go of after this.
@@ -34,33 +34,34 @@ const KEPT_MS = 60_000;
 /** How many last steps of ended turns are kept to answer a repeated activity; each is a few bytes. */
 const ENDS_KEPT = 1_000;
 
+/** @see test/api/turns/bookkeeping/open-turns.test.ts */
 export function createOpenTurns(): OpenTurns {
-  const held = new Map<string, Turn>();
-  const behind = new Map<string, NodeJS.Timeout>();
+  const turns = new Map<string, Turn>();
+  const ended = new Map<string, NodeJS.Timeout>();
   const released = createSignal();
   const ends = new LRUCache<string, StepResult>({ max: ENDS_KEPT });
 
   const release = (turnId: string): void => {
-    clearTimeout(behind.get(turnId));
-    behind.delete(turnId);
-    held.delete(turnId);
+    clearTimeout(ended.get(turnId));
+    ended.delete(turnId);
+    turns.delete(turnId);
     released.fire();
   };
 
   return {
     add(turn) {
       const turnId = turn.row.id;
-      held.set(turnId, turn);
+      turns.set(turnId, turn);
       void turn.result.then(() => {
-        if (!held.has(turnId)) return;
+        if (!turns.has(turnId)) return;
         const timer = setTimeout(() => release(turnId), KEPT_MS);
-        behind.set(turnId, timer);
+        ended.set(turnId, timer);
       });
     },
     release,
     async room(signal) {
       const until = Date.now() + WAIT_FOR_ROOM_MS;
-      while (behind.size >= BEHIND_MAX) {
+      while (ended.size >= ENDED_MAX) {
         signal.throwIfAborted();
         const leftMs = until - Date.now();
         if (leftMs <= 0)
@@ -68,14 +69,14 @@ export function createOpenTurns(): OpenTurns {
         await released.wait(leftMs, signal);
       }
     },
-    counts: () => ({ open: held.size, behind: behind.size }),
-    all: () => [...held.values()],
+    counts: () => ({ open: turns.size, ended: ended.size }),
+    all: () => [...turns.values()],
     async drained(timeoutMs) {
       const until = Date.now() + timeoutMs;
-      while (held.size > 0 && Date.now() < until) await released.wait(until - Date.now());
+      while (turns.size > 0 && Date.now() < until) await released.wait(until - Date.now());
     },
     async adopt(turnId): Promise<AdoptedEnd> {
-      const turn = held.get(turnId);
+      const turn = turns.get(turnId);
       if (!turn) return "unknown";
       const end = await turn.firstPart;
       if (turn.status === undefined) return "handed_over";
@@ -83,7 +84,7 @@ export function createOpenTurns(): OpenTurns {
       return end === "handed_over" ? turn.status : end;
     },
     async step(turnId, no, results) {
-      const turn = held.get(turnId);
+      const turn = turns.get(turnId);
       // Temporal runs the activity again if its result was lost on the way: it gets the same result.
       if (!turn) return ends.get(turnId) ?? { type: "unknown" };
       const step = await turn.step(no, results);
@@ -92,7 +93,7 @@ export function createOpenTurns(): OpenTurns {
       release(turnId);
       return step;
     },
-    abortedSignal: (turnId) => held.get(turnId)?.aborted,
+    abortedSignal: (turnId) => turns.get(turnId)?.aborted,
   };
 }
 

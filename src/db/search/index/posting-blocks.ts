@@ -98,8 +98,9 @@ export function countPostings(block: Uint8Array, live: Uint8Array | null): numbe
       step |= (byte & 0x7f) << shift;
     }
     if ((step & 1) === 1) {
-      do byte = block[at++]!;
-      while (byte > 0x7f);
+      do {
+        byte = block[at++]!;
+      } while (byte > 0x7f);
     }
     place += (step >>> 1) + 1;
     found += live === null ? 1 : live[place]!;

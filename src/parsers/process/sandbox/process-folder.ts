@@ -45,7 +45,7 @@ interface Folders extends ProcessFolders {
 }
 
 /**
- * The folder belongs to this process. The other user may read it, and write the scratch folder alone: root
+ * The folder belongs to this process. The other user may read it, and write only to the scratch folder: root
  * must not work in a folder to which another user writes.
  *
  * @param userId User and group of the process that reads the folder, if it is not this process's user; this

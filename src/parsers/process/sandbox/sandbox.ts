@@ -75,7 +75,7 @@ export function isWhole({ on }: Sandbox): boolean {
   return has("limits") && has("privileges") && has("network", "calls") && has("user", "files");
 }
 
-/** The command that is tried behind the layers. */
+/** Makes the command that is tried inside the layers. */
 type Attempt = (process: ConfinedProcess) => string[];
 
 async function applicable(
@@ -97,7 +97,7 @@ async function applicable(
   return { applied, off };
 }
 
-/** Why the command cannot be run behind these layers; undefined if it can. */
+/** Why the command cannot be run inside these layers; undefined if it can. */
 async function failure(
   layers: readonly Layer[],
   probe: ConfinedProcess,

@@ -23,7 +23,7 @@ test("a step repeated after the turn's end gets the same answer, without a model
   expect(await openTurns.step("one", 1, [])).toEqual(ended);
   expect(await openTurns.step("one", 1, [])).toEqual(ended);
   expect(asked).toEqual([1]);
-  expect(openTurns.counts()).toEqual({ open: 0, behind: 0 });
+  expect(openTurns.counts()).toEqual({ open: 0, ended: 0 });
 });
 
 test("the answers of a bounded number of ended turns are kept", async () => {
