@@ -2,6 +2,7 @@
  * Measures what one tenant's hostile inputs do to the uploads, searches, chats and /health of another,
  * compared with two processes that just burn both cores.
  */
+import { cleanUp } from "./hurt-clean-up.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { loadavg } from "node:os";
 import { Command } from "commander";
@@ -10,7 +11,6 @@ import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import {
   backticks,
-  cleanUp,
   HOSTILE_INPUTS,
   type HostileInput,
   JSON_BODIES,

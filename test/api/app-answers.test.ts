@@ -4,8 +4,8 @@ import Koa from "koa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docsRoutes } from "../../src/api/routes/service/docs.ts";
 import { listen } from "../../src/api/server.ts";
-import { THING_ROUTES, ask as askAt, json, waitsWasAborted } from "../support/stack/thing-routes.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { THING_ROUTES, ask as askAt, json, waitsWasAborted } from "../support/app/thing-routes.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 let app: TinyApp;
 beforeAll(async () => {

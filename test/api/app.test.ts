@@ -1,7 +1,7 @@
 /** What a request meets before its handler: addresses, methods, and its body. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ID, THING_ROUTES, ask as askAt, json } from "../support/stack/thing-routes.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { ID, THING_ROUTES, ask as askAt, json } from "../support/app/thing-routes.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 let app: TinyApp;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { leakedKeyRoutes } from "../../src/api/routes/callers/leaked-keys.ts";
 import type { Authenticator } from "../../src/auth/authenticate.ts";
 import type { LeakedKeys } from "../../src/auth/leaked-keys.ts";
 import { DomainError } from "../../src/domain/errors.ts";
-import { startTinyApp } from "../support/stack/tiny-app.ts";
+import { startTinyApp } from "../support/app/tiny-app.ts";
 
 /** Keeps the texts of each report instead of revoking keys. */
 function reportingTo(reported: (readonly string[])[]): LeakedKeys {

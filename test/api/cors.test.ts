@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineRoute } from "../../src/api/route.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 const route = defineRoute({
   method: "GET",

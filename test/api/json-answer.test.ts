@@ -7,7 +7,7 @@ import { z } from "zod";
 import { jsonPieces, PIECE_CHARACTERS } from "../../src/api/json-answer.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { envelope, pageOf, Timestamp } from "../../src/schema/common.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 const Item = z.object({ text: z.string(), at: Timestamp, note: z.string().optional() });
 const Answer = z.object({

@@ -6,7 +6,7 @@ import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 const AT_MOST = 3;
 

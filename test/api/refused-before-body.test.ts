@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Route } from "../../src/api/route.ts";
 import { createSharedCounter } from "../../src/api/limits/shared-counter.ts";
 import { ROUTES } from "../../src/api/routes/index.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 const REFUSALS_A_MINUTE = 2;
 const LARGEST_BODY_BYTES = 4 * 1_024 * 1_024;

@@ -5,7 +5,7 @@ import { stream } from "../../src/api/response.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { createApp } from "../../src/api/app.ts";
 import { listen } from "../../src/api/server.ts";
-import { tinyDeps } from "../support/stack/tiny-app.ts";
+import { tinyDeps } from "../support/app/tiny-app.ts";
 
 const open = { method: "GET", access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
 const quick = defineRoute({ ...open, path: "/quick", handle: async () => undefined });

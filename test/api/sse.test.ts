@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { stream } from "../../src/api/response.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { type EventStream, openEventStream } from "../../src/api/sse.ts";
-import { startTinyApp, type TinyApp } from "../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 let play: (events: EventStream) => Promise<void>;
 const route = defineRoute({

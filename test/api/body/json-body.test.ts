@@ -12,7 +12,7 @@ import { limitPassed } from "../../../src/api/body/json-limits.ts";
 import { defineRoute } from "../../../src/api/route.ts";
 import { listen } from "../../../src/api/server.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
-import { startTinyApp, type TinyApp } from "../../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../../support/app/tiny-app.ts";
 
 const echo = defineRoute({
   method: "POST",

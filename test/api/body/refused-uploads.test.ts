@@ -14,7 +14,7 @@ import {
   startUploadServer,
   type Sunk,
   type UploadServer,
-} from "../../support/stack/upload-server.ts";
+} from "../../support/app/upload-server.ts";
 
 let uploads: UploadServer;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   startUploadServer,
   textPart,
   type UploadServer,
-} from "../../support/stack/upload-server.ts";
+} from "../../support/app/upload-server.ts";
 
 let uploads: UploadServer;
 beforeAll(async () => {

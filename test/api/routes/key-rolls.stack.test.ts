@@ -5,7 +5,7 @@ import { signedIn } from "../../support/clients/signed-in.ts";
 const people = signedIn();
 const { stack, tenants } = people;
 
-test("a key that has expired counts as one more if it is rolled with a new expiry, however many are rolled at once", async () => {
+test("expired keys that are rolled with a new expiry count as more keys, also at once", async () => {
   const { owner } = stack.database.db;
   const { body: probe } = await people.as("rob", "POST", "/me/api-keys", { name: "expired 0" });
   const ids = [
@@ -18,12 +18,17 @@ test("a key that has expired counts as one more if it is rolled with a new expir
   ];
   await owner.query("update api_keys set expires_at = now() - interval '1 minute' where id = any($1)", [ids]);
   const { rows } = await owner.query(
-    "select count(*)::int as live from api_keys where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())",
+    `select count(*)::int as live
+     from api_keys
+     where user_id = $1
+       and revoked_at is null
+       and (expires_at is null or expires_at > now())`,
     [people.ids.rob],
   );
   await owner.query(
     `insert into api_keys (id, organization_id, user_id, name, prefix, hash, all_spaces)
-     select gen_random_uuid(), $1, $2, 'many', 'sk-', sha256(convert_to('revive' || $3 || n, 'UTF8')), true from generate_series(1, $4) n`,
+     select gen_random_uuid(), $1, $2, 'many', 'sk-', sha256(convert_to('revive' || $3 || n, 'UTF8')), true
+      from generate_series(1, $4) n`,
     [tenants.rival, people.ids.rob, tenants.domain, 49 - rows[0].live],
   );
   const roll = (id: string) =>

@@ -58,7 +58,7 @@ describe("restore", () => {
       (chunk: { text: string }) => chunk.text,
     );
 
-  test("publishes the version before as a new one: its text, its chunks, and nothing is parsed or embedded anew", async () => {
+  test("publishes the version before as a new one, without parsing or embedding", async () => {
     const document = await put(longText("ruff"), "ruff.md");
     const before = await texts(document.id);
     await reprocess(document.id, { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 60 } });
@@ -107,7 +107,7 @@ describe("restore", () => {
     await until("the old text is published", async () => (await texts(id))[0] === first);
   });
 
-  test("of the published version, of one that was never published, is gone or never was, says so", async () => {
+  test("says so if it is published, was never published, is gone or never was", async () => {
     const { id } = await putWaiting("turnstone");
     expect(await restore(id, 1)).toMatchObject({
       status: 400,
@@ -125,7 +125,11 @@ describe("restore", () => {
     stack.provider.clearFaults();
     await end(id);
     await stack.database.db.owner.query(
-      "delete from chunks c using pipeline_runs r where r.num = c.run_num and r.document_id = $1 and r.version = 1",
+      `delete from chunks as chunk
+       using pipeline_runs as run
+       where run.num = chunk.run_num
+         and run.document_id = $1
+         and run.version = 1`,
       [id],
     );
     expect(await restore(id, 1)).toMatchObject({

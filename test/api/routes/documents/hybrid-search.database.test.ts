@@ -17,7 +17,7 @@ import {
   type WrittenDocument,
   publishDocuments,
 } from "../../../support/stack/search-space.ts";
-import { startTinyApp, type TinyApp } from "../../../support/stack/tiny-app.ts";
+import { startTinyApp, type TinyApp } from "../../../support/app/tiny-app.ts";
 
 const DIMENSIONS = 4;
 const vector = Float32Array.from([1, 0, 0, 0]);
