@@ -2,7 +2,7 @@
 import type { BatchInput, BatchStep } from "../domain/work/batch.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
 import type { SpaceInput } from "../domain/work/index-upkeep.ts";
-import type { MaintenanceCounts, OrganizationInput } from "../domain/work/maintenance.ts";
+import type { MaintenanceCounts, OrganizationInput } from "../domain/work/maintenance-rounds.ts";
 import type { OperationInput, OperationStep } from "../domain/work/operation.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/work/processing.ts";
 import { stepBatch } from "./batch.ts";
@@ -14,7 +14,7 @@ import {
   listOrganizations,
   maintainInstance,
   maintainOrganization,
-} from "./upkeep/maintenance.ts";
+} from "./upkeep/remove-unneeded.ts";
 import { type OperationDeps, operationStep } from "./operations/steps.ts";
 import type { PipelineDeps } from "./pipeline/pipeline-deps.ts";
 import { prepareDocuments } from "./pipeline/prepare-documents.ts";

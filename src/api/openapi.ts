@@ -7,7 +7,7 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { z } from "zod";
-import { ErrorBody, ValidationErrorBody } from "../schema/common.ts";
+import { ErrorBody, ValidationErrorBody } from "../schema/fields.ts";
 import type { Route } from "./route.ts";
 
 const API_VERSION = "1.0.0";

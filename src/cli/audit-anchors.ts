@@ -8,7 +8,7 @@ import { openAnchor } from "../auth/audit-anchor.ts";
 import { type ComparedHead, HEADS_A_READ, type HeadState, compareHeads } from "../db/audit/anchors.ts";
 import type { Database } from "../db/pool.ts";
 import { ANCHOR_NAME, ANCHOR_PREFIX, type AnchorStatement, type ChainHead } from "../domain/anchor.ts";
-import { KEPT_AUDIT_DAYS } from "../domain/work/maintenance.ts";
+import { KEPT_AUDIT_DAYS } from "../domain/work/maintenance-rounds.ts";
 import { AnchorStatementForm } from "../schema/files/anchor.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { CommandError } from "./output.ts";

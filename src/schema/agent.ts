@@ -1,7 +1,7 @@
 /** The contract of agents, and of the list of models that OpenAI's clients ask for. */
 import { z } from "zod";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
-import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./common.ts";
+import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./fields.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
 import { record } from "./requests/record.ts";
 import { checkToolConfig } from "./tool-config.ts";

@@ -3,7 +3,7 @@
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 import { z } from "zod";
-import { Uuid } from "./common.ts";
+import { Uuid } from "./fields.ts";
 import { withFewKeys } from "./requests/record.ts";
 
 const MAX_MESSAGES = 2_000;

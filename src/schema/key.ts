@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { canonicalCidr } from "../domain/tenancy/cidr.ts";
 import { CAPABILITIES } from "../domain/tenancy/principal.ts";
-import { envelope, Name, pageQuery, Timestamp, TimestampInput, Uuid } from "./common.ts";
+import { envelope, Name, pageQuery, Timestamp, TimestampInput, Uuid } from "./fields.ts";
 import type { FilterFields } from "./requests/filters.ts";
 import { queryFilters } from "./requests/query-filters.ts";
 

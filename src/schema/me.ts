@@ -1,6 +1,6 @@
 /** The contract of the caller's own profile. */
 import { z } from "zod";
-import { Uuid } from "./common.ts";
+import { Uuid } from "./fields.ts";
 
 export const Me = z
   .object({

@@ -1,6 +1,6 @@
 /** The contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
-import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./common.ts";
+import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./fields.ts";
 import type { FilterFields } from "./requests/filters.ts";
 import { queryFilters } from "./requests/query-filters.ts";
 

@@ -1,6 +1,6 @@
 /** The contract of spaces and their members. */
 import { z } from "zod";
-import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./common.ts";
+import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./fields.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
 
 const SPACE_ROLES = ["owner", "editor", "viewer"] as const;

@@ -7,7 +7,7 @@ import {
 } from "@temporalio/client";
 import { TypedSearchAttributes } from "@temporalio/common";
 import { DomainError } from "../domain/errors.ts";
-import type { MaintenanceInput } from "../domain/work/maintenance.ts";
+import type { MaintenanceInput } from "../domain/work/maintenance-rounds.ts";
 import { placedArguments } from "../domain/payloads/values.ts";
 import { SCHEDULE_IDS } from "../domain/work/workflow-ids.ts";
 import { withDeadline } from "./connection.ts";

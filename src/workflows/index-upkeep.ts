@@ -3,7 +3,7 @@
  * indexes that need it.
  */
 import { isCancellation } from "@temporalio/workflow";
-import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance.ts";
+import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance-rounds.ts";
 import { upkeep } from "./proxies.ts";
 
 /**

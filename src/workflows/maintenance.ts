@@ -3,7 +3,11 @@
  * other.
  */
 import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
-import { type MaintenanceCounts, type MaintenanceInput, addCounts } from "../domain/work/maintenance.ts";
+import {
+  type MaintenanceCounts,
+  type MaintenanceInput,
+  addCounts,
+} from "../domain/work/maintenance-rounds.ts";
 import { maintain } from "./proxies.ts";
 
 /**

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { jsonPieces, PIECE_CHARACTERS } from "../../src/api/json-answer.ts";
 import { defineRoute } from "../../src/api/route.ts";
-import { envelope, pageOf, Timestamp } from "../../src/schema/common.ts";
+import { envelope, pageOf, Timestamp } from "../../src/schema/fields.ts";
 import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 const Item = z.object({ text: z.string(), at: Timestamp, note: z.string().optional() });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { createOpenApi, declaredErrors } from "../../src/api/openapi.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
-import { Uuid } from "../../src/schema/common.ts";
+import { Uuid } from "../../src/schema/fields.ts";
 
 const document = createOpenApi(API_ROUTES) as any;
 const operations = Object.entries<any>(document.paths).flatMap(([path, item]) =>

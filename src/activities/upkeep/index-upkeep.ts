@@ -10,7 +10,7 @@ import {
 } from "../../db/search/index/due-segments.ts";
 import { mergeSegments, purgeSegment } from "../../db/search/index/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
-import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance.ts";
+import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance-rounds.ts";
 import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { asActivityFailure } from "../failure.ts";

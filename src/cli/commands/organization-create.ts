@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { isWellFormedKey } from "../../auth/api-keys.ts";
 import { createOrganization } from "../../db/tenancy/new-organization.ts";
-import { ProvisionError } from "../../domain/tenancy/provision.ts";
+import { ProvisionError } from "../../domain/tenancy/provision-error.ts";
 import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
 import { parseProvisionFile } from "../../schema/files/provision.ts";
 import { announcedApi } from "../../embedded/api-address.ts";

@@ -1,7 +1,7 @@
 /** The documents that a batch was asked for by their ids, and what is answered about each. */
 import type { z } from "zod";
 import { RULES } from "../../auth/policy.ts";
-import { Uuid } from "../../schema/common.ts";
+import { Uuid } from "../../schema/fields.ts";
 import type { BatchResult } from "../../schema/documents/run.ts";
 
 /** One element of the list of ids. */

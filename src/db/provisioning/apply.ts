@@ -1,5 +1,5 @@
 /** Brings the database to what a provisioning file says. */
-import { ProvisionError } from "../../domain/tenancy/provision.ts";
+import { ProvisionError } from "../../domain/tenancy/provision-error.ts";
 import type { ProvisionFile, ProvisionOrganization } from "../../domain/tenancy/provision-file.ts";
 import { appendAudit } from "../audit/append.ts";
 import { type Database, inTransaction, type OrganizationKey, type Sql } from "../pool.ts";

@@ -3,7 +3,7 @@
  * runs again.
  */
 import type pg from "pg";
-import { ROWS_A_PURGE } from "../../domain/work/maintenance.ts";
+import { ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
 
 /** Returns at most `limit` organizations that are not deleted, by number, after `after`. */

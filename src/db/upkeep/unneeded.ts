@@ -2,7 +2,7 @@
  * All SQL by which maintenance finds and deletes what an organization does not need any more, a bounded part
  * at a time.
  */
-import { KEPT_RUNS, ROWS_A_PURGE } from "../../domain/work/maintenance.ts";
+import { KEPT_RUNS, ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
 import type { Sql } from "../pool.ts";
 import { deleteText } from "../deletions/purge.ts";
 import { deleteEmbeddings } from "../search/write-embeddings.ts";

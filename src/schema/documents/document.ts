@@ -11,7 +11,7 @@ import {
   RESOURCES_PER_PAGE,
   Timestamp,
   Uuid,
-} from "../common.ts";
+} from "../fields.ts";
 import { type FilterFields, filtersOf, orderByOf } from "../requests/filters.ts";
 import { record } from "../requests/record.ts";
 

@@ -1,6 +1,6 @@
 /** Contract of resource folders. */
 import { z } from "zod";
-import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person, Uuid } from "../common.ts";
+import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person, Uuid } from "../fields.ts";
 import { Document } from "./document.ts";
 
 const FolderName = Name.refine((name) => !name.includes("/"), "must not hold a slash").meta({

@@ -1,6 +1,6 @@
 /** Contract of what an integrity check found. */
 import { z } from "zod";
-import { Timestamp, Uuid } from "../common.ts";
+import { Timestamp, Uuid } from "../fields.ts";
 
 const IntegrityFinding = z
   .object({

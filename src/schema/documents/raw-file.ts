@@ -1,7 +1,7 @@
 /** Contract of raw files, which are addressed by their path in a space. */
 import { z } from "zod";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
-import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../common.ts";
+import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../fields.ts";
 
 interface PathKind {
   /** True if `""` is allowed, which is the root of the space. */

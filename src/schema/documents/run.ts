@@ -1,7 +1,7 @@
 /** Contract of pipeline runs, versions, reprocessing and batches. */
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGERS } from "../../domain/work/processing.ts";
-import { envelope, Person, Timestamp, Uuid } from "../common.ts";
+import { envelope, Person, Timestamp, Uuid } from "../fields.ts";
 import { documentFilters, RunError, WaitingFor } from "./document.ts";
 
 const Version = z

@@ -1,7 +1,7 @@
 /** Contract of hybrid search. */
 import { z } from "zod";
 import { FILE_TYPES } from "../../domain/file-type.ts";
-import { Uuid } from "../common.ts";
+import { Uuid } from "../fields.ts";
 
 const MAX_QUERY_CHARACTERS = 8_192;
 const MAX_HITS = 100;

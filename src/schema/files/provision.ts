@@ -2,10 +2,10 @@
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
 import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
-import { ProvisionError } from "../../domain/tenancy/provision.ts";
+import { ProvisionError } from "../../domain/tenancy/provision-error.ts";
 import type { ProvisionFile } from "../../domain/tenancy/provision-file.ts";
 import { TOOL_IDS } from "../../domain/tool-ids.ts";
-import { Uuid } from "../common.ts";
+import { Uuid } from "../fields.ts";
 import { MAX_CIDRS, cidr } from "../key.ts";
 import { MAX_KEY_LIFETIME_SECONDS } from "../organization.ts";
 import { brokenReferences } from "./provision-references.ts";

@@ -8,7 +8,7 @@ import {
   type OrderTerm,
   type Scalar,
 } from "../../domain/requests/conditions.ts";
-import { parseTimestamp } from "../common.ts";
+import { parseTimestamp } from "../fields.ts";
 import type { Problem } from "./problem.ts";
 import { withFewKeys } from "./record.ts";
 

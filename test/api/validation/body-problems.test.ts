@@ -1,7 +1,7 @@
 /** Problems of bodies: those of real FastAPI answers, reproduced through the same schemas in zod. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { TimestampInput, Uuid } from "../../../src/schema/common.ts";
+import { TimestampInput, Uuid } from "../../../src/schema/fields.ts";
 import { problem, problemsOf } from "../../support/clients/problems.ts";
 
 const Message = z.object({ role: z.enum(["system", "user", "assistant"]), content: z.string() });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { findUnusable, parsePart } from "../../../src/api/validation/validate.ts";
-import { Uuid } from "../../../src/schema/common.ts";
+import { Uuid } from "../../../src/schema/fields.ts";
 import { problem, problemsOf } from "../../support/clients/problems.ts";
 
 test("an absent choice is missing, not a wrong one", () => {

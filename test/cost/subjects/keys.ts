@@ -6,7 +6,7 @@ import type { Payload } from "@temporalio/common";
 import { isWellFormedKey, keysIn } from "../../../src/auth/api-keys.ts";
 import { openAnchor } from "../../../src/auth/audit-anchor.ts";
 import { canonicalCidr, isWithin, networksOf } from "../../../src/domain/tenancy/cidr.ts";
-import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
+import { ProvisionError } from "../../../src/domain/tenancy/provision-error.ts";
 import { AnchorStatementForm } from "../../../src/schema/files/anchor.ts";
 import { parseProvisionFile } from "../../../src/schema/files/provision.ts";
 import { createPayloadSealer } from "../../../src/storage/keys/payload-sealer.ts";

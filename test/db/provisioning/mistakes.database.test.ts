@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createKeyText } from "../../../src/auth/api-keys.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
+import { ProvisionError } from "../../../src/domain/tenancy/provision-error.ts";
 import { type Part, provisioning } from "../../support/tenants/provisioning.ts";
 
 const { tag, email, apply, acme, ada, research, mistakes, rows } = provisioning();
@@ -134,7 +134,8 @@ it("of any file", async () => {
     users: some(list(user)),
     spaces: some(list(space)),
   });
-  let [applied, refused] = [0, 0];
+  let applied = 0;
+  let refused = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(organization, { minLength: 1, maxLength: 2 }), async (organizations) => {
       const error: unknown = await apply(consistent(organizations)).then(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../../src/auth/api-keys.ts";
-import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
+import { ProvisionError } from "../../../src/domain/tenancy/provision-error.ts";
 import type { ProvisionFile } from "../../../src/domain/tenancy/provision-file.ts";
 import { parseProvisionFile } from "../../../src/schema/files/provision.ts";
 

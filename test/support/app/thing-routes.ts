@@ -5,7 +5,7 @@ import { z } from "zod";
 import { raw, stream } from "../../../src/api/response.ts";
 import { defineRoute } from "../../../src/api/route.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
-import { pageQuery, Uuid } from "../../../src/schema/common.ts";
+import { pageQuery, Uuid } from "../../../src/schema/fields.ts";
 
 const open = { access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
 export const ID = "01900000-0000-7000-8000-000000000010";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createKeyText, isWellFormedKey, keyPrefix } from "../../../src/auth/api-keys.ts";
 import { applyProvisionFile, type ProvisionResult } from "../../../src/db/provisioning/apply.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { ProvisionError } from "../../../src/domain/tenancy/provision.ts";
+import { ProvisionError } from "../../../src/domain/tenancy/provision-error.ts";
 import { parseProvisionFile } from "../../../src/schema/files/provision.ts";
 import { createTestDatabase, type TestDatabase } from "../servers/database.ts";
 

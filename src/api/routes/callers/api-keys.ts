@@ -4,7 +4,7 @@ import { revokeKey } from "../../../commands/keys/revoke-key.ts";
 import { rollKey } from "../../../commands/keys/roll-key.ts";
 import { listApiKeys } from "../../../db/keys/api-keys.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { pageOf } from "../../../schema/common.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import {
   ApiKeyCreate,
   ApiKeyCreated,

@@ -14,7 +14,7 @@ import {
   AgentSearch,
   AgentSearchQuery,
 } from "../../../schema/agent.ts";
-import { AgentParams, pageOf } from "../../../schema/common.ts";
+import { AgentParams, pageOf } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 
 const ETAG = { ETag: "Changes with the agent's configuration; for If-Match" };

@@ -7,7 +7,7 @@ import { startBatch } from "../../../commands/batches/start-batch.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { type BatchRow, listBatchResults } from "../../../db/runs/batches.ts";
 import { describeBatch } from "../../../domain/work/batch.ts";
-import { pageOf } from "../../../schema/common.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { PartsQuery } from "../../../schema/documents/document.ts";
 import {
   Batch,

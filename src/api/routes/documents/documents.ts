@@ -5,7 +5,7 @@ import { documentEtag } from "../../../commands/documents/document.ts";
 import { updateDocument } from "../../../commands/documents/update-document.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DocumentParams } from "../../../schema/common.ts";
+import { DocumentParams } from "../../../schema/fields.ts";
 import { Document, DocumentPatch } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 

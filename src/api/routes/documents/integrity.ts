@@ -4,7 +4,7 @@ import { findDocument } from "../../../db/documents/read.ts";
 import { type Finding, judge, readDocumentEvidence } from "../../../db/upkeep/document-integrity.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
-import { DocumentParams } from "../../../schema/common.ts";
+import { DocumentParams } from "../../../schema/fields.ts";
 import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { defineRoute } from "../../route.ts";

@@ -4,7 +4,7 @@ import { reprocessDocument as reprocess } from "../../../commands/documents/repr
 import { restoreVersion as restore } from "../../../commands/documents/restore-version.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DocumentParams } from "../../../schema/common.ts";
+import { DocumentParams } from "../../../schema/fields.ts";
 import { Reprocess, RunAccepted, VersionParams } from "../../../schema/documents/run.ts";
 import type { Repeat } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";

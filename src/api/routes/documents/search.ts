@@ -2,7 +2,7 @@
 import { authorizeListing } from "../../../auth/policy.ts";
 import { searchDocuments } from "../../../db/documents/search.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { pageOf } from "../../../schema/common.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { DocumentPage, DocumentSearch, DocumentSearchQuery } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 

@@ -5,7 +5,7 @@ import { acceptUpload } from "../../../commands/documents/accept-upload.ts";
 import { requireParent } from "../../../commands/folders/folder.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { Uuid } from "../../../schema/common.ts";
+import { Uuid } from "../../../schema/fields.ts";
 import { Document, DocumentUpload } from "../../../schema/documents/document.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { readForm } from "../../body/form.ts";

@@ -8,7 +8,7 @@ import { readTenant } from "../../../db/pool.ts";
 import type { Deps } from "../../deps.ts";
 import type { Condition, OrderTerm } from "../../../domain/requests/conditions.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
-import { OrganizationParams, pageOf } from "../../../schema/common.ts";
+import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import { AuditPage, AuditQuery, AuditRow } from "../../../schema/organization.ts";
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import { stream, type StreamAnswer } from "../../response.ts";

@@ -5,7 +5,7 @@ import { revokeKey } from "../../../commands/keys/revoke-key.ts";
 import { rollKey } from "../../../commands/keys/roll-key.ts";
 import { listApiKeys } from "../../../db/keys/api-keys.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { OrganizationParams, pageOf } from "../../../schema/common.ts";
+import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import {
   ApiKeyCreated,
   ApiKeyPage,

@@ -4,7 +4,7 @@ import { putMember } from "../../../commands/members/put-member.ts";
 import { removeMember } from "../../../commands/members/remove-member.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { listMembers } from "../../../db/tenancy/members.ts";
-import { OrganizationParams, pageOf } from "../../../schema/common.ts";
+import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import { Member, MemberPage, MemberParams, MemberPut, MemberQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 

@@ -4,7 +4,7 @@ import { updateOrganization } from "../../../commands/organizations/update-organ
 import { findOrganization } from "../../../db/tenancy/organizations.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
-import { OrganizationParams } from "../../../schema/common.ts";
+import { OrganizationParams } from "../../../schema/fields.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 

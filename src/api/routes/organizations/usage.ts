@@ -2,7 +2,7 @@
 import { authorize } from "../../../auth/policy.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { readUsage } from "../../../db/turns/usage.ts";
-import { OrganizationParams, pageOf } from "../../../schema/common.ts";
+import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import { UsagePage, UsageQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 

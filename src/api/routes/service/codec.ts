@@ -7,7 +7,7 @@ import { METADATA_ENCODING_KEY, type Payload } from "@temporalio/common";
 import { appendDecryption } from "../../../db/audit/append.ts";
 import type { Deps } from "../../deps.ts";
 import { DomainError } from "../../../domain/errors.ts";
-import { Uuid } from "../../../schema/common.ts";
+import { Uuid } from "../../../schema/fields.ts";
 import { CodedPayloads } from "../../../schema/codec.ts";
 import { defineRoute } from "../../route.ts";
 

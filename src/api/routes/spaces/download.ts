@@ -7,7 +7,7 @@ import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { findRawFile } from "../../../db/files/by-path.ts";
 import { nameOf, readAddress } from "../../../domain/paths.ts";
-import { FilePart, SpaceParams } from "../../../schema/common.ts";
+import { FilePart, SpaceParams } from "../../../schema/fields.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
 import { attachment, type ByteRange, readRange } from "../../downloads.ts";
 import { raw, stream } from "../../response.ts";

@@ -11,7 +11,7 @@ import {
   listSubFolders,
 } from "../../../db/documents/folders.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { FolderParams, pageOf, SpaceParams } from "../../../schema/common.ts";
+import { FolderParams, pageOf, SpaceParams } from "../../../schema/fields.ts";
 import {
   Folder,
   FolderContents,

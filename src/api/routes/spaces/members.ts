@@ -5,7 +5,7 @@ import { authorizeManaging } from "../../../commands/spaces/space.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { listSpaceMembers } from "../../../db/tenancy/space-members.ts";
 import { findSpaceOfOrganization } from "../../../db/tenancy/spaces.ts";
-import { pageOf, SpaceParams } from "../../../schema/common.ts";
+import { pageOf, SpaceParams } from "../../../schema/fields.ts";
 import {
   SpaceMember,
   SpaceMemberPage,

@@ -1,6 +1,6 @@
 /** The route that makes a path folder. */
 import { createPathFolder } from "../../../commands/files/create-path-folder.ts";
-import { SpaceParams } from "../../../schema/common.ts";
+import { SpaceParams } from "../../../schema/fields.ts";
 import { PathFolder, PathFolderCreate } from "../../../schema/documents/raw-file.ts";
 import { defineRoute } from "../../route.ts";
 

@@ -14,7 +14,7 @@ import {
   pathFault,
   readAddress,
 } from "../../../domain/paths.ts";
-import { pageOf, SpaceParams } from "../../../schema/common.ts";
+import { pageOf, SpaceParams } from "../../../schema/fields.ts";
 import { valueError, ValidationProblems } from "../../../schema/requests/problem.ts";
 import {
   RawFileAddress,

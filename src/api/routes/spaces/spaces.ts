@@ -6,7 +6,7 @@ import { spaceEtag } from "../../../commands/spaces/space.ts";
 import { updateSpace } from "../../../commands/spaces/update-space.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { findSpaceOfOrganization, searchSpaces } from "../../../db/tenancy/spaces.ts";
-import { pageOf, SpaceParams } from "../../../schema/common.ts";
+import { pageOf, SpaceParams } from "../../../schema/fields.ts";
 import {
   Space,
   SpaceCreate,

@@ -32,7 +32,7 @@ import {
   type OrganizationInput,
   ROWS_A_PURGE,
   addCounts,
-} from "../../domain/work/maintenance.ts";
+} from "../../domain/work/maintenance-rounds.ts";
 import type { Log } from "../../process/log.ts";
 import type { MasterKey } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
