@@ -25,7 +25,8 @@ export default defineConfig({
     pool: "forks",
     // Files share what their worker process has imported and started.
     isolate: false,
-    // More than there are cores: half of the files wait for processes of their own to start and to be missed. A fourth would slow those down.
+    // More than there are cores: half of the files wait for processes of their own to start and to be missed.
+    // A fourth would slow those down.
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
