@@ -37,3 +37,8 @@ export function addUsage(one: Usage, other: Usage): Usage {
     completion_tokens: one.completion_tokens + other.completion_tokens,
   };
 }
+
+/** The usage as an answer shows it. */
+export function withTotal({ prompt_tokens, completion_tokens }: Usage) {
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}

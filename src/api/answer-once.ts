@@ -70,8 +70,8 @@ export async function answerOnce(
 }
 
 /**
- * Takes the key, and waits while another request has it. @returns the answer that was kept under it, if there
- * is one.
+ * Takes the key, and waits while another request has it.
+ * @returns the answer that was kept under it, if there is one.
  */
 async function takeKey({ context, key, token, bodyHash }: KeyedRequest): Promise<KeptAnswer | undefined> {
   const { db } = context.deps;
@@ -104,7 +104,7 @@ async function runWithKey(
     keyed.bodyHash = requestHash(context, hash);
   };
   try {
-    const answer = await work({ keep, bindBody });
+    const answer = await work({ keepAnswer: keep, bindBody });
     if (!isKept) await inTenant(context.deps.db, context.principal.organization, (sql) => keep(sql, answer));
     return answer;
   } catch (error) {

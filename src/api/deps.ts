@@ -4,6 +4,7 @@
  */
 import { createChatActivities } from "../activities/chat.ts";
 import { createToolActivities } from "../activities/tools.ts";
+import { PEPPER } from "../auth/api-keys.ts";
 import { type AuditLog, createAuditLog } from "../auth/audit-log.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticate.ts";
 import { createJwtVerifier } from "../auth/jwt.ts";
@@ -65,7 +66,7 @@ const QUERIES_CACHED = 10_000;
 export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = {}): Promise<Deps> {
   const shared = await openSharedDeps(config, "api");
   const { db, log } = shared;
-  const pepper = await loadInstanceSecret(db, "pepper", shared.masterKey);
+  const pepper = await loadInstanceSecret(db, PEPPER, shared.masterKey);
   const audit = overrides.audit ?? createAuditLog(db, log);
   const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
   const callerCounts =

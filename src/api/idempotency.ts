@@ -2,22 +2,17 @@
  * What routes and handlers know of the Idempotency-Key: how an answer is kept, and who may see a kept one.
  */
 import { createHash } from "node:crypto";
-import type { Sql } from "../db/pool.ts";
+import type { Caller } from "../commands/caller.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import type { ReceivedUpload } from "./body/uploads.ts";
 import type { Deps } from "./deps.ts";
 
-/** What a handler gets if its request has an Idempotency-Key. */
+/** What there is for a request with an Idempotency-Key. */
 export interface Idempotency {
-  /**
-   * Keeps the handler's answer in the transaction of its effect, so that a repeat gets it even if this
-   * process dies now.
-   * @throws DomainError `overloaded` if another request has taken the key over; the transaction must end with
-   *   it.
-   */
-  readonly keep: (sql: Sql, answer: unknown) => Promise<void>;
-  /** Call it with {@link formHash} once a form has been read. */
-  bindBody(hash: Buffer): void;
+  /** For the command: a repeat gets the answer that it keeps, even if this process dies after the commit. */
+  readonly keepAnswer: NonNullable<Caller["keepAnswer"]>;
+  /** For whoever reads a form: call it with {@link formHash} once the form has been read. */
+  readonly bindBody: (hash: Buffer) => void;
 }
 
 /** A repeat of a request that was answered before. */

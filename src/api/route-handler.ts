@@ -31,8 +31,8 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
       const answer = await answerOnce(route, context, (idempotency) =>
         route.handle({
           ...context,
-          caller: { ...context.caller, keepAnswer: idempotency?.keep },
-          request: { ...context.request, idempotency },
+          caller: { ...context.caller, keepAnswer: idempotency?.keepAnswer },
+          request: { ...context.request, bindBody: idempotency?.bindBody },
         }),
       );
       await send(ctx, route, { answer, deps });
@@ -45,12 +45,12 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
   };
 }
 
-interface Caller {
+interface Admitted {
   readonly principal: Principal | undefined;
   readonly operator: string | undefined;
 }
 
-interface Call extends Caller {
+interface Call extends Admitted {
   readonly deps: Deps;
   readonly ctx: Context;
 }
@@ -62,10 +62,10 @@ interface Arrival {
 }
 
 /**
- * Checks the credentials and counts the request. Refused credentials count for the address. @throws
- * DomainError
+ * Checks the credentials and counts the request. Refused credentials count for the address.
+ * @throws DomainError as the authenticator does, and `rate_limited`
  */
-async function admit(route: Route, arrival: Arrival): Promise<Caller> {
+async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
   const { deps, ctx, limit } = arrival;
   if (route.access === "public") {
     if (route.budget === "address") await limit.countRefusal(ctx);

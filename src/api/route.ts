@@ -29,8 +29,8 @@ export interface RouteRequest {
   readonly signal: AbortSignal;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
-  /** Set if the request has such a key: the handler keeps its answer in the transaction of its effect. */
-  readonly idempotency?: Idempotency | undefined;
+  /** Set if the request has such a key: says what was sent in the form once it has been read. */
+  readonly bindBody?: Idempotency["bindBody"] | undefined;
   /** SHA-256 of the JSON body's bytes as sent; undefined without a body. */
   readonly bodyHash: Buffer | undefined;
   readonly req: IncomingMessage;
@@ -91,7 +91,7 @@ interface RouteContract<A extends Access> {
    */
   readonly budget?: "requests" | "chat" | "address";
   /**
-   * What the audit log gets. The route records reads and refusals; the handler records changes in their
+   * What the audit log gets. The route records reads and refusals; the command records changes in their
    * transaction.
    */
   readonly audit?: AuditRule;
@@ -114,7 +114,7 @@ interface RouteContract<A extends Access> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers of the answer, with their meaning. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
-  /** The limits of the JSON body. Default {@link JSON_LIMITS}. */
+  /** The limits of the JSON body. Default `JSON_LIMITS` of body/json-limits.ts. */
   readonly bodyLimits?: JsonLimits;
   /**
    * The JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats the input, and

@@ -6,6 +6,7 @@ import { createSecretKey } from "node:crypto";
 import { reportLeakedKeys, revokeLeakedKeys } from "../db/keys/leaked.ts";
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
+import { shareRounds } from "../domain/share-rounds.ts";
 import type { Log } from "../process/log.ts";
 import { hashKey, keysIn } from "./api-keys.ts";
 
@@ -44,7 +45,7 @@ export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
   const pepperKey = createSecretKey(pepper);
   let isFailing = false;
 
-  const flush = sharingRounds(async () => {
+  const flush = shareRounds(async () => {
     try {
       await revokeReported(settings);
       isFailing = false;
@@ -89,27 +90,4 @@ async function revokeReported({ db, log, onRevoked }: LeakedKeysSettings): Promi
       "an API key was reported as leaked and is revoked",
     );
   }
-}
-
-/** Makes a function that runs one round at a time. All calls during a round share the next one. */
-function sharingRounds(round: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-
-  function run(): Promise<void> {
-    if (running === undefined) {
-      running = round().finally(() => {
-        running = undefined;
-      });
-      return running;
-    }
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return run();
-      });
-    return next;
-  }
-  return run;
 }

@@ -7,7 +7,8 @@ interface Changed {
   readonly type: string;
   /** Null for a change of several at once, such as all files under a prefix. */
   readonly id: string | null;
-  readonly spaceId?: string | null;
+  /** None for what belongs to the organization. */
+  readonly spaceId?: string;
 }
 
 /**
@@ -18,13 +19,13 @@ export async function recordChange(
   sql: Sql,
   { principal, requestId }: Caller,
   action: string,
-  { type, id, spaceId = null }: Changed,
+  { type, id, spaceId }: Changed,
 ): Promise<void> {
   await appendAudit(sql, principal, {
     action,
     resource_type: type,
     resource_id: id,
-    space_id: spaceId,
+    space_id: spaceId ?? null,
     request_id: requestId,
     outcome: "success",
   });

@@ -4,17 +4,16 @@
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ABOUT, type Reader } from "./settings/about.ts";
+import { ABOUT, READERS, type Reader } from "./settings/about.ts";
 
 const LOGINS = ["DATABASE", "DATABASE_SYSTEM", "DATABASE_MAINTENANCE", "DATABASE_OWNER"] as const;
 type Login = (typeof LOGINS)[number];
 type Variable = `${Login}_${"URL" | "PASSWORD" | "PASSWORD_FILE"}`;
 type Given = Partial<Record<Variable, string>>;
 
-const EVERYBODY: readonly Reader[] = ["API", "worker", "npm start", "holdfast"];
-const READERS: Readonly<Record<Login, readonly Reader[]>> = {
-  DATABASE: EVERYBODY,
-  DATABASE_SYSTEM: EVERYBODY,
+const READERS_OF: Readonly<Record<Login, readonly Reader[]>> = {
+  DATABASE: READERS,
+  DATABASE_SYSTEM: READERS,
   DATABASE_MAINTENANCE: ["worker", "npm start", "holdfast"],
   DATABASE_OWNER: ["npm start", "holdfast"],
 };
@@ -25,7 +24,7 @@ const passwordOf = (login: Login) =>
     .optional()
     .register(ABOUT, {
       what: `the password of \`${login}_URL\`, as any text: in the URL it would have to be percent-encoded`,
-      readBy: READERS[login],
+      readBy: READERS_OF[login],
       isSecret: true,
     });
 
@@ -33,7 +32,7 @@ const passwordFileOf = (login: Login) =>
   z
     .string()
     .optional()
-    .register(ABOUT, { what: `a file that has \`${login}_PASSWORD\``, readBy: READERS[login] });
+    .register(ABOUT, { what: `a file that has \`${login}_PASSWORD\``, readBy: READERS_OF[login] });
 
 export const PASSWORD_SETTINGS = {
   DATABASE_PASSWORD: passwordOf("DATABASE"),

@@ -74,9 +74,8 @@ function temporalTls(env: Settings) {
   const key = env.TEMPORAL_TLS_KEY_FILE;
   const ca = env.TEMPORAL_TLS_CA_FILE;
   const serverName = env.TEMPORAL_TLS_SERVER_NAME;
-  const isAskedFor = env.TEMPORAL_TLS === "true" || env.TEMPORAL_TLS === "1";
   const isImplied = [env.TEMPORAL_API_KEY, crt, ca, serverName].some((value) => value !== undefined);
-  if (!isAskedFor && !isImplied) return undefined;
+  if (env.TEMPORAL_TLS !== true && !isImplied) return undefined;
   return {
     ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
     ...(ca === undefined ? {} : { serverRootCACertificate: ca }),

@@ -43,7 +43,7 @@ export async function receiveFile(
         return stored;
       },
     });
-    request.idempotency?.bindBody(formHash(upload));
+    request.bindBody?.(formHash(upload));
     return upload;
   } catch (error) {
     // The form broke off after its file.

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
+import { shareRounds } from "../../domain/share-rounds.ts";
 
 /** How long a count stays in this process's memory only. */
 const FLUSH_MS = 200;
@@ -73,12 +74,6 @@ interface Wanted {
   readonly weight: number;
 }
 
-interface Position {
-  /** The request's number within the minute. */
-  readonly position: number;
-  readonly nowMs: number;
-}
-
 const emptyBatch = (): Batch => ({ size: 0 });
 
 /** @see test/api/rate-limit.database.test.ts */
@@ -95,11 +90,11 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
     return fresh;
   }
 
-  const flush = coalesce(async () => {
+  const flush = shareRounds(async () => {
     clearTimeout(timer);
     timer = undefined;
     // The cache lists what was set last first.
-    const waiting = [...entries.entries()].toReversed().filter(([, { open }]) => open.size > 0);
+    const waiting = [...entries.entries()].filter(([, { open }]) => open.size > 0).toReversed();
     if (waiting.length > 0) await sendBatches(waiting, add);
   });
 
@@ -132,11 +127,9 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
       // Above a limit, the database need not be asked until the minute ends.
       const isRefused = wanted.some(({ entry, limit }) => entry.shared >= limit);
       const positions = isRefused ? wanted.map(({ entry }) => entry.shared + 1) : await positionsOf(wanted);
-      return wanted.map(({ entry, limit }, at) =>
-        stateOf(entry, limit, { position: positions[at]!, nowMs: now() }),
-      );
+      return wanted.map(({ entry, limit }, at) => stateOf(entry, limit, positions[at]!, now()));
     },
-    close: () => flush(),
+    close: flush,
   };
 }
 
@@ -164,31 +157,8 @@ async function sendBatches(
   }
 }
 
-function stateOf({ minute }: Entry, limit: number, at: Position): BudgetState {
-  const resetSeconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - at.nowMs) / 1_000));
-  return {
-    isWithin: at.position <= limit,
-    remaining: Math.max(0, limit - at.position),
-    resetSeconds,
-  };
-}
-
-/** Runs `work` one at a time. Calls that come while it runs share the next run. */
-function coalesce(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  const run = (): Promise<void> => {
-    if (running === undefined) {
-      running = work().finally(() => {
-        running = undefined;
-      });
-      return running;
-    }
-    next ??= running.then(() => {
-      next = undefined;
-      return run();
-    });
-    return next;
-  };
-  return run;
+/** @param position the request's number within the minute. */
+function stateOf({ minute }: Entry, limit: number, position: number, nowMs: number): BudgetState {
+  const resetSeconds = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - nowMs) / 1_000));
+  return { isWithin: position <= limit, remaining: Math.max(0, limit - position), resetSeconds };
 }

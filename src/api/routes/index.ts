@@ -10,7 +10,7 @@ import { listDocuments } from "./documents/search.ts";
 import { docsRoutes } from "./service/docs.ts";
 import { downloadRawFile } from "./spaces/download.ts";
 import { documentPartRoutes } from "./documents/parts.ts";
-import { deleteDocument, getDocument, patchDocument } from "./documents/documents.ts";
+import { getDocument, patchDocument, removeDocument } from "./documents/documents.ts";
 import { folderRoutes } from "./spaces/folders.ts";
 import { health, ready } from "./service/health.ts";
 import { searchDocuments } from "./documents/hybrid-search.ts";
@@ -23,7 +23,7 @@ import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { makePathFolder } from "./spaces/path-folders.ts";
 import { rawFileRoutes } from "./spaces/raw-files.ts";
-import { reprocessDocument, restoreVersion } from "./documents/reprocess.ts";
+import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
 import { spaceMemberRoutes } from "./spaces/members.ts";
 import { spaceRoutes } from "./spaces/spaces.ts";
@@ -43,11 +43,11 @@ export const API_ROUTES: readonly Route[] = [
   listDocuments,
   getDocument,
   patchDocument,
-  deleteDocument,
+  removeDocument,
   ...documentPartRoutes,
   checkDocument,
-  reprocessDocument,
-  restoreVersion,
+  postReprocess,
+  postRestore,
   ...runRoutes,
   ...batchRoutes,
   searchDocuments,

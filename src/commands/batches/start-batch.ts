@@ -138,6 +138,8 @@ function inOrder(
   asked: readonly AskedDocument[] | null,
   writable: ReadonlySet<DocumentPlace>,
 ): readonly string[] {
-  const ids = new Set([...writable].map((place) => place.id));
-  return asked === null ? [...ids] : idsOf(asked).filter((id) => ids.has(id));
+  const ids = [...writable].map((place) => place.id);
+  if (asked === null) return ids;
+  const known = new Set(ids);
+  return idsOf(asked).filter((id) => known.has(id));
 }

@@ -2,11 +2,10 @@
 import { PEPPER } from "../../auth/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { inTenant } from "../../db/pool.ts";
-import { findMember } from "../../db/tenancy/members.ts";
-import { DomainError } from "../../domain/errors.ts";
 import type { Capability } from "../../domain/tenancy/principal.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
+import { requireMember } from "../members/member.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeKeyChange } from "./key.ts";
 import { boundedExpiry, defaultExpiry, requireRoomForKey } from "./key-bounds.ts";
@@ -44,8 +43,7 @@ export async function issueKey(
   const pepper = await loadInstanceSecret(deps.db, PEPPER, deps.masterKey);
   const userId = member === null ? user.id : member.userId;
   return inTenant(deps.db, organization, async (sql) => {
-    if (member !== null && (await findMember(sql, member.organizationId, userId)) === undefined)
-      throw new DomainError("not_found", "User not found");
+    if (member !== null) await requireMember(sql, member.organizationId, userId);
     const expiresAt =
       wanted.expiresAt === null
         ? await defaultExpiry(sql, organization.id)

@@ -1,16 +1,11 @@
 /** Removes a member from an organization, with the member's keys and roles. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
-import {
-  findMember,
-  lockMembers,
-  removeMember as writeRemoval,
-  requireAnotherAdmin,
-} from "../../db/tenancy/members.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { lockMembers, removeMember as writeRemoval, requireAnotherAdmin } from "../../db/tenancy/members.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
+import { requireMember } from "./member.ts";
 
 interface MemberRemoval {
   readonly organizationId: string;
@@ -32,8 +27,7 @@ export async function removeMember(
   authorize(caller.principal, "organization:manage", { organization_id: organizationId });
   await inTenant(deps.db, organization, async (sql) => {
     await lockMembers(sql, organization.id);
-    if ((await findMember(sql, organization.id, userId)) === undefined)
-      throw new DomainError("not_found", "User not found");
+    await requireMember(sql, organization.id, userId);
     await requireAnotherAdmin(sql, organization.id, userId);
     await writeRemoval(sql, organization, userId);
     await recordChange(sql, caller, "members:delete", { type: "user", id: userId });

@@ -1,11 +1,10 @@
 /** Gives a member of the organization a role in a shared space, whatever the role was before. */
-import { inTenant, type Sql } from "../../db/pool.ts";
-import { findMember, type MemberRow } from "../../db/tenancy/members.ts";
+import { inTenant } from "../../db/pool.ts";
 import { findSpaceMember, setSpaceRole, type SpaceMemberRow } from "../../db/tenancy/space-members.ts";
-import { DomainError } from "../../domain/errors.ts";
 import type { SpaceRole } from "../../domain/tenancy/principal.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
+import { requireMember } from "../members/member.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 
@@ -48,10 +47,4 @@ export async function putSpaceMember(
   });
   deps.authenticator.forgetUser(userId);
   return put;
-}
-
-async function requireMember(sql: Sql, organizationId: string, userId: string): Promise<MemberRow> {
-  const member = await findMember(sql, organizationId, userId);
-  if (member === undefined) throw new DomainError("not_found", "User not found");
-  return member;
 }

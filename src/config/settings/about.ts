@@ -4,15 +4,16 @@
  */
 import { z } from "zod";
 
-/** A process that reads settings: the two of the service, `npm start` around them, and the command line. */
-export type Reader = "API" | "worker" | "npm start" | "holdfast";
+/** The processes that read settings: the two of the service, `npm start` around them, and the command line. */
+export const READERS = ["API", "worker", "npm start", "holdfast"] as const;
+export type Reader = (typeof READERS)[number];
 
 interface About {
   /** What the setting does, as Markdown without a full stop; links are relative to docs/. */
   readonly what: string;
   /** What applies while it is not set, if the setting has no default value. */
   readonly unset?: string;
-  /** All of them, if left out. */
+  /** All {@link READERS}, if left out. */
   readonly readBy?: readonly Reader[];
   /** The value must be kept out of logs, files in a repository and the chart's plain values. */
   readonly isSecret?: true;

@@ -1,6 +1,6 @@
 /** The text of docs/settings.md: a table for each group of settings, made from their definitions. */
 import { z } from "zod";
-import { ABOUT, type Reader } from "./about.ts";
+import { ABOUT, READERS } from "./about.ts";
 import { SETTING_GROUPS } from "./index.ts";
 
 const HEAD = `# Settings
@@ -23,8 +23,6 @@ secrets.
 `;
 
 const COLUMNS = "| setting | default | values | read by | what it does |\n|---|---|---|---|---|";
-
-const READERS: readonly Reader[] = ["API", "worker", "npm start", "holdfast"];
 
 /** @throws Error if a setting has no description. */
 export function describeSettings(): string {

@@ -56,10 +56,12 @@ export const LIMITS = {
       "them",
     readBy: ["API"],
   }),
-  MAX_KEYS_PER_USER: rate.default(50).register(ABOUT, {
-    what: "API keys of a user that are neither revoked nor expired; a user who has more keeps them",
-    readBy: ["API"],
-  }),
+  MAX_KEYS_PER_USER: integer(1, 1_000_000)
+    .default(50)
+    .register(ABOUT, {
+      what: "API keys of a user that are neither revoked nor expired; a user who has more keeps them",
+      readBy: ["API"],
+    }),
   MONTHLY_TOKENS_PER_ORGANIZATION: quota
     .optional()
     .register(ABOUT, { what: `${MONTHLY} all members together`, unset: UNBOUNDED, readBy: ["API"] }),

@@ -62,14 +62,10 @@ export const TEMPORAL = {
     what: "a key of Temporal Cloud; it implies TLS",
     isSecret: true,
   }),
-  TEMPORAL_TLS: z
-    .enum(["true", "false", "1", "0"], "must be true or false")
-    .optional()
-    .describe("`true` or `false`")
-    .register(ABOUT, {
-      what: "whether the cluster speaks TLS",
-      unset: "`true` if another setting of TLS or a key is set",
-    }),
+  TEMPORAL_TLS: flag.optional().register(ABOUT, {
+    what: "whether the cluster speaks TLS",
+    unset: "`true` if another setting of TLS or a key is set",
+  }),
   TEMPORAL_TLS_CERT_FILE: readableFile.optional().register(ABOUT, {
     what: "the client's certificate as PEM, for namespaces that ask for mTLS",
   }),

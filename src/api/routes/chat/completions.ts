@@ -72,8 +72,8 @@ export const createChatCompletion = defineRoute({
       },
     };
     const answer = await (request.idempotencyKey === undefined
-      ? answerOnce(asked)
-      : answerKept(asked, request.idempotencyKey));
+      ? answerWithoutKey(asked)
+      : answerWithKey(asked, request.idempotencyKey));
     if (turn !== undefined && turn.droppedMessages > 0)
       reply.header(DROPPED_HEADER, String(turn.droppedMessages));
     return answer;
@@ -86,7 +86,7 @@ interface Asked extends Pick<KeptRequest, "turn" | "model" | "isStream" | "optio
 }
 
 /** Answers with a turn that ends if its client goes away. */
-async function answerOnce({ deps, request, turn, model, isStream, options, onBegun }: Asked) {
+async function answerWithoutKey({ deps, request, turn, model, isStream, options, onBegun }: Asked) {
   const begin = async (sink: AnswerSink): Promise<Turn> => {
     const begun = await deps.chat.begin(turn, sink, request.signal);
     onBegun(begun);
@@ -99,7 +99,7 @@ async function answerOnce({ deps, request, turn, model, isStream, options, onBeg
 }
 
 /** Answers with the turn that the key began, which goes on if its client goes away. */
-async function answerKept({ deps, request, ...asked }: Asked, idempotencyKey: string) {
+async function answerWithKey({ deps, request, ...asked }: Asked, idempotencyKey: string) {
   const { principal } = asked.turn;
   return keptAnswer(deps.db, deps.chat, {
     ...asked,

@@ -1,6 +1,6 @@
 /** GET, PATCH and DELETE /data/{document_id}. */
 import { authorize } from "../../../auth/policy.ts";
-import { deleteDocument as deleteOne } from "../../../commands/documents/delete-document.ts";
+import { deleteDocument } from "../../../commands/documents/delete-document.ts";
 import { documentEtag } from "../../../commands/documents/document.ts";
 import { updateDocument } from "../../../commands/documents/update-document.ts";
 import { findDocument } from "../../../db/documents/read.ts";
@@ -60,7 +60,7 @@ export const patchDocument = defineRoute({
   },
 });
 
-export const deleteDocument = defineRoute({
+export const removeDocument = defineRoute({
   method: "DELETE",
   path: "/data/:document_id",
   access: "keys",
@@ -76,6 +76,6 @@ export const deleteDocument = defineRoute({
   headers: IF_MATCH,
   errors: [412],
   async handle({ deps, caller, params, request }) {
-    await deleteOne(deps, caller, { id: params.document_id, ifMatch: request.headers["if-match"] });
+    await deleteDocument(deps, caller, { id: params.document_id, ifMatch: request.headers["if-match"] });
   },
 });

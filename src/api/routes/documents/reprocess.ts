@@ -1,7 +1,7 @@
 /** POST /data/{document_id}/reprocess and /data/{document_id}/versions/{version}/restore. */
 import { authorize } from "../../../auth/policy.ts";
-import { reprocessDocument as reprocess } from "../../../commands/documents/reprocess-document.ts";
-import { restoreVersion as restore } from "../../../commands/documents/restore-version.ts";
+import { reprocessDocument } from "../../../commands/documents/reprocess-document.ts";
+import { restoreVersion } from "../../../commands/documents/restore-version.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DocumentParams } from "../../../schema/fields.ts";
@@ -18,7 +18,7 @@ async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
   authorize(principal, "documents:reprocess", document);
 }
 
-export const reprocessDocument = defineRoute({
+export const postReprocess = defineRoute({
   method: "POST",
   path: "/data/:document_id/reprocess",
   access: "keys",
@@ -35,14 +35,14 @@ export const reprocessDocument = defineRoute({
   response: RunAccepted,
   idempotent: mayRepeat,
   handle: ({ deps, caller, params, body }) =>
-    reprocess(deps, caller, {
+    reprocessDocument(deps, caller, {
       id: params.document_id,
       chunkerName: body?.chunker_name ?? null,
       chunkerConfig: body?.chunker_config ?? null,
     }),
 });
 
-export const restoreVersion = defineRoute({
+export const postRestore = defineRoute({
   method: "POST",
   path: "/data/:document_id/versions/:version/restore",
   access: "keys",
@@ -56,5 +56,5 @@ export const restoreVersion = defineRoute({
   errors: [400],
   idempotent: mayRepeat,
   handle: ({ deps, caller, params }) =>
-    restore(deps, caller, { documentId: params.document_id, version: params.version }),
+    restoreVersion(deps, caller, { documentId: params.document_id, version: params.version }),
 });

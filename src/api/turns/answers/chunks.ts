@@ -1,6 +1,7 @@
 /** Writes the chunks of a chat answer as server-sent events. */
 import type { ServerResponse } from "node:http";
 import type { Citation } from "../../../agents/sources.ts";
+import { withTotal } from "../../../agents/usage.ts";
 import type { DomainError } from "../../../domain/errors.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
 import type { TurnResult } from "../turn.ts";
@@ -28,7 +29,8 @@ export interface ChunkWriter {
   /** Aborted when the client goes away. */
   readonly closed: AbortSignal;
   /**
-   * Resolves when the client can take more. @param no the number of the piece, from 1. Default: the next one.
+   * Resolves when the client can take more.
+   * @param no the number of the piece, from 1. Default: the next one.
    */
   content(text: string, no?: number): Promise<void>;
   /** Ends the stream. What the client has not read yet is sent as it reads. */
@@ -66,8 +68,7 @@ export function openChunkWriter(
       if (showCitations && result.citations.length > 0)
         void send(lastNo + 1, chunk(choice(contentDelta("")), citationsField(result.citations)));
       void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
-      const { prompt_tokens, completion_tokens } = result.usage;
-      if (includeUsage) void send(lastNo + 3, chunk("", "", usageField(prompt_tokens, completion_tokens)));
+      if (includeUsage) void send(lastNo + 3, chunk("", "", JSON.stringify(withTotal(result.usage))));
       void events.send("[DONE]");
       events.end();
     },
@@ -104,14 +105,6 @@ function choice(delta: string, finishReason: string | null = null): string {
 
 function contentDelta(text: string): string {
   return `{"content":${JSON.stringify(text)}}`;
-}
-
-function usageField(prompt_tokens: number, completion_tokens: number): string {
-  return JSON.stringify({
-    prompt_tokens,
-    completion_tokens,
-    total_tokens: prompt_tokens + completion_tokens,
-  });
 }
 
 function citationsField(citations: readonly Citation[]): string {

@@ -1,4 +1,5 @@
 /** Answers a chat with one JSON body: when its turn has ended, or from a kept answer. */
+import { withTotal } from "../../../agents/usage.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { type StreamOptions, completionId, throwFailure } from "./streamed.ts";
 import type { RecordEvent } from "./read-record.ts";
@@ -27,7 +28,9 @@ export async function wholeAnswer(
   return completion(turn.row.id, pieces, await turn.result, options);
 }
 
-/** Gives the same answer from a kept one. @throws DomainError of a turn that has no answer, and `turn_lost`.
+/**
+ * Gives the same answer from a kept one.
+ * @throws DomainError of a turn that has no answer, and `turn_lost`.
  */
 export async function replayedWhole(
   events: AsyncGenerator<RecordEvent>,
@@ -52,7 +55,6 @@ function completion(
     throwFailure(result);
     throw new DomainError("internal", "A turn without an answer did not fail.");
   }
-  const { prompt_tokens, completion_tokens } = result.usage;
   return {
     id: completionId(turnId),
     object: "chat.completion" as const,
@@ -65,7 +67,7 @@ function completion(
         logprobs: null,
       },
     ],
-    usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+    usage: withTotal(result.usage),
     system_fingerprint: null,
     service_tier: null,
     ...(showCitations ? { citations: [...result.citations] } : {}),

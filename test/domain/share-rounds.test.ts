@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { shareRounds } from "../../src/domain/share-rounds.ts";
+
+/** Rounds that a test ends one by one. */
+function heldRounds() {
+  const rounds: PromiseWithResolvers<void>[] = [];
+  const run = shareRounds(() => {
+    const round = Promise.withResolvers<void>();
+    rounds.push(round);
+    return round.promise;
+  });
+  return { run, rounds };
+}
+
+test("calls that come during a round share the next one", async () => {
+  const { run, rounds } = heldRounds();
+  const first = run();
+  const second = run();
+  const third = run();
+  expect(rounds).toHaveLength(1);
+
+  rounds[0]!.resolve();
+  await first;
+  await expect.poll(() => rounds.length).toBe(2);
+  rounds[1]!.resolve();
+  await Promise.all([second, third]);
+
+  expect(rounds).toHaveLength(2);
+});
+
+test("a call after the last round begins one at once", async () => {
+  const { run, rounds } = heldRounds();
+  const first = run();
+  rounds[0]!.resolve();
+  await first;
+
+  void run();
+
+  expect(rounds).toHaveLength(2);
+});
+
+test("a round that fails is an error only to those who share it", async () => {
+  const { run, rounds } = heldRounds();
+  const failed = run();
+  const next = run();
+  rounds[0]!.reject(new Error("away"));
+  await expect(failed).rejects.toThrow("away");
+
+  await expect.poll(() => rounds.length).toBe(2);
+  rounds[1]!.resolve();
+
+  await expect(next).resolves.toBeUndefined();
+});
