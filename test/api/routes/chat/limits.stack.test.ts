@@ -28,9 +28,7 @@ afterAll(async () => {
   await spare.close();
 });
 beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
+  chat.provider.reset();
   spare.requests.length = 0;
 });
 
