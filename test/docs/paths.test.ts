@@ -4,10 +4,13 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Decisions are history: they name files as they were. */
+/** Decisions and the change log are history: they name files as they were, but tests as they are. */
+const HISTORY = ["CHANGELOG.md", ...globSync("docs/decisions/*.md", { cwd: ROOT })];
+/** This decision lists former paths of tests. */
+const MOVED_TESTS = "docs/decisions/0017-tests-by-what-they-need.md";
 const DOCUMENTS = globSync(["*.md", "docs/*.md", "clients/*/README.md", ".github/*.md"], {
   cwd: ROOT,
-}).filter((path) => path !== "CHANGELOG.md");
+}).filter((path) => !HISTORY.includes(path));
 const FOLDERS = "src|test|docs|bench|charts|clients|demo|deploy|models|\\.ci|\\.github|\\.vscode";
 /** Parts of a path that stand for something else. */
 const PLACEHOLDER = /[<>*{}…]|NNNN|REF|\bx\./;
@@ -28,6 +31,12 @@ function pathsIn(text: string): string[] {
 
 const isThere = (path: string): boolean =>
   path.includes("/") ? existsSync(join(ROOT, path)) : BASENAMES.has(path) || existsSync(join(ROOT, path));
+
+/** Names of test files, in code or not, with as much of their path as is given; `x.test.ts` is any test. */
+function testsIn(text: string): string[] {
+  const found = [...text.matchAll(/(?<![\w./-])[\w./-]+\.test\.ts/g)].map(([path]) => path);
+  return found.filter((path) => !/^x\.(?:[\w-]+\.)?test\.ts$/.test(path));
+}
 
 /** The anchors of a document's headings, as GitHub makes them. */
 function anchorsOf(path: string): string[] {
@@ -61,6 +70,14 @@ describe.each(DOCUMENTS)("%s", (document) => {
     expect(brokenLinks(document)).toEqual([]);
   });
 });
+
+test.each([...DOCUMENTS, ...HISTORY].filter((path) => path !== MOVED_TESTS))(
+  "%s names tests that there are",
+  (document) => {
+    const missing = testsIn(read(document)).filter((path) => !isThere(path) && !isThere(`test/${path}`));
+    expect(missing).toEqual([]);
+  },
+);
 
 describe("ARCHITECTURE.md", () => {
   const rows = read("ARCHITECTURE.md")

@@ -21,8 +21,9 @@ let serial = 0;
 const send = (stack: Stack, method: string, path: string, body?: unknown): Promise<Answer> =>
   call(stack.url, KEYS.editor, method, path, body);
 /** Ignores failures: the service does not promise that a request succeeds during a fault. */
-const quietly = async (request: Promise<unknown>): Promise<void> =>
-  void (await request.catch(() => undefined));
+async function quietly(request: Promise<unknown>): Promise<void> {
+  await request.catch(() => undefined);
+}
 
 function mixed(index: number): readonly [content: string | Uint8Array<ArrayBuffer>, filename: string] {
   const name = `drill-${serial++}`;

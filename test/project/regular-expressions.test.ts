@@ -41,15 +41,16 @@ function literalsOf(file: string): { literals: Expression[]; makesOthers: boolea
   let makesOthers = false;
   const isRegExp = (callee: { type: string; name?: string }): boolean =>
     callee.type === "Identifier" && callee.name === "RegExp";
+  const noteCallee = ({ callee }: { callee: { type: string } }): void => {
+    makesOthers ||= isRegExp(callee);
+  };
   new Visitor({
-    Literal: (node) =>
-      void (
-        "regex" in node &&
-        node.regex !== null &&
-        literals.push({ source: node.regex.pattern, flags: node.regex.flags })
-      ),
-    NewExpression: (node) => void (makesOthers ||= isRegExp(node.callee as { type: string })),
-    CallExpression: (node) => void (makesOthers ||= isRegExp(node.callee as { type: string })),
+    Literal(node) {
+      if ("regex" in node && node.regex !== null)
+        literals.push({ source: node.regex.pattern, flags: node.regex.flags });
+    },
+    NewExpression: noteCallee,
+    CallExpression: noteCallee,
   }).visit(parseSync(file, readFileSync(file, "utf8")).program);
   return { literals, makesOthers };
 }

@@ -80,9 +80,10 @@ describe("if it was saved by an earlier version", () => {
 
   test("an MCP server is not asked for an agent whose config is not understood", async () => {
     let isAsked = false;
-    const server = createServer(
-      (_request, response) => void ((isAsked = true), response.writeHead(500).end()),
-    );
+    const server = createServer((_request, response) => {
+      isAsked = true;
+      response.writeHead(500).end();
+    });
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as { port: number }).port}/`;

@@ -52,25 +52,30 @@ async function expectRefused(id: string, word: string): Promise<Answer["body"]> 
   return document;
 }
 
+/** Uploads twenty documents without the word, and expects each to be completed with its one vector. */
+async function expectOthersToComplete(word: string): Promise<void> {
+  const others = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      accept(
+        `# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`,
+        `${word}-${index}.md`,
+      ),
+    ),
+  );
+  for (const { id } of others)
+    expect((await end(id)).processing_state).toMatchObject({
+      pipeline_status: "completed",
+      embedded_chunk_count: 1,
+    });
+}
+
 test.each([["zeros" as const], [{ status: 400 }]])(
-  "a document with one refused text (%j) completes beside twenty others and is found by its words",
+  "a document with one refused text (%j) completes with twenty others and is found by its words",
   async (poison) => {
     const word = typeof poison === "string" ? "quagga" : "okapi";
     refuse(word, poison);
     const poisoned = await accept(sections("lynx", word, "heron"), `${word}.md`);
-    const others = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        accept(
-          `# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`,
-          `${word}-${index}.md`,
-        ),
-      ),
-    );
-    for (const { id } of others)
-      expect((await end(id)).processing_state).toMatchObject({
-        pipeline_status: "completed",
-        embedded_chunk_count: 1,
-      });
+    await expectOthersToComplete(word);
     await expectRefused(poisoned.id, word);
     const hit = (await find(word)).find((one) => one.document_id === poisoned.id && one.text.includes(word));
     expect(hit).toMatchObject({ dense_score: null });
@@ -86,19 +91,7 @@ test.each([["tapir", { status: 500 }] as const, ["serow", { cut: true }] as cons
   async (word, poison) => {
     refuse(word, poison);
     const breaking = await accept(sections("lynx", word), `${word}.md`);
-    const others = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        accept(
-          `# Note ${index}\n\nNote ${index} beside the ${word.slice(1)} says nothing.`,
-          `${word}-${index}.md`,
-        ),
-      ),
-    );
-    for (const { id } of others)
-      expect((await end(id)).processing_state).toMatchObject({
-        pipeline_status: "completed",
-        embedded_chunk_count: 1,
-      });
+    await expectOthersToComplete(word);
     const state = await until("it says what it waits for", async () => {
       const { processing_state: found } = (await editor("GET", `/data/${breaking.id}`)).body;
       return found.waiting_for && found;

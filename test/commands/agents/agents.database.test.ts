@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createAgent } from "../../../src/commands/agents/create-agent.ts";
 import { deleteAgent } from "../../../src/commands/agents/delete-agent.ts";
 import { updateAgent } from "../../../src/commands/agents/update-agent.ts";
@@ -6,42 +6,29 @@ import type { Caller } from "../../../src/commands/caller.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { AgentCreate } from "../../../src/schema/agent.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
+  makeSharedSpace,
   refusedAtCommit,
-  refuseSomeCommits,
   withKey,
 } from "../../support/tenants/commands.ts";
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let spaceId: string;
-let editorId: string;
 let agentId: string;
 let editor: Caller;
 let viewer: Caller;
 
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
-
 beforeEach(async () => {
-  organization = await makeOrganization(test.db);
-  editorId = await makeUser(test.db, organization);
-  const viewerId = await makeUser(test.db, organization);
-  spaceId = await makeSpace(test.db, organization, [
-    [editorId, "owner"],
-    [viewerId, "viewer"],
-  ]);
-  const maker = await loggedIn(test.db, organization, editorId);
+  const shared = await makeSharedSpace(test.db, "owner");
+  ({ organization, spaceId } = shared);
+  const maker = await loggedIn(test.db, organization, shared.editorId);
   agentId = (await createAgent(test, maker, newAgent("Analyst"))).id;
-  editor = await loggedIn(test.db, organization, editorId);
-  viewer = await loggedIn(test.db, organization, viewerId);
+  editor = await loggedIn(test.db, organization, shared.editorId);
+  viewer = await loggedIn(test.db, organization, shared.viewerId);
 });
 
 function newAgent(name: string) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { cancelBatch } from "../../../src/commands/batches/cancel-batch.ts";
 import { pauseBatch } from "../../../src/commands/batches/pause-batch.ts";
 import { resumeBatch } from "../../../src/commands/batches/resume-batch.ts";
@@ -8,20 +8,19 @@ import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
+  documentParts,
+  type DocumentParts,
   loggedIn,
+  makeSharedSpace,
   refusedAtCommit,
-  refuseSomeCommits,
-  watchedParts,
+  storedMarkdown,
 } from "../../support/tenants/commands.ts";
 import { underKey } from "../../support/tenants/repeats.ts";
 
-const LIMITS = { documentsPerOrganization: undefined, bytesPerOrganization: undefined, keysPerUser: 10 };
-
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let spaceId: string;
 let documentId: string;
@@ -29,48 +28,25 @@ let batchId: string;
 let editorId: string;
 let editor: Caller;
 let viewer: Caller;
-let parts: ReturnType<typeof partsOf>;
-
-const partsOf = () => ({
-  ...watchedParts(test.db),
-  config: { limits: LIMITS },
-  embedding: { name: "model", maxTokens: 256 },
-});
-
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
+let parts: DocumentParts;
 
 beforeEach(async () => {
-  organization = await makeOrganization(test.db);
-  editorId = await makeUser(test.db, organization);
-  const viewerId = await makeUser(test.db, organization);
-  spaceId = await makeSpace(test.db, organization, [
-    [editorId, "editor"],
-    [viewerId, "viewer"],
-  ]);
+  const shared = await makeSharedSpace(test.db, "editor");
+  ({ organization, spaceId, editorId } = shared);
   const maker = await loggedIn(test.db, organization, editorId);
   documentId = (await makeDocument(maker)).id;
-  batchId = (await startBatch(partsOf(), maker, batchOf([documentId]))).batch_id;
+  batchId = (await startBatch(documentParts(test.db), maker, batchOf([documentId]))).batch_id;
   editor = await loggedIn(test.db, organization, editorId);
-  viewer = await loggedIn(test.db, organization, viewerId);
-  parts = partsOf();
+  viewer = await loggedIn(test.db, organization, shared.viewerId);
+  parts = documentParts(test.db);
 });
 
 const makeDocument = (maker: Caller) =>
-  acceptUpload(partsOf(), maker, {
+  acceptUpload(documentParts(test.db), maker, {
     spaceId,
     folderId: null,
     filename: "first.md",
-    stored: {
-      objectKey: `${organization.id}/${newId()}`,
-      fileType: "MARKDOWN",
-      mediaType: "text/markdown",
-      size: 5,
-      sha256: "00",
-    },
+    stored: storedMarkdown(organization),
   });
 
 const batchOf = (documentIds: readonly unknown[]) => ({
@@ -91,8 +67,8 @@ async function written() {
   return rows[0];
 }
 
-/** The caller's role in the space is now that of a viewer. */
-async function demoted(): Promise<Caller> {
+/** Makes the editor a viewer of the space, and logs in again. */
+async function demoteEditor(): Promise<Caller> {
   await test.db.owner.query("update space_members set role = 'viewer' where user_id = $1", [editorId]);
   return loggedIn(test.db, organization, editorId);
 }
@@ -129,7 +105,7 @@ describe.each(commands)("%s", (_, change) => {
 describe.each(changes)("%s", (_, change) => {
   it("is refused to a maker who may no longer write, and nothing is written", async () => {
     const before = await written();
-    const caller = await demoted();
+    const caller = await demoteEditor();
 
     await expect(change(caller)).rejects.toMatchObject({ code: "permission_denied" });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { acceptFile } from "../../../src/commands/documents/accept-file.ts";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
@@ -6,67 +6,46 @@ import { cancelRun } from "../../../src/commands/documents/cancel-run.ts";
 import { deleteDocument } from "../../../src/commands/documents/delete-document.ts";
 import { reprocessDocument } from "../../../src/commands/documents/reprocess-document.ts";
 import { restoreVersion } from "../../../src/commands/documents/restore-version.ts";
-import type { StoredFile } from "../../../src/commands/documents/stored-file.ts";
 import { updateDocument } from "../../../src/commands/documents/update-document.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
+import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
+  documentParts,
+  type DocumentParts,
   loggedIn,
+  makeSharedSpace,
   refusedAtCommit,
-  refuseSomeCommits,
-  watchedParts,
+  storedMarkdown,
+  UNLIMITED,
 } from "../../support/tenants/commands.ts";
 import { underKey } from "../../support/tenants/repeats.ts";
 
-const LIMITS = { documentsPerOrganization: undefined, bytesPerOrganization: undefined, keysPerUser: 10 };
-const EMBEDDING = { name: "model", maxTokens: 256 };
-
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let spaceId: string;
 let documentId: string;
 let runId: string;
-let maker: Caller;
 let editor: Caller;
 let viewer: Caller;
-let parts: ReturnType<typeof partsOf>;
-
-const partsOf = () => ({ ...watchedParts(test.db), config: { limits: LIMITS }, embedding: EMBEDDING });
-
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
+let parts: DocumentParts;
 
 beforeEach(async () => {
-  organization = await makeOrganization(test.db);
-  const editorId = await makeUser(test.db, organization);
-  const viewerId = await makeUser(test.db, organization);
-  spaceId = await makeSpace(test.db, organization, [
-    [editorId, "editor"],
-    [viewerId, "viewer"],
-  ]);
-  maker = await loggedIn(test.db, organization, editorId);
-  documentId = (await acceptUpload(partsOf(), maker, upload("first.md"))).id;
+  const shared = await makeSharedSpace(test.db, "editor");
+  ({ organization, spaceId } = shared);
+  const maker = await loggedIn(test.db, organization, shared.editorId);
+  documentId = (await acceptUpload(documentParts(test.db), maker, upload("first.md"))).id;
   await publishFirstVersion();
-  ({ pipeline_run_id: runId } = await reprocessDocument(partsOf(), maker, reprocessing()));
-  editor = await loggedIn(test.db, organization, editorId);
-  viewer = await loggedIn(test.db, organization, viewerId);
-  parts = partsOf();
+  ({ pipeline_run_id: runId } = await reprocessDocument(documentParts(test.db), maker, reprocessing()));
+  editor = await loggedIn(test.db, organization, shared.editorId);
+  viewer = await loggedIn(test.db, organization, shared.viewerId);
+  parts = documentParts(test.db);
 });
 
-const stored = (): StoredFile => ({
-  objectKey: `${organization.id}/${newId()}`,
-  fileType: "MARKDOWN",
-  mediaType: "text/markdown",
-  size: 5,
-  sha256: "00",
-});
+const stored = () => storedMarkdown(organization);
 const upload = (filename: string) => ({ spaceId, folderId: null, filename, stored: stored() });
 const reprocessing = () => ({ id: documentId, chunkerName: null, chunkerConfig: null });
 
@@ -234,7 +213,7 @@ it("a file at a path is replaced: its document gets the next version", async () 
 
 it("an upload over the organization's quota is refused, and nothing is written", async () => {
   const before = await written();
-  const full = { ...parts, config: { limits: { ...LIMITS, documentsPerOrganization: 1 } } };
+  const full = { ...parts, config: { limits: { ...UNLIMITED, documentsPerOrganization: 1 } } };
 
   await expect(acceptUpload(full, editor, upload("second.md"))).rejects.toMatchObject({
     code: "bad_request",
@@ -244,11 +223,11 @@ it("an upload over the organization's quota is refused, and nothing is written",
 });
 
 it("chunks that are larger than the model takes are refused before anything is read", async () => {
-  const config = { max_tokens: EMBEDDING.maxTokens + 1, overlap_tokens: 0 };
+  const config = { max_tokens: parts.embedding.maxTokens + 1, overlap_tokens: 0 };
 
   const run = reprocessDocument(parts, editor, { ...reprocessing(), chunkerConfig: config });
 
   await expect(run).rejects.toMatchObject({
-    problems: [{ type: "less_than_equal", ctx: { le: EMBEDDING.maxTokens } }],
+    problems: [{ type: "less_than_equal", ctx: { le: parts.embedding.maxTokens } }],
   });
 });

@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { createPathFolder } from "../../../src/commands/files/create-path-folder.ts";
 import { deleteFile } from "../../../src/commands/files/delete-file.ts";
 import { renameFile } from "../../../src/commands/files/rename-file.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
+  makeSharedSpace,
   refusedAtCommit,
-  refuseSomeCommits,
   watchedParts,
   type WatchedParts,
 } from "../../support/tenants/commands.ts";
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let spaceId: string;
 let fileId: string;
@@ -24,23 +23,12 @@ let editor: Caller;
 let viewer: Caller;
 let parts: WatchedParts;
 
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
-
 beforeEach(async () => {
-  organization = await makeOrganization(test.db);
-  const editorId = await makeUser(test.db, organization);
-  const viewerId = await makeUser(test.db, organization);
-  spaceId = await makeSpace(test.db, organization, [
-    [editorId, "owner"],
-    [viewerId, "viewer"],
-  ]);
+  const shared = await makeSharedSpace(test.db, "owner");
+  ({ organization, spaceId } = shared);
   fileId = await makeFile("reports/2026.md");
-  editor = await loggedIn(test.db, organization, editorId);
-  viewer = await loggedIn(test.db, organization, viewerId);
+  editor = await loggedIn(test.db, organization, shared.editorId);
+  viewer = await loggedIn(test.db, organization, shared.viewerId);
   parts = watchedParts(test.db);
 });
 

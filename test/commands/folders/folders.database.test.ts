@@ -1,21 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { createFolder } from "../../../src/commands/folders/create-folder.ts";
 import { deleteFolder } from "../../../src/commands/folders/delete-folder.ts";
 import { updateFolder } from "../../../src/commands/folders/update-folder.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
+import { makeSpace } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
+  makeSharedSpace,
   refusedAtCommit,
-  refuseSomeCommits,
   watchedParts,
   type WatchedParts,
 } from "../../support/tenants/commands.ts";
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let spaceId: string;
 let otherSpaceId: string;
@@ -24,26 +24,15 @@ let editor: Caller;
 let viewer: Caller;
 let parts: WatchedParts;
 
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
-
 beforeEach(async () => {
-  organization = await makeOrganization(test.db);
-  const editorId = await makeUser(test.db, organization);
-  const viewerId = await makeUser(test.db, organization);
-  spaceId = await makeSpace(test.db, organization, [
-    [editorId, "owner"],
-    [viewerId, "viewer"],
-  ]);
-  otherSpaceId = await makeSpace(test.db, organization, [[editorId, "owner"]]);
+  const shared = await makeSharedSpace(test.db, "owner");
+  ({ organization, spaceId } = shared);
+  otherSpaceId = await makeSpace(test.db, organization, [[shared.editorId, "owner"]]);
   parts = watchedParts(test.db);
-  const maker = await loggedIn(test.db, organization, editorId);
+  const maker = await loggedIn(test.db, organization, shared.editorId);
   folderId = (await createFolder(parts, maker, { spaceId, name: "Reports", parentFolderId: null })).id;
-  editor = await loggedIn(test.db, organization, editorId);
-  viewer = await loggedIn(test.db, organization, viewerId);
+  editor = await loggedIn(test.db, organization, shared.editorId);
+  viewer = await loggedIn(test.db, organization, shared.viewerId);
 });
 
 /** A change of the folder that leaves it as it is. */

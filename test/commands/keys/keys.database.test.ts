@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { issueKey } from "../../../src/commands/keys/issue-key.ts";
@@ -6,20 +6,20 @@ import { revokeKey } from "../../../src/commands/keys/revoke-key.ts";
 import { rollKey } from "../../../src/commands/keys/roll-key.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { localMasterKey } from "../../../src/storage/keys/keyring.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeOrganization, makeUser, pepperOf } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
   refusedAtCommit,
-  refuseSomeCommits,
+  UNLIMITED,
   watchedParts,
+  withKey,
 } from "../../support/tenants/commands.ts";
 
-const KEYS_PER_USER = 10;
 const masterKey = localMasterKey(Buffer.alloc(32, 1));
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let ownerId: string;
 let ownKeyId: string;
@@ -32,20 +32,8 @@ let parts: ReturnType<typeof partsOf>;
 const partsOf = () => ({
   ...watchedParts(test.db),
   masterKey,
-  config: {
-    limits: {
-      documentsPerOrganization: undefined,
-      bytesPerOrganization: undefined,
-      keysPerUser: KEYS_PER_USER,
-    },
-  },
+  config: { limits: UNLIMITED },
 });
-
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
 
 beforeEach(async () => {
   organization = await makeOrganization(test.db);
@@ -117,7 +105,7 @@ describe.each(ownChanges)("%s", (_, action, change) => {
 
   it("is refused to a key, whatever it may do, and nothing is written", async () => {
     const before = await written();
-    const key: Caller = { ...owner, principal: { ...owner.principal, authMethod: "api_key" } };
+    const key = withKey(owner);
 
     await expect(change(key)).rejects.toMatchObject({ code: "permission_denied" });
 
@@ -204,7 +192,7 @@ it("a user gets no more keys than are allowed", async () => {
     "select count(*)::int as live from api_keys where user_id = $1",
     [ownerId],
   );
-  const full = { ...parts, config: { limits: { ...parts.config.limits, keysPerUser: rows[0]!.live } } };
+  const full = { ...parts, config: { limits: { ...UNLIMITED, keysPerUser: rows[0]!.live } } };
 
   await expect(issueKey(full, owner, wanted)).rejects.toMatchObject({ code: "bad_request" });
 

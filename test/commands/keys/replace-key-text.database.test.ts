@@ -11,7 +11,7 @@ import {
   expectRefused,
   makeKeyPeople,
   reachOfKey,
-  toldBefore,
+  seenByVersionBefore,
 } from "../../support/tenants/key-people.ts";
 
 let test: TestDatabase;
@@ -80,16 +80,18 @@ describe("a key that is rolled", () => {
     expect(await overlapOf(brief.id, "expires_at = now() - interval '1 second'")).toBeNull();
     await db.owner.query("update api_keys set expires_at = $2 where id = $1", [brief.id, expiresAt]);
     for (const one of [brief.text, rolled.key])
-      expect(Date.parse((await toldBefore(db, one))!.expiresAt!)).toBe(expiresAt.getTime());
+      expect(Date.parse((await seenByVersionBefore(db, one))!.expiresAt!)).toBe(expiresAt.getTime());
   });
 
   it("is known by both texts in the version before too, unless it has a list of addresses", async () => {
     const { id, text } = await makeKey(db, organization, owner);
     const { key } = await roll(id, 60);
-    expect((await toldBefore(db, key))!.expiresAt).toBeNull();
-    expect(Date.parse((await toldBefore(db, text))!.expiresAt!)).toBeLessThanOrEqual(Date.now() + 60_000);
+    expect((await seenByVersionBefore(db, key))!.expiresAt).toBeNull();
+    expect(Date.parse((await seenByVersionBefore(db, text))!.expiresAt!)).toBeLessThanOrEqual(
+      Date.now() + 60_000,
+    );
     const bound = await makeKey(db, organization, owner, { allowedCidrs: ["0.0.0.0/0"] });
-    expect(await toldBefore(db, bound.text)).toBeNull();
+    expect(await seenByVersionBefore(db, bound.text)).toBeNull();
   });
 
   it("is rolled by an administrator only if one made it: others may reach a private space", async () => {

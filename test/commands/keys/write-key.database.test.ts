@@ -10,7 +10,7 @@ import { inTenant, inTransaction, type OrganizationKey } from "../../../src/db/p
 import { newId } from "../../../src/domain/ids.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeKey, TEST_PEPPER } from "../../support/tenants/callers.ts";
-import { makeKeyPeople, reachOfKey, toldBefore } from "../../support/tenants/key-people.ts";
+import { makeKeyPeople, reachOfKey, seenByVersionBefore } from "../../support/tenants/key-people.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
@@ -65,7 +65,7 @@ describe("a key that somebody else made for its owner", () => {
     ] as const) {
       const { text } = await makeKey(db, organization, owner, { createdBy });
       expect(await reachOfKey(db, text)).toEqual(reach);
-      expect((await toldBefore(db, text))?.reach).toEqual(reach);
+      expect((await seenByVersionBefore(db, text))?.reach).toEqual(reach);
     }
     const { text } = await makeKey(db, organization, owner, { createdBy: admin, spaces: [own, shared] });
     expect(await reachOfKey(db, text)).toEqual([shared]);

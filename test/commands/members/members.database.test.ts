@@ -1,33 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { putMember } from "../../../src/commands/members/put-member.ts";
 import { removeMember } from "../../../src/commands/members/remove-member.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeKey, makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
   refusedAtCommit,
-  refuseSomeCommits,
   watchedParts,
   type WatchedParts,
   withKey,
 } from "../../support/tenants/commands.ts";
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let memberId: string;
 let admin: Caller;
 let member: Caller;
 let parts: WatchedParts;
-
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
 
 beforeEach(async () => {
   organization = await makeOrganization(test.db);

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { updateOrganization } from "../../../src/commands/organizations/update-organization.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
   refusedAtCommit,
-  refuseSomeCommits,
   withKey,
 } from "../../support/tenants/commands.ts";
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let admin: Caller;
 let member: Caller;
-
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
 
 beforeEach(async () => {
   organization = await makeOrganization(test.db);

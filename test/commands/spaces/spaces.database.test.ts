@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { createSpace } from "../../../src/commands/spaces/create-space.ts";
 import { deleteSpace } from "../../../src/commands/spaces/delete-space.ts";
@@ -6,19 +6,19 @@ import { putSpaceMember } from "../../../src/commands/spaces/put-space-member.ts
 import { removeSpaceMember } from "../../../src/commands/spaces/remove-space-member.ts";
 import { updateSpace } from "../../../src/commands/spaces/update-space.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
+import { makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
+  commandDatabase,
   loggedIn,
+  makeSharedSpace,
   refusedAtCommit,
-  refuseSomeCommits,
   watchedParts,
   type WatchedParts,
   withKey,
 } from "../../support/tenants/commands.ts";
 
-let test: TestDatabase;
+const test = commandDatabase();
 let organization: OrganizationKey;
 let spaceId: string;
 let viewerId: string;
@@ -26,21 +26,10 @@ let owner: Caller;
 let viewer: Caller;
 let parts: WatchedParts;
 
-beforeAll(async () => {
-  test = await createTestDatabase();
-  await refuseSomeCommits(test.db);
-});
-afterAll(() => test.drop());
-
 beforeEach(async () => {
-  organization = await makeOrganization(test.db);
-  const ownerId = await makeUser(test.db, organization);
-  viewerId = await makeUser(test.db, organization);
-  spaceId = await makeSpace(test.db, organization, [
-    [ownerId, "owner"],
-    [viewerId, "viewer"],
-  ]);
-  owner = await loggedIn(test.db, organization, ownerId);
+  const shared = await makeSharedSpace(test.db, "owner");
+  ({ organization, spaceId, viewerId } = shared);
+  owner = await loggedIn(test.db, organization, shared.editorId);
   viewer = await loggedIn(test.db, organization, viewerId);
   parts = watchedParts(test.db);
 });

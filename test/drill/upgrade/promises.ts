@@ -94,7 +94,7 @@ export async function chatsAreAnsweredOnce({ world, chats }: Upgrade, underWay: 
   );
   const isNoted =
     rows.length === 1 && rows[0]!.status === "completed" && rows[0]!.count === chats.asked.length;
-  const misnoted = isNoted ? [] : [`${chats.asked.length} chats are in the books as ${JSON.stringify(rows)}`];
+  const misnoted = isNoted ? [] : [`${chats.asked.length} chats are recorded as ${JSON.stringify(rows)}`];
   return {
     seen: `${chats.asked.length} chats`,
     faults: [...findChatFaults(chats, world.provider), ...misnoted],

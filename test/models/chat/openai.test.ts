@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, globalAgent } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
@@ -221,13 +221,12 @@ test("the end of an answer may come behind its last event without costing the co
     setTimeout(() => response.end(), 5);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  model = await createOpenAiChat(
-    { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    "gpt-4o",
-  );
+  const { port } = server.address() as AddressInfo;
+  model = await createOpenAiChat({ baseUrl: `http://127.0.0.1:${port}` }, "gpt-4o");
+  const freed = globalAgent.getName({ host: "127.0.0.1", port });
   for (let turn = 0; turn < 5; turn++) {
     expect(await all()).toHaveLength(2);
-    await new Promise((resume) => setTimeout(resume, 20));
+    await until("the connection is free again", () => freed in globalAgent.freeSockets);
   }
   expect(connections.size).toBe(1);
   server.closeAllConnections();

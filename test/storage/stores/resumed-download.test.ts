@@ -2,11 +2,12 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turnOfLoop, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createGcsStore } from "../../../src/storage/stores/gcs.ts";
 import { createS3Store } from "../../../src/storage/stores/s3.ts";
 import { newName } from "../../support/servers/object-store-promises.ts";
+import { until } from "../../support/until.ts";
 
 let server: Server;
 let origin: string;
@@ -50,9 +51,10 @@ test.each(["gcs", "s3"] as const)(
     const stream = await STORES[kind]().get(newName());
     stream.resume();
     await once(stream, "data");
-    await sleep(50);
+    await turnOfLoop();
     stream.destroy();
-    // Longer than the first wait before another attempt.
+    await until("the connection is closed", async () => (await connections()) === 0);
+    // Longer than the pause before the first retry, since only time shows that none comes.
     await sleep(500);
     expect(asked).toBe(1);
     expect(await connections()).toBe(0);

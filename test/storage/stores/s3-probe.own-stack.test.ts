@@ -156,7 +156,10 @@ describe("the probe of a store that speaks S3", unless(missingSeaweedfs), () => 
       "no credentials",
       {},
       UNSET,
-      /^S3_BUCKET needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give .* a role$/,
+      new RegExp(
+        "^S3_BUCKET needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
+          "or give the machine a role$",
+      ),
     ],
     [
       "no region",
@@ -188,7 +191,10 @@ describe("the probe of a store that speaks S3", unless(missingSeaweedfs), () => 
       ({ method, url }) => method === "POST" && url.includes("uploads"),
     );
     await expect(open().prove!()).rejects.toThrow(
-      /^S3_BUCKET is in a store without what .* needs: s3:PutObject was answered with 501 NotImplemented$/,
+      new RegExp(
+        "^S3_BUCKET is in a store without what Holdfast needs: " +
+          "s3:PutObject was answered with 501 NotImplemented$",
+      ),
     );
   });
 

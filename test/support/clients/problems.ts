@@ -5,13 +5,11 @@ import { parsePart } from "../../../src/api/validation/validate.ts";
 import { type Problem, ValidationProblems } from "../../../src/schema/requests/problem.ts";
 
 export const problem = (
-  ...[type, loc, msg, input, ctx]: [
-    type: string,
-    loc: (string | number)[],
-    msg: string,
-    input: unknown,
-    ctx?: Record<string, unknown>,
-  ]
+  type: string,
+  loc: (string | number)[],
+  msg: string,
+  input: unknown,
+  ctx?: Record<string, unknown>,
 ) => ({
   type,
   loc,

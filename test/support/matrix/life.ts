@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { call, ended, fileForm, upload } from "../clients/client.ts";
+import { runSchedule } from "../stack/maintenance.ts";
 import { runCli } from "../stack/processes.ts";
 import type { Stack } from "../stack/stack.ts";
 import { ACME, KEYS, SPACES } from "../tenants/tenants.ts";
@@ -179,22 +180,7 @@ async function maintainOnce({ temporalAddress, database }: Stack): Promise<void>
   );
   const connection = await Connection.connect({ address: temporalAddress });
   const client = new Client({ connection });
-  for (const scheduleId of ["maintenance", "maintenance-thorough"]) {
-    await client.schedule.getHandle(scheduleId).trigger();
-    await until(`${scheduleId} has run`, async () => {
-      // Asks the server directly, because the schedule's arguments are encrypted and this client has no key.
-      const { info } = await connection.workflowService.describeSchedule({
-        namespace: "default",
-        scheduleId,
-      });
-      const started = info!.recentActions!.at(-1)?.startWorkflowResult;
-      if (!started) return false;
-      const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
-        namespace: "default",
-        execution: started,
-      });
-      return workflowExecutionInfo!.closeTime !== null && workflowExecutionInfo!.closeTime !== undefined;
-    });
-  }
+  for (const schedule of ["maintenance", "maintenance-thorough"] as const)
+    await runSchedule(client, schedule);
   await connection.close();
 }

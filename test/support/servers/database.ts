@@ -51,7 +51,13 @@ export function openOwnedDatabase(ownerUrl: string, poolSize: number): OwnedData
     onIdleError: ignore,
   });
   const owner = openOwner(ownerUrl, ignore);
-  return { ...db, owner, close: async () => void (await Promise.all([db.close(), owner.end()])) };
+  return {
+    ...db,
+    owner,
+    async close() {
+      await Promise.all([db.close(), owner.end()]);
+    },
+  };
 }
 
 /** Replaces the database in a URL. */

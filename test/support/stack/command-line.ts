@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
-import { loadInstanceSecret } from "../../../src/db/instance/secrets.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { issuerUrl, startIssuer } from "../../../src/embedded/servers/issuer-part.ts";
 import { localMasterKey } from "../../../src/storage/keys/keyring.ts";
 import { type TestDatabase, createTestDatabase } from "../servers/database.ts";
+import { pepperOf } from "../tenants/callers.ts";
 import { runCommand } from "./command.ts";
 
 const MASTER = Buffer.alloc(32, 3);
@@ -70,7 +70,7 @@ export async function startCommandLine(): Promise<CommandLine> {
     async whoIs(credential) {
       const authenticator = createAuthenticator({
         db: database.db,
-        pepper: await loadInstanceSecret(database.db, "pepper", masterKey),
+        pepper: await pepperOf(database.db, masterKey),
         verifyJwt: createJwtVerifier({ issuer: issuerUrl(issuerPort), audience: "holdfast" }),
       });
       return authenticator.authenticate({

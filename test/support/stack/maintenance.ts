@@ -18,8 +18,8 @@ const { WORKFLOW_EXECUTION_STATUS_COMPLETED: COMPLETED } =
 export const describeSchedule = ({ workflowService }: Client, scheduleId: string) =>
   workflowService.describeSchedule({ namespace: "default", scheduleId });
 
-/** Triggers a schedule now, and waits until its workflow has completed. */
-async function runSchedule(client: Client, schedule: MaintenanceSchedule): Promise<void> {
+/** Triggers the schedule, and waits until the workflow that it starts has completed. */
+export async function runSchedule(client: Client, schedule: MaintenanceSchedule): Promise<void> {
   const before = Number((await describeSchedule(client, schedule)).info!.actionCount);
   await client.schedule.getHandle(schedule).trigger();
   const execution = await until("the schedule has started its workflow", async () => {
@@ -55,9 +55,9 @@ export function onMaintainedStack() {
     temporal: () => client,
     maintain: (schedule: MaintenanceSchedule = "maintenance") => runSchedule(client, schedule),
     store: () => createDirectoryStore(join(stack.dataDir, "objects")),
-    /** Counts rows; `from` is a table with its conditions. */
-    count: async (from: string, values: unknown[] = []): Promise<number> =>
-      (await rows(`select count(*)::int as count from ${from}`, values))[0].count,
+    /** Returns how many rows a query finds. */
+    count: async (query: string, values: unknown[] = []): Promise<number> =>
+      (await rows(query, values)).length,
     /** Returns the runs of a document, by version. */
     runsOf: (documentId: string) =>
       rows(

@@ -50,7 +50,7 @@ export async function reachOfKey(db: OwnedDatabase, text: string): Promise<strin
 }
 
 /** Returns what a process of the version before sees of a key, as during an upgrade. */
-export async function toldBefore(
+export async function seenByVersionBefore(
   db: OwnedDatabase,
   text: string,
 ): Promise<{ reach: string[]; expiresAt: string | null } | null> {

@@ -20,11 +20,7 @@ beforeAll(async () => {
   agent = await chat.addAgent({ tool_attachments: TOOLS });
 });
 afterAll(() => chat.close());
-beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
-});
+beforeEach(() => chat.provider.reset());
 
 const user = (content: string) => [{ role: "user", content }];
 const requests = () =>

@@ -11,11 +11,7 @@ beforeAll(async () => {
   documentId = (await upload(stack.url, tenants.keys.owner, tenants.spaces.research, NOTE, "herons.md")).id;
   await ended(stack.url, tenants.keys.owner, documentId);
 });
-beforeEach(() => {
-  stack.provider.clearFaults();
-  stack.provider.replyAlways();
-  stack.provider.requests.length = 0;
-});
+beforeEach(() => stack.provider.reset());
 
 const user = (content: string) => [{ role: "user", content }];
 const chat = (model: string, body: Record<string, unknown> = {}, key = tenants.keys.owner) =>

@@ -49,7 +49,7 @@ describe("versions", () => {
     await maintain();
     expect((await runsOf(id)).map((run) => run.text_purged)).toEqual([true, false, false]);
     const [first, second, third] = await Promise.all(
-      (await runsOf(id)).map((run) => count("chunks where run_num = $1", [run.num])),
+      (await runsOf(id)).map((run) => count("select from chunks where run_num = $1", [run.num])),
     );
     expect([first, second! > 0, third! > 0]).toEqual([0, true, true]);
     expect((await post(`/data/${id}/versions/1/restore`)).status).toBe(400);
@@ -62,15 +62,15 @@ describe("versions", () => {
     await end(id);
     await reprocess(id);
     const [old, current] = await runsOf(id);
-    expect(await count("hidden_runs where run_num = $1", [old.num])).toBe(1);
-    expect(await count("embeddings where run_num = $1", [old.num])).toBeGreaterThan(512);
+    expect(await count("select from hidden_runs where run_num = $1", [old.num])).toBe(1);
+    expect(await count("select from embeddings where run_num = $1", [old.num])).toBeGreaterThan(512);
     await age();
     await maintain();
-    expect(await count("hidden_runs where run_num = $1", [old.num])).toBe(0);
-    expect(await count("embeddings where run_num = $1", [old.num])).toBe(0);
-    expect(await count("posting_runs where run_num = $1", [old.num])).toBe(0);
-    expect(await count("chunks where run_num = $1", [old.num])).toBe(
-      await count("chunks where run_num = $1", [current.num]),
+    expect(await count("select from hidden_runs where run_num = $1", [old.num])).toBe(0);
+    expect(await count("select from embeddings where run_num = $1", [old.num])).toBe(0);
+    expect(await count("select from posting_runs where run_num = $1", [old.num])).toBe(0);
+    expect(await count("select from chunks where run_num = $1", [old.num])).toBe(
+      await count("select from chunks where run_num = $1", [current.num]),
     );
     const found = await post("/data/hybrid-search", {
       query: "part 700",
@@ -124,7 +124,7 @@ describe("versions", () => {
     const { id } = await accept("# Refused\n\nNobody embeds this sentence.", "refused.md");
     expect((await end(id)).processing_state.pipeline_status).toBe("failed");
     stack.provider.poisonTexts();
-    expect(await count("chunks where document_id = $1", [id])).toBeGreaterThan(0);
+    expect(await count("select from chunks where document_id = $1", [id])).toBeGreaterThan(0);
     await rows(
       `insert into pipeline_runs (
          id, organization_id, space_id, space_num, document_id, version, trigger, status,
@@ -146,7 +146,7 @@ describe("versions", () => {
     );
     await age();
     await maintain();
-    expect(await count("chunks where document_id = $1", [id])).toBe(0);
+    expect(await count("select from chunks where document_id = $1", [id])).toBe(0);
     expect((await runsOf(id)).map((run) => run.version)).toEqual(
       Array.from({ length: 50 }, (_, index) => index + 11),
     );
@@ -214,7 +214,7 @@ test("expired records are removed, and the audit log stays verifiable", async ()
     fileForm("kept", "kept.md", { space_id: tenants.spaces.research }),
     { "idempotency-key": "old" },
   );
-  const recent = await count("audit_log");
+  const recent = await count("select from audit_log");
   await rows("update idempotency_keys set claimed_at = now() - interval '25 hours'");
   await rows("update claims set closed_at = now() - interval '2 days' where closed_at is not null");
   await rows(
@@ -226,10 +226,10 @@ test("expired records are removed, and the audit log stays verifiable", async ()
   expect((await store().list("anchors/", { limit: 10 })).map(({ name }) => name)).toEqual([
     expect.stringMatching(/^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}\.jws$/),
   ]);
-  expect(await count("idempotency_keys")).toBe(0);
-  expect(await count("claims where closed_at < now() - interval '1 day'")).toBe(0);
-  expect(await count("audit_log where action = 'x'")).toBe(0);
-  expect(await count("audit_log")).toBeGreaterThanOrEqual(recent);
+  expect(await count("select from idempotency_keys")).toBe(0);
+  expect(await count("select from claims where closed_at < now() - interval '1 day'")).toBe(0);
+  expect(await count("select from audit_log where action = 'x'")).toBe(0);
+  expect(await count("select from audit_log")).toBeGreaterThanOrEqual(recent);
   expect(
     JSON.parse(await runCli(["audit", "verify", "--organization", tenants.acme, "--json"], stack.env)),
   ).toMatchObject({ ok: true, organizations: [{ fault: null }] });
@@ -260,10 +260,12 @@ test("unused embeddings are dropped after 90 days, and folding statistics keeps 
     );
   const before = await sums();
   await maintain("maintenance-thorough");
-  expect(await count("embedding_cache where content_hash = '\\x00'")).toBe(0);
-  expect(await count("embedding_cache where last_used_at > now() - interval '1 hour'")).toBeGreaterThan(0);
+  expect(await count("select from embedding_cache where content_hash = '\\x00'")).toBe(0);
+  expect(
+    await count("select from embedding_cache where last_used_at > now() - interval '1 hour'"),
+  ).toBeGreaterThan(0);
   expect(await sums()).toEqual(before);
-  expect(await count("space_statistics")).toBe(before.length);
+  expect(await count("select from space_statistics")).toBe(before.length);
   const asked = stack.provider.counts.texts;
   await reprocess(id);
   expect(stack.provider.counts.texts).toBe(asked);

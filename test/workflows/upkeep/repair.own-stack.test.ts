@@ -69,9 +69,10 @@ describe("what is inconsistent is repaired", () => {
       findings: [{ code: "entries_not_served" }],
     });
     await maintain("maintenance-thorough");
-    for (const table of ["chunks", "text_blocks", "posting_runs"])
-      expect(await count(`${table} where run_num = $1`, [gone])).toBe(0);
-    expect(await count("embeddings where run_num = $1", [old.num])).toBe(0);
+    expect(await count("select from chunks where run_num = $1", [gone])).toBe(0);
+    expect(await count("select from text_blocks where run_num = $1", [gone])).toBe(0);
+    expect(await count("select from posting_runs where run_num = $1", [gone])).toBe(0);
+    expect(await count("select from embeddings where run_num = $1", [old.num])).toBe(0);
     expect((await call(stack.url, tenants.keys.viewer, "GET", `/data/${id}/integrity`)).body).toMatchObject({
       ok: true,
       findings: [],

@@ -12,11 +12,7 @@ beforeAll(async () => {
   plain = await chat.addAgent({ system_prompt: "Be brief.", temperature: 0.3, max_tokens: 77 });
 });
 afterAll(() => chat.close());
-beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
-});
+beforeEach(() => chat.provider.reset());
 
 const user = (content: unknown) => [{ role: "user", content }];
 const lastRequest = () => chat.provider.requests.findLast((request) => request.route === "chat")!.body;

@@ -16,11 +16,7 @@ beforeAll(async () => {
   agent = await chat.addAgent();
 });
 afterAll(() => chat.close());
-beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
-});
+beforeEach(() => chat.provider.reset());
 
 const ask = (key: string, body: Record<string, unknown> = {}, sent: Parameters<typeof askUnderKey>[3] = {}) =>
   askUnderKey(chat, key, { model: agent, ...body }, sent);

@@ -28,9 +28,7 @@ afterAll(async () => {
   await spare.close();
 });
 beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
+  chat.provider.reset();
   spare.requests.length = 0;
 });
 
@@ -47,7 +45,7 @@ describe("a provider that is down before the first token", () => {
         expect(await response.text()).toContain("hi");
       }
       expect(spare.requests.map(({ body }) => body["model"])).toEqual(["spare-chat", "spare-chat"]);
-      await until("its model is in the books", async () => {
+      await until("its model is recorded", async () => {
         const { rowCount } = await chat.database.db.owner.query(
           "select from turn_calls where model = 'spare-chat'",
         );
@@ -105,7 +103,7 @@ describe("the month's tokens", () => {
     );
     const spend = async (keyId: string, tokens: number): Promise<void> => {
       await chat.chat({ model: agent, messages: user("hi") }, { key: own });
-      const { rows: turns } = await until("a turn of the key is in the books", async () => {
+      const { rows: turns } = await until("a turn of the key is recorded", async () => {
         const found = await chat.database.db.owner.query(
           "select id from turns where api_key_id = $1 and status <> 'open' order by started_at limit 1",
           [keyId],

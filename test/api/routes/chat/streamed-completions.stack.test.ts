@@ -8,14 +8,10 @@ let plain: string;
 
 beforeAll(async () => {
   chat = await startChat();
-  plain = await chat.addAgent({ system_prompt: "Be brief.", temperature: 0.3, max_tokens: 77 });
+  plain = await chat.addAgent();
 });
 afterAll(() => chat.close());
-beforeEach(() => {
-  chat.provider.clearFaults();
-  chat.provider.replyAlways();
-  chat.provider.requests.length = 0;
-});
+beforeEach(() => chat.provider.reset());
 
 const user = (content: unknown) => [{ role: "user", content }];
 

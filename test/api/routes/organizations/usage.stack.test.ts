@@ -20,7 +20,7 @@ test("adds up turns, tokens, documents and bytes by day, user, key and agent", a
     return answer.status === 200;
   });
   const day = new Date().toISOString().slice(0, 10);
-  const rows = await until("the turn is in the books", async () => {
+  const rows = await until("the turn is recorded", async () => {
     const { body } = await people.as("ada", "GET", `${AT}/usage?from=${day}`);
     return (
       body.items.some(

@@ -37,14 +37,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const ledger = () => createLedger(database.db, createLog({ level: "warn", name: "test" }));
+const openLedger = () => createLedger(database.db, createLog({ level: "warn", name: "test" }));
 const statusOf = async ({ id }: TurnRow): Promise<string | undefined> =>
   (await database.db.owner.query("select status from turns where id = $1", [id])).rows[0]?.status;
 
 test("a turn has a row within milliseconds of its beginning, even if Temporal is silent", async () => {
-  const books = ledger();
+  const ledger = openLedger();
   const turns = Array.from({ length: 50 }, makeTurn);
-  for (const turn of turns) books.open(turn);
+  for (const turn of turns) ledger.open(turn);
   await Promise.all(
     turns.map((turn) =>
       until(`turn ${turn.id} is noted`, async () => (await statusOf(turn)) === "open", 2_000),
@@ -53,24 +53,24 @@ test("a turn has a row within milliseconds of its beginning, even if Temporal is
 });
 
 test("a turn that must be written at once waits for no other", async () => {
-  const books = ledger();
+  const ledger = openLedger();
   const [first, second] = [makeTurn(), makeTurn()];
-  books.open(first);
-  await books.noted(first);
-  books.open(second);
-  await books.noted(second);
+  ledger.open(first);
+  await ledger.noted(first);
+  ledger.open(second);
+  await ledger.noted(second);
   expect(await Promise.all([first, second].map(statusOf))).toEqual(["open", "open"]);
 });
 
 test("a turn that has ended stays ended, whether it was written as open before or not", async () => {
-  const books = ledger();
+  const ledger = openLedger();
   const [quick, slow] = [makeTurn(), makeTurn()];
-  books.open(slow);
-  await books.noted(slow);
-  books.open(quick);
+  ledger.open(slow);
+  await ledger.noted(slow);
+  ledger.open(quick);
   for (const turn of [quick, slow])
-    books.end({ ...turn, status: "completed", error_code: null, ended_at: new Date() });
-  await books.flushed(5_000);
-  await books.noted(quick);
+    ledger.end({ ...turn, status: "completed", error_code: null, ended_at: new Date() });
+  await ledger.flushed(5_000);
+  await ledger.noted(quick);
   expect(await Promise.all([quick, slow].map(statusOf))).toEqual(["completed", "completed"]);
 });
