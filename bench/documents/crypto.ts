@@ -6,9 +6,10 @@ import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { WrappedKey } from "../../src/domain/tenancy/wrapped-keys.ts";
 import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
 import { decryptStream, encryptStream } from "../../src/storage/keys/envelope.ts";
-import { createKeyring, localMasterKey, type WrappedKey } from "../../src/storage/keys/keyring.ts";
+import { createKeyring, localMasterKey } from "../../src/storage/keys/keyring.ts";
 import { objectName } from "../../src/storage/object-store.ts";
 import { createStorage } from "../../src/storage/storage.ts";
 

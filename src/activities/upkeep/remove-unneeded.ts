@@ -25,6 +25,7 @@ import { deleteExpired, listOrganizationKeys, requeueStrayRuns } from "../../db/
 import { hideRun } from "../../db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../db/search/index/due-segments.ts";
 import { purgeSegment } from "../../db/search/index/segments.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import {
   KEPT_AUDIT_DAYS,
   type MaintenanceCounts,
@@ -34,7 +35,6 @@ import {
   addCounts,
 } from "../../domain/work/maintenance-rounds.ts";
 import type { Log } from "../../process/log.ts";
-import type { MasterKey } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";

@@ -15,8 +15,6 @@ import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";
 import type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
-export type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
-
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

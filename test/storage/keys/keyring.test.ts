@@ -6,7 +6,8 @@ import {
   localMasterKey,
   organizationKeyAad,
 } from "../../../src/storage/keys/keyring.ts";
-import type { Keyring, WrappedKey } from "../../../src/storage/keys/keyring.ts";
+import type { Keyring } from "../../../src/storage/keys/keyring.ts";
+import type { WrappedKey } from "../../../src/domain/tenancy/wrapped-keys.ts";
 
 const master = localMasterKey(randomBytes(32));
 
