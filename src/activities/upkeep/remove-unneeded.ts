@@ -39,8 +39,7 @@ import type { Storage } from "../../storage/storage.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { anchorToday } from "./anchor.ts";
-import { asActivityFailure } from "../failure.ts";
-import { withHeartbeat } from "../heartbeat.ts";
+import { asActivity } from "../heartbeat.ts";
 
 export interface MaintenanceDeps {
   readonly db: Database;
@@ -246,14 +245,6 @@ async function removeOrphans({ db }: MaintenanceDeps, organization: Organization
 
 /** Repeats `step` until it reports that nothing is left. */
 async function untilDone(step: () => Promise<boolean>): Promise<void> {
-  for (let isMore = true; isMore;) isMore = await step();
-}
-
-/** Runs `work` with heartbeats, and throws its errors in the form that Temporal keeps. */
-async function asActivity<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await withHeartbeat(work);
-  } catch (error) {
-    throw asActivityFailure(error);
-  }
+  let isMore = true;
+  while (isMore) isMore = await step();
 }
