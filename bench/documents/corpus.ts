@@ -3,16 +3,17 @@
  * how much memory its parsers took.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
+import { eachOf } from "../../src/activities/pipeline/concurrency.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { call, upload } from "../../test/support/clients/client.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { parserProcesses, peakOf, residentMegabytes } from "../process-tree.ts";
-import { say } from "../report.ts";
+import { machine, say } from "../report.ts";
 
 interface Options {
   readonly timeout: string;
@@ -89,13 +90,9 @@ async function runKind(
   const memory = peakOf(() => parserProcesses(stack.worker.child.pid ?? 0));
   const started = performance.now();
   const outcomes: Outcome[] = [];
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: UPLOADERS }, async () => {
-      for (let index = next++; index < paths.length; index = next++)
-        outcomes.push(await outcomeOf(stack, paths[index]!, timeoutMs));
-    }),
-  );
+  await eachOf(paths, UPLOADERS, async (path) => {
+    outcomes.push(await outcomeOf(stack, path, timeoutMs));
+  });
   return { kind, outcomes, seconds: (performance.now() - started) / 1_000, parserMegabytes: memory.stop() };
 }
 
@@ -120,7 +117,7 @@ function isFault({ status, code }: Outcome): boolean {
 function conditions(): string {
   const load = loadavg()[0]!.toFixed(1);
   return (
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load} at the start, Node ${process.version}; ` +
+    `${machine()}, load ${load} at the start; ` +
     `${UPLOADERS} uploads at once, embeddings of a scripted provider`
   );
 }

@@ -4,13 +4,15 @@
  */
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { WrappedKey } from "../../src/domain/tenancy/wrapped-keys.ts";
 import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
 import { decryptStream, encryptStream } from "../../src/storage/keys/envelope.ts";
-import { createKeyring, localMasterKey, type WrappedKey } from "../../src/storage/keys/keyring.ts";
+import { createKeyring, localMasterKey } from "../../src/storage/keys/keyring.ts";
 import { objectName } from "../../src/storage/object-store.ts";
 import { createStorage } from "../../src/storage/storage.ts";
+import { machine } from "../report.ts";
 
 const MEGABYTE = 1_000_000;
 const PIECE_BYTES = 64 * 1_024;
@@ -80,8 +82,9 @@ results.push([
 await rm(folder, { recursive: true, force: true });
 
 process.stdout.write(
-  `${megabytes} MB, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node ${process.version}\n\n| step | ` +
-    "seconds | CPU seconds | MB/s | MB a CPU second | peak memory, MB |\n|---|---|---|---|---|---|\n",
+  `${megabytes} MB, ${machine()}\n\n` +
+    "| step | seconds | CPU seconds | MB/s | MB a CPU second | peak memory, MB |\n" +
+    "|---|---|---|---|---|---|\n",
 );
 for (const [name, { seconds, cpuSeconds, peakMegabytes }] of results) {
   const cells = [

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
+import { eachOf } from "../../src/activities/pipeline/concurrency.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
@@ -74,13 +75,9 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
 
     const before = await completed(stack);
     const started = performance.now();
-    let next = 0;
-    await Promise.all(
-      Array.from({ length: UPLOADERS }, async () => {
-        for (let index = next++; index < all.length; index = next++)
-          await upload(stack.url, KEYS.editor, SPACES.research, all[index]!, `document-${index}.md`);
-      }),
-    );
+    await eachOf([...all.entries()], UPLOADERS, async ([index, text]) => {
+      await upload(stack.url, KEYS.editor, SPACES.research, text, `document-${index}.md`);
+    });
     const accepted = performance.now() - started;
     let now = await completed(stack);
     while (now.documents - before.documents < all.length) {
@@ -93,8 +90,8 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
       space_id: SPACES.research,
     });
     say(
-      `${machine()}; embeddings: ` +
-        `${local ? "local MiniLM" : "scripted provider"}; everything on this machine`,
+      `${machine()}; embeddings: ${local ? "local MiniLM" : "scripted provider"}; ` +
+        "everything on this machine",
     );
     say(
       `texts: ${corpus === undefined ? "made of common words" : "abstracts of the corpus given"}, ` +

@@ -3,7 +3,7 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { cpus, homedir, loadavg } from "node:os";
+import { homedir, loadavg } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -12,7 +12,7 @@ import type { FileType } from "../../src/domain/file-type.ts";
 import { createParserPool } from "../../src/parsers/process/child-process.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { parserProcesses, peakOf } from "../process-tree.ts";
-import { say } from "../report.ts";
+import { machine, percentile, say } from "../report.ts";
 
 const MARKITDOWN = "markitdown[pdf,docx,pptx,xlsx,xls,outlook]==0.1.8";
 const KINDS: readonly FileType[] = ["PDF", "DOCX", "PPTX", "XLSX", "XLS", "EPUB", "HTML", "CSV", "MSG"];
@@ -129,18 +129,14 @@ async function readAll(side: Side, files: readonly BenchFile[], timed: Timed | u
   if (kind !== undefined) timed?.megabytes.set(kind, Math.max(timed.megabytes.get(kind) ?? 0, peak));
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
 async function run(folder: string, { venv, rounds }: { venv: string; rounds: string }): Promise<void> {
   const files = await findFiles(folder);
   const sides = [holdfast(), markitdown(await pythonIn(venv))] as const;
   const load = loadavg()[0]!;
   const [ours, theirs] = (await race(sides, files, Number(rounds))) as [Timed, Timed];
   say(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load.toFixed(1)} at the start, Node ` +
-      `${process.version}, ${MARKITDOWN}; one process each, warm, median of ${rounds} rounds behind one ` +
-      "to warm up",
+    `${machine()}, load ${load.toFixed(1)} at the start, ${MARKITDOWN}; ` +
+      `one process each, warm, median of ${rounds} rounds behind one to warm up`,
   );
   say("");
   say(
@@ -156,7 +152,7 @@ async function run(folder: string, { venv, rounds }: { venv: string; rounds: str
       own.filter((file) => one.seconds.has(file.path) && !other.seconds.has(file.path)).length;
     const pages = both.reduce((sum, file) => sum + file.pages, 0);
     const speed = ({ seconds }: Timed): number =>
-      pages / both.reduce((sum, file) => sum + median(seconds.get(file.path)!), 0);
+      pages / both.reduce((sum, file) => sum + percentile(seconds.get(file.path)!, 0.5), 0);
     const a = speed(ours);
     const b = speed(theirs);
     say(

@@ -115,8 +115,8 @@ async function run(options: Options): Promise<void> {
     for await (const part of file(megabytes, piece)) expected.update(part);
     const pid = stack.api.child.pid!;
     say(
-      `${machine()}; objects in ${place.title}, encrypted; ` +
-        ` everything on this machine; load ${loadavg()[0]!.toFixed(1)}`,
+      `${machine()}; objects in ${place.title}, encrypted; everything on this machine; ` +
+        `load ${loadavg()[0]!.toFixed(1)}`,
     );
     say(
       "| one file | MB | seconds | MB/s | API process before (MB) | its peak (MB) |\n" +

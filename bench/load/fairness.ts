@@ -104,7 +104,7 @@ async function run({ documents, singles }: Options): Promise<void> {
     if (after.completed_at !== null)
       throw new Error("the batch was over before the uploads were: take more documents");
     const ratio = (share: number): number => percentile(busy, share) / percentile(idle, share);
-    say(`${machine()}; scripted provider; ` + `everything on this machine; load ${loadavg()[0]!.toFixed(1)}`);
+    say(`${machine()}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`);
     say(
       "| documents of the batch | accepted in (ms) | batch documents/s meanwhile | one upload, idle p50 " +
         "/ p95 (ms) | beside the batch p50 / p95 (ms) | ratio p50 / p95 | goal |",

@@ -2,13 +2,13 @@
  * Measures what one tenant's hostile inputs do to the uploads, searches, chats and /health of another,
  * compared with two processes that just burn both cores.
  */
-import { cleanUp } from "./hurt-clean-up.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { loadavg } from "node:os";
 import { Command } from "commander";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
+import { cleanUp } from "./hurt-clean-up.ts";
 import {
   backticks,
   HOSTILE_INPUTS,

@@ -182,7 +182,7 @@ async function startProvider(): Promise<{ provider: ChildProcess; url: string }>
 const stop = await setup();
 const { provider, url } = await startProvider();
 try {
-  say(`${machine()}; load average ` + `${loadavg()[0]?.toFixed(2)}`);
+  say(`${machine()}; load average ${loadavg()[0]?.toFixed(2)}`);
   say("| what | costs |\n|---|---|");
   const { bytesAChunk, chunksACore } = await measureWithProvider(url);
   const builtInACore = await measureBuiltIn();

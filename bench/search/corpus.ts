@@ -2,7 +2,8 @@
  * Makes chunks, vectors and questions for the search bench: the same for the same seed, with the word
  * frequencies and clusters of real collections.
  */
-import { normal, random } from "./random.ts";
+import { seeded } from "../../test/support/seeded.ts";
+import { normal } from "./normal.ts";
 
 export interface MadeChunk {
   readonly text: string;
@@ -49,7 +50,7 @@ function drawRank(next: () => number): number {
 }
 
 export function makeCorpus(seed: number, dimensions: number): MadeCorpus {
-  const ofTopics = random(seed);
+  const ofTopics = seeded(seed);
   const topics = Array.from({ length: TOPICS }, () => ({
     center: unit(Float32Array.from({ length: dimensions }, () => normal(ofTopics))),
     words: Array.from({ length: WORDS_A_TOPIC }, () => drawRank(ofTopics) + 200),
@@ -57,7 +58,7 @@ export function makeCorpus(seed: number, dimensions: number): MadeCorpus {
   const near = (center: Float32Array, noise: number, next: () => number): Float32Array =>
     unit(center.map((value) => value + (noise * normal(next)) / Math.sqrt(dimensions)));
   const chunk = (at: number): MadeChunk => {
-    const next = random(seed * 1_000_003 + at);
+    const next = seeded(seed * 1_000_003 + at);
     const topic = topics[Math.floor(next() * TOPICS)]!;
     const ranks = Array.from({ length: WORDS_A_CHUNK }, () =>
       next() < 0.25 ? topic.words[Math.floor(next() ** 2 * WORDS_A_TOPIC)]! : drawRank(next),
@@ -68,7 +69,7 @@ export function makeCorpus(seed: number, dimensions: number): MadeCorpus {
   return {
     chunk,
     queries(count, chunks) {
-      const next = random(seed + 17);
+      const next = seeded(seed + 17);
       return Array.from({ length: count }, () => {
         const about = Math.floor(next() * chunks);
         const { ranks, vector } = chunk(about);

@@ -7,10 +7,10 @@ import { Command } from "commander";
 import { migrate } from "../../src/db/migrate.ts";
 import { updateVectorIndexes } from "../../src/db/search/index/vector-indexes.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
+import { seeded } from "../../test/support/seeded.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import { say } from "../report.ts";
 import { openThrowaway, throwawayDatabase } from "../throwaway-database.ts";
-import { random } from "./random.ts";
 import { type Filter, measure } from "./recall/measure.ts";
 import { measureManyIndexes } from "./recall/planning.ts";
 import {
@@ -36,7 +36,7 @@ const LARGE = [1, 0.5, 0.25, 0.12, 0.08, 0.05, 0.03, 0.02, 0.015, 0.01];
 
 /** Chunks of each space. */
 function sizes(largest: number): number[] {
-  const next = random(7);
+  const next = seeded(7);
   return [
     ...LARGE.map((share) => Math.ceil((share * largest) / 10) * 10),
     ...Array.from({ length: SPACES - LARGE.length }, () => Math.round(5 * 16 ** next()) * 10),

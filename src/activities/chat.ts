@@ -55,10 +55,9 @@ export const NO_TURNS: TurnsInMemory = {
   abortedSignal: () => undefined,
 };
 
-const HEARTBEAT_MS = 1_000;
 /**
- * Less often, because hundreds of groups are open at once, each as long as its longest answer, and each
- * heartbeat is a write in Temporal.
+ * Less often than other activities, because hundreds of groups are open at once, each as long as its longest
+ * answer, and each heartbeat is a write in Temporal.
  */
 const ADOPTION_HEARTBEAT_MS = 3_000;
 const FAST_HEARTBEAT_MS = 250;
@@ -73,7 +72,7 @@ const CANCEL_WAIT_MS = 3_000;
 export function createChatActivities(turns: TurnsInMemory): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
-      withFailures(ADOPTION_HEARTBEAT_MS, async () => {
+      asCancellable(async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
         await drillPoint("chatTurns: turns ended, workflow not told");
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
@@ -82,9 +81,9 @@ export function createChatActivities(turns: TurnsInMemory): ChatActivities {
         if (counts.cancelled + counts.unknown === turnIds.length) await untilCancelled();
         else await sleep(BEHIND_ANSWER_MS);
         return counts;
-      }),
+      }, ADOPTION_HEARTBEAT_MS),
     callModel: (input) =>
-      withFailures(HEARTBEAT_MS, async () => {
+      asCancellable(async () => {
         const step = await turns.step(input.turnId, input.no, input.results);
         await drillPoint("chatTurn: model answered, workflow not told");
         // A local activity cannot see a cancel; its workflow waits for it instead.
@@ -95,8 +94,8 @@ export function createChatActivities(turns: TurnsInMemory): ChatActivities {
   };
 }
 
-/** Runs `work` with heartbeats, and throws its errors in the form that Temporal keeps. */
-async function withFailures<T>(heartbeatMs: number, work: () => Promise<T>): Promise<T> {
+/** As `asActivity` of heartbeat.ts, except that a cancel request is thrown as it is. */
+async function asCancellable<T>(work: () => Promise<T>, heartbeatMs?: number): Promise<T> {
   try {
     return await withHeartbeat(work, heartbeatMs);
   } catch (error) {

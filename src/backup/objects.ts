@@ -205,7 +205,10 @@ async function restoreObject(
   { name, bytes, sha256, isFresh }: IndexedObject & { readonly isFresh: boolean },
 ): Promise<void> {
   const present = isFresh ? undefined : await store.size(name).catch(undefinedWhereAbsent);
-  if (present === undefined) return void (await store.put(name, await source.get(name), { ifAbsent: true }));
+  if (present === undefined) {
+    await store.put(name, await source.get(name), { ifAbsent: true });
+    return;
+  }
   const refuse = (what: string): never => {
     throw new ExpectedFailure(
       `The object store has another ${name}: ${what}. Restore into a store that is empty.`,

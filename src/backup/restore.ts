@@ -60,7 +60,8 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
         "Restore it with that version.",
     );
   const { version } = await describeServer(db);
-  const [here, there] = [Math.floor(version / 10_000), Math.floor(database.server_version / 10_000)];
+  const here = Math.floor(version / 10_000);
+  const there = Math.floor(database.server_version / 10_000);
   if (here < there)
     throw new ExpectedFailure(
       `The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`,

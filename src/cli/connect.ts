@@ -9,9 +9,9 @@ import { type Config, loadConfig } from "../config/config.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { assertSchema } from "../db/migrate.ts";
 import { type Database, type DatabaseUrls, type OwnerDatabase, openDatabase, openOwner } from "../db/pool.ts";
+import type { MasterKey } from "../domain/tenancy/wrapped-keys.ts";
 import { loginUrls } from "../embedded/servers/database-urls.ts";
 import { keptLoginPasswords } from "../embedded/secret-file.ts";
-import type { MasterKey } from "../storage/keys/keyring.ts";
 import { openMasterKey } from "../storage/keys/master-key.ts";
 import { CommandError } from "./output.ts";
 

@@ -1,7 +1,7 @@
 /** What commands need of the process that they run in. Each names what it uses: `Pick<CommandDeps, "db">`. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
 import type { StorageQuotas } from "../db/tenancy/storage-quotas.ts";
-import type { MasterKey } from "../storage/keys/keyring.ts";
+import type { MasterKey } from "../domain/tenancy/wrapped-keys.ts";
 
 export interface CommandDeps {
   readonly db: Database;

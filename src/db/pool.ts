@@ -1,6 +1,7 @@
 /** Opens one pool of connections for each login, and runs statements and transactions on them. */
 import pg from "pg";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { isUuid } from "../domain/ids.ts";
 import { asDatabaseError } from "./outages.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 import type { OrganizationKey, Sql } from "./sql.ts";
@@ -183,8 +184,6 @@ export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"])
   );
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** All statements of a transaction see the same state of the database. */
 type Snapshot = "isolation level repeatable read";
 
@@ -223,7 +222,7 @@ export async function readTenant<T>(
  */
 export function asTenant({ id, num }: OrganizationKey): string {
   // They become part of the text of a statement: `begin; select …` takes no parameters.
-  if (!UUID.test(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
+  if (!isUuid(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
   return (
     `set_config('app.organization_id', '${id}', true), ` +
     `set_config('app.organization_num', '${num}', true)`

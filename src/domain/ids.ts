@@ -12,7 +12,10 @@ export function newId(nowMs: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random}`;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** The source of an expression that matches a UUID in lower case, for names that contain one. */
+export const UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+const UUID = new RegExp(`^${UUID_PATTERN}$`, "i");
 
 /** True for a UUID of any version, in upper or lower case. */
 export function isUuid(text: string): boolean {

@@ -1,11 +1,11 @@
 /** Paths of files in a space: which are valid, and the object names that address them. */
+import { UUID_PATTERN } from "./ids.ts";
 
 export const MAX_PATH_BYTES = 1_024;
 const MAX_NAME_BYTES = 255;
 
-const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const DOCUMENT_PLACE = new RegExp(`^documents/(${UUID})/original/([^/]+)$`);
-const DATA_OBJECT_NAME = new RegExp(`^spaces/${UUID}/data/(.+)$`);
+const DOCUMENT_PLACE = new RegExp(`^documents/(${UUID_PATTERN})/original/([^/]+)$`);
+const DATA_OBJECT_NAME = new RegExp(`^spaces/${UUID_PATTERN}/data/(.+)$`);
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string): number => encoder.encode(text).byteLength;

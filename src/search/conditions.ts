@@ -21,8 +21,9 @@ function add(set: ChunkSet, keys: readonly ChunkKey[]): ChunkSet {
 /** Chunks of the scope that have any of the terms. */
 async function chunksWith(sql: Sql, scope: SearchScope, terms: readonly string[]): Promise<ChunkSet> {
   const found = createChunkSet(0);
+  const isVisible = visibleRuns(scope);
   for (const { list, byTerm } of await readPostings(sql, scope, terms)) {
-    const visible = maskOf(list, visibleRuns(scope));
+    const visible = maskOf(list, isVisible);
     for (const block of byTerm.values()) {
       eachPosting(block, (place) => {
         if (visible === null || visible[place] === 1) found.add(list.runs[place]!, list.chunks[place]!, 1);

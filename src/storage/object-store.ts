@@ -2,6 +2,7 @@
 import { addAbortSignal, Readable } from "node:stream";
 import { ANCHOR_NAME } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
+import { UUID_PATTERN } from "../domain/ids.ts";
 import { insufficientStorage } from "./disk-space.ts";
 
 export interface PutOptions {
@@ -79,8 +80,7 @@ export class UnfitStoreError extends Error {
   }
 }
 
-const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const OBJECT_NAME = new RegExp(`^(${UUID})/[0-9a-f]{2}/${UUID}$`);
+const OBJECT_NAME = new RegExp(`^(${UUID_PATTERN})/[0-9a-f]{2}/${UUID_PATTERN}$`);
 const PREFIX = /^(?:[0-9a-f-]+(?:\/[0-9a-f-]*){0,2}|anchors\/[0-9TZjws./-]*)?$/;
 
 /**

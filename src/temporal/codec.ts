@@ -24,6 +24,7 @@ import {
 import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/work/workflow-ids.ts";
 import type { PayloadSealer, Sealed } from "../domain/payloads/sealer.ts";
 import type { CutOver } from "./seals/cut-over.ts";
+import { FAILURE_CONVERTER_PATH } from "./workflow-bundle.ts";
 
 /** The encoding of version 0.3.0, which binds a payload to its organization only. */
 const OLD_ENCODING = "binary/holdfast-aes256gcm";
@@ -206,11 +207,6 @@ function toBytes(fields: Readonly<Record<string, string>>): Record<string, Uint8
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Buffer.from(value)]));
 }
 
-/**
- * The module that turns failure messages and stacks into payloads, so that they are encrypted too; workflow
- * bundles need it as well.
- */
-export const FAILURE_CONVERTER_PATH = new URL("failure-converter.cjs", import.meta.url).pathname;
 const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta.url).pathname;
 
 interface Parts {

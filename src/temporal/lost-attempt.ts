@@ -4,15 +4,15 @@ import { ApplicationFailure } from "@temporalio/common";
 import { PROCESS_LOST } from "../domain/work/processing.ts";
 import { withDeadline } from "./connection.ts";
 
-/** An attempt at an activity, as Temporal identifies it. */
-export interface LostAttempt {
+/** Names an attempt at an activity for Temporal. */
+export interface AttemptIds {
   readonly workflowId: string;
   readonly runId: string;
   readonly activityId: string;
 }
 
 /** Fails the attempt as lost. Does nothing if it has ended already. @throws what the client throws */
-export async function reportLostAttempt(client: Client, attempt: LostAttempt): Promise<void> {
+export async function reportLostAttempt(client: Client, attempt: AttemptIds): Promise<void> {
   const failure = ApplicationFailure.nonRetryable("The process that had this in hand died.", PROCESS_LOST);
   try {
     await withDeadline(client, () => client.activity.fail(attempt, failure));

@@ -12,7 +12,11 @@ const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "build/workflow-bundle.js");
 const WORKFLOWS = join(ROOT, "src/workflows");
 export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "sealing.ts"), join(WORKFLOWS, "tracing.ts")];
-const FAILURE_CONVERTER = join(ROOT, "src/temporal/failure-converter.cjs");
+/**
+ * The module that turns failure messages and stacks into payloads, so that they are encrypted too; data
+ * converters need it as well as the bundle.
+ */
+export const FAILURE_CONVERTER_PATH = join(import.meta.dirname, "failure-converter.cjs");
 /** In node_modules, so that it is as well protected as the packages there, and is removed with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");
 
@@ -47,7 +51,7 @@ async function buildBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(WORKFLOWS, "index.ts"),
     workflowInterceptorModules: WORKFLOW_INTERCEPTORS,
-    failureConverterPath: FAILURE_CONVERTER,
+    failureConverterPath: FAILURE_CONVERTER_PATH,
     logger: new DefaultLogger("ERROR"),
   });
   return code;
@@ -68,7 +72,7 @@ async function fingerprint(): Promise<string> {
     .flat()
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  for (const path of [...sources.toSorted(), FAILURE_CONVERTER, join(ROOT, "package-lock.json")])
+  for (const path of [...sources.toSorted(), FAILURE_CONVERTER_PATH, join(ROOT, "package-lock.json")])
     hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path));
   return hash.digest("hex").slice(0, 16);
 }

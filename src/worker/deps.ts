@@ -1,6 +1,6 @@
 /**
  * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
- * folder and rate-limited models.
+ * folder and models behind the gate of their provider.
  */
 import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { withoutLogin } from "../config/database-passwords.ts";
 import type { Log } from "../process/log.ts";
-import type { LostAttempt } from "../temporal/lost-attempt.ts";
+import type { AttemptIds } from "../temporal/lost-attempt.ts";
 import { every } from "./rounds.ts";
 
 const ENTRY = new URL("./isolated-main.ts", import.meta.url);
@@ -23,11 +23,11 @@ interface IsolationDeps {
    * Called with the attempt that died with the process. If it fails, Temporal finds out later, by the missing
    * heartbeats.
    */
-  readonly reportLost: (attempt: LostAttempt) => Promise<void>;
+  readonly reportLost: (attempt: AttemptIds) => Promise<void>;
 }
 
 /** What the process sends to its parent: every second that it is alive, and each attempt before it begins. */
-export type IsolationMessage = "alive" | { readonly current: LostAttempt | null };
+export type IsolationMessage = "alive" | { readonly current: AttemptIds | null };
 
 interface Isolation {
   /** Stops the process in order, and resolves when it is gone. */
@@ -56,7 +56,7 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
     const started = fork(ENTRY, { env: isolatedEnvironment(process.env) });
     child = started;
     silentAt = performance.now() + START_MS;
-    let current: LostAttempt | null = null;
+    let current: AttemptIds | null = null;
     started.on("message", (message: IsolationMessage) => {
       silentAt = performance.now() + SILENCE_MS;
       if (message !== "alive") current = message.current;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
 import { createKeyring, localMasterKey } from "../../src/storage/keys/keyring.ts";
-import type { WrappedKey } from "../../src/storage/keys/keyring.ts";
+import type { WrappedKey } from "../../src/domain/tenancy/wrapped-keys.ts";
 import { objectName } from "../../src/storage/object-store.ts";
 import { createStorage } from "../../src/storage/storage.ts";
 import type { Storage, StoreGet } from "../../src/storage/storage.ts";

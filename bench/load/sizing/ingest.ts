@@ -1,5 +1,6 @@
 /** Uploads documents to a stack and measures what their pipeline takes. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { eachOf } from "../../../src/activities/pipeline/concurrency.ts";
 import { upload } from "../../../test/support/clients/client.ts";
 import type { Stack } from "../../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../../test/support/tenants/tenants.ts";
@@ -39,17 +40,12 @@ function watchPrivateBytes(pid: number): { stop(): Promise<number> } {
   };
 }
 
-/** Uploads documents until there are `count`, or no more are begun after {@link PHASE_MS}. */
+/** Uploads `count` documents, but begins no more after `isLate`. */
 async function uploadAll(stack: Stack, count: number, isLate: () => boolean): Promise<void> {
-  let next = 0;
-  const uploader = async (): Promise<void> => {
-    while (next < count && !isLate()) {
-      const at = next;
-      next += 1;
-      await upload(stack.url, KEYS.editor, SPACES.research, textOf(at), `document-${at}.md`);
-    }
-  };
-  await Promise.all(Array.from({ length: UPLOADERS }, uploader));
+  const documents = Array.from({ length: count }, (_, at) => at);
+  await eachOf(documents, UPLOADERS, async (at) => {
+    if (!isLate()) await upload(stack.url, KEYS.editor, SPACES.research, textOf(at), `document-${at}.md`);
+  });
 }
 
 /** Uploads documents and waits until they are completed, at most {@link PHASE_MS}. */

@@ -9,7 +9,7 @@ export interface Entry {
 }
 
 /** The grade of each judged document, by query and document. */
-export type Judgements = Map<string, Map<string, number>>;
+type Judgements = Map<string, Map<string, number>>;
 
 export interface Collection {
   readonly corpus: readonly Entry[];

@@ -2,6 +2,7 @@
  * Measures retrieval as a caller sees it: uploads every text to a whole service with the built-in model, and
  * searches. Documents rank by their best chunk.
  */
+import { eachOf } from "../../../src/activities/pipeline/concurrency.ts";
 import { call, ended, upload } from "../../../test/support/clients/client.ts";
 import setup from "../../../test/support/run/global-setup.ts";
 import { startStack } from "../../../test/support/stack/stack.ts";
@@ -22,17 +23,10 @@ interface ApiHit {
 /** Uploads the corpus and waits until all is indexed. @returns the collection's names by document id */
 async function uploadAll(url: string, corpus: readonly Entry[]): Promise<Map<string, string>> {
   const names = new Map<string, string>();
-  let next = 0;
-  const uploader = async (): Promise<void> => {
-    while (next < corpus.length) {
-      const at = next;
-      next += 1;
-      const text = textOf(corpus[at]!);
-      const { id } = await upload(url, KEYS.editor, SPACES.research, text, `${at}.txt`);
-      names.set(id, corpus[at]!._id);
-    }
-  };
-  await Promise.all(Array.from({ length: UPLOADERS }, uploader));
+  await eachOf([...corpus.entries()], UPLOADERS, async ([at, entry]) => {
+    const { id } = await upload(url, KEYS.editor, SPACES.research, textOf(entry), `${at}.txt`);
+    names.set(id, entry._id);
+  });
   for (const id of names.keys()) await ended(url, KEYS.editor, id, INDEXED_WITHIN_MS);
   return names;
 }

@@ -9,8 +9,9 @@ import type { OwnedDatabase } from "../../../test/support/servers/database.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
 import { addStatistics } from "../../../src/db/search/index/statistics.ts";
 import { newId } from "../../../src/domain/ids.ts";
+import { seeded } from "../../../test/support/seeded.ts";
 import { type SearchSpace, createFolder } from "../../../test/support/stack/search-space.ts";
-import { normal, random } from "../random.ts";
+import { normal } from "../normal.ts";
 
 export const DIMENSIONS = 384;
 export const MODEL = "made-up";
@@ -28,14 +29,14 @@ const NEXT_RUN = 10_000_000;
  * noise.
  */
 export function vectorSource(seed: number): () => Float32Array {
-  const fixed = random(20_261);
+  const fixed = seeded(20_261);
   const basis = Array.from({ length: LATENT }, () =>
     Float32Array.from({ length: DIMENSIONS }, () => normal(fixed) / Math.sqrt(DIMENSIONS)),
   );
   const centers = Array.from({ length: CENTERS }, () =>
     Float32Array.from({ length: LATENT }, () => normal(fixed)),
   );
-  const next = random(seed);
+  const next = seeded(seed);
   return () => {
     const vector = new Float32Array(DIMENSIONS);
     const center = centers[Math.floor(next() * CENTERS)]!;

@@ -23,9 +23,10 @@ import {
   rewrapOrganizationKey,
 } from "../../db/encryption/keys.ts";
 import type { Database, OrganizationKey } from "../../db/pool.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import type { OperationInput, OperationStep } from "../../domain/work/operation.ts";
 import type { Log } from "../../process/log.ts";
-import { type Keyring, type MasterKey, organizationKeyAad } from "../../storage/keys/keyring.ts";
+import { type Keyring, organizationKeyAad } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { endWorkflowsOf } from "../../temporal/end-workflows.ts";

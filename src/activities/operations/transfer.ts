@@ -3,9 +3,10 @@ import { type Operation, completeOperation, noteProgress } from "../../db/outbox
 import type { Database, OrganizationKey } from "../../db/pool.ts";
 import { ARCHIVE_VERSION, type Manifest } from "../../domain/archive.ts";
 import { DomainError } from "../../domain/errors.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import type { OperationStep } from "../../domain/work/operation.ts";
 import { openArchive, readManifest } from "../../storage/archive.ts";
-import { ARCHIVE_KEY_AAD, type MasterKey } from "../../storage/keys/keyring.ts";
+import { ARCHIVE_KEY_AAD } from "../../storage/keys/keyring.ts";
 import { type ExportProgress, exportStep } from "./export-organization.ts";
 import { type ImportDeps, type ImportProgress, importStep } from "./import-organization.ts";
 

@@ -4,7 +4,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { chunkerNamed } from "../../chunkers/index.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { type ModelsConfig, createEmbeddingModel } from "../../models/embedding/embedding-model.ts";
+import type { ModelsConfig } from "../../models/config.ts";
+import { createEmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import type { ChunkingAnswer, ChunkingJob } from "./chunking.ts";
 
 // The thread is terminated when its document is cancelled. A native model that computes or loads at that

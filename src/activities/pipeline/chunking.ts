@@ -8,7 +8,8 @@ import { type Chunk, chunkerNamed } from "../../chunkers/index.ts";
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
 import { type Owner, createFairQueue } from "../../domain/fair-queue.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
-import type { EmbeddingModel, ModelsConfig } from "../../models/embedding/embedding-model.ts";
+import type { ModelsConfig } from "../../models/config.ts";
+import type { EmbeddingModel } from "../../models/embedding/embedding-model.ts";
 
 export interface ChunkingJob {
   readonly chunkerName: string;

@@ -119,8 +119,8 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
   try {
     await publishSmall(deps, work, group);
   } catch (error) {
-    const mayBeOne = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
-    if (!mayBeOne) return noteAll(work.attempt, group, error);
+    const mayBeOfOneMember = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
+    if (!mayBeOfOneMember) return noteAll(work.attempt, group, error);
     for (const member of group)
       await publishSmall(deps, work, [member]).catch((ownError: unknown) =>
         noteAll(work.attempt, [member], ownError),

@@ -4,7 +4,7 @@ import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import type { Database } from "../../db/pool.ts";
 import { ANCHOR_SECRET, dailyAnchorName } from "../../domain/anchor.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { MasterKey } from "../../storage/keys/keyring.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 
 interface AnchorDeps {

@@ -14,7 +14,7 @@ import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance
 import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { asActivityFailure } from "../failure.ts";
-import { withHeartbeat } from "../heartbeat.ts";
+import { asActivity } from "../heartbeat.ts";
 import type { PipelineDeps } from "../pipeline/pipeline-deps.ts";
 
 type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatchRuns">;
@@ -40,11 +40,7 @@ type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
  * @returns how much was done, by kind of work.
  */
 export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<MaintenanceCounts> {
-  try {
-    return await withHeartbeat(() => tend(deps, space));
-  } catch (error) {
-    throw asActivityFailure(error);
-  }
+  return asActivity(() => tend(deps, space));
 }
 
 async function tend(
@@ -59,8 +55,11 @@ async function tend(
   counts = addCounts(counts, {
     rewritten_segments: await rewriteOutdated(tenant, organization.num, spaceNum),
   });
-  for (let merged = 0; (merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum))) > 0;)
+  let merged: number;
+  do {
+    merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum));
     counts = addCounts(counts, { merged_segments: merged });
+  } while (merged > 0);
   const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
   if (queued > 0) wakeBatchRuns(organization);
   counts = addCounts(counts, { queued_runs: queued });

@@ -25,6 +25,7 @@ import { deleteExpired, listOrganizationKeys, requeueStrayRuns } from "../../db/
 import { hideRun } from "../../db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../db/search/index/due-segments.ts";
 import { purgeSegment } from "../../db/search/index/segments.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import {
   KEPT_AUDIT_DAYS,
   type MaintenanceCounts,
@@ -34,13 +35,11 @@ import {
   addCounts,
 } from "../../domain/work/maintenance-rounds.ts";
 import type { Log } from "../../process/log.ts";
-import type { MasterKey } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { anchorToday } from "./anchor.ts";
-import { asActivityFailure } from "../failure.ts";
-import { withHeartbeat } from "../heartbeat.ts";
+import { asActivity } from "../heartbeat.ts";
 
 export interface MaintenanceDeps {
   readonly db: Database;
@@ -246,14 +245,6 @@ async function removeOrphans({ db }: MaintenanceDeps, organization: Organization
 
 /** Repeats `step` until it reports that nothing is left. */
 async function untilDone(step: () => Promise<boolean>): Promise<void> {
-  for (let isMore = true; isMore;) isMore = await step();
-}
-
-/** Runs `work` with heartbeats, and throws its errors in the form that Temporal keeps. */
-async function asActivity<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await withHeartbeat(work);
-  } catch (error) {
-    throw asActivityFailure(error);
-  }
+  let isMore = true;
+  while (isMore) isMore = await step();
 }

@@ -3,7 +3,8 @@
  */
 import type { Config } from "../../config/config.ts";
 import { lookAtIssuer } from "../../auth/jwt.ts";
-import { createEmbeddingModel, type ModelsConfig } from "../../models/embedding/embedding-model.ts";
+import type { ModelsConfig } from "../../models/config.ts";
+import { createEmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import { createOpenAiChat } from "../../models/chat/openai.ts";
 import { createReranker } from "../../models/rerank/reranker.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";

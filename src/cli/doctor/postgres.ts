@@ -8,7 +8,7 @@ import { listFaults } from "../../db/access/access.ts";
 import { compareMigrations, describeAccessFaults } from "../../db/migrate.ts";
 import type { Database } from "../../db/pool.ts";
 import { clockAhead, readServerFacts, tryLogins } from "../../db/instance/server-facts.ts";
-import type { MasterKey } from "../../storage/keys/keyring.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 import { reasonOf } from "./reason.ts";
 

@@ -1,4 +1,5 @@
 /** Reads agents for chat: what a turn needs of them, and who may use them. */
+import { isUuid } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { Sql } from "../pool.ts";
 
@@ -45,14 +46,12 @@ const CHAT_COLUMNS = `
   agent.data_access_mode,
   agent.allowed_folder_ids`;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
  * Finds an agent, whether or not the caller may use it: that is for `auth/policy.ts` to decide.
  * @returns undefined also if `id` is no UUID.
  */
 export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined> {
-  if (!UUID.test(id)) return undefined;
+  if (!isUuid(id)) return undefined;
   const { rows } = await sql.query<Agent>({
     name: "agent for chat",
     text: `

@@ -2,8 +2,9 @@
  * Workflow ids: the kind, the organization (from which the payload codec knows whose key to use) and opaque
  * ids.
  */
+import { UUID_PATTERN } from "../ids.ts";
 
-const ORGANIZATION = /^[a-z-]+\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//;
+const ORGANIZATION = new RegExp(`^[a-z-]+/(${UUID_PATTERN})/`);
 
 /** One workflow for each claim, however often it is started. */
 export function pipelineWorkflowId(organizationId: string, claimId: string): string {

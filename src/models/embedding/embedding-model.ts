@@ -5,7 +5,6 @@ import { LOCAL_MODEL, createLocalMiniLm } from "./local-minilm.ts";
 import { createOpenAiEmbeddings } from "./openai.ts";
 import type { EmbeddingModel } from "./types.ts";
 
-export type { ModelsConfig } from "../config.ts";
 export type * from "./types.ts";
 
 /**

@@ -1,5 +1,6 @@
 /** Reads `filters` and `order_by` of a request: known fields, operators by type, a problem for all else. */
 import { z } from "zod";
+import { isUuid } from "../../domain/ids.ts";
 import {
   type Condition,
   type FieldType,
@@ -115,8 +116,6 @@ function parseOperand(operator: Operator, type: FieldType, value: unknown): Scal
   return value.map((element) => parseScalar(type, element));
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 function parseScalar(type: FieldType, value: unknown): Scalar {
   if (typeof value === "string") assertText(value);
   const parsed = READERS[type](value);
@@ -142,7 +141,7 @@ const EXPECTED: Record<FieldType, string> = {
 
 const READERS: Record<FieldType, (value: unknown) => Scalar | null> = {
   text: (value) => (typeof value === "string" ? value : null),
-  uuid: (value) => (typeof value === "string" && UUID.test(value) ? value.toLowerCase() : null),
+  uuid: (value) => (typeof value === "string" && isUuid(value) ? value.toLowerCase() : null),
   number: (value) => (typeof value === "number" && Number.isFinite(value) ? value : null),
   boolean: (value) => (typeof value === "boolean" ? value : null),
   timestamp: (value) => (typeof value === "string" ? parseTimestamp(value) : null),

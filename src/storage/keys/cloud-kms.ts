@@ -6,7 +6,7 @@
 import { CRC32C } from "@google-cloud/storage";
 import { GoogleAuth } from "google-auth-library";
 import { DomainError } from "../../domain/errors.ts";
-import type { MasterKey } from "./keyring.ts";
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import { storageError } from "../object-store.ts";
 
 const ORIGIN = "https://cloudkms.googleapis.com";

@@ -6,7 +6,6 @@ import {
   createDecipheriv,
   createHash,
   createSecretKey,
-  hkdfSync,
   randomBytes,
   randomUUID,
 } from "node:crypto";
@@ -14,8 +13,6 @@ import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";
 import type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
-
-export type { MasterKey, WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -123,16 +120,6 @@ export function withPreviousKey(current: MasterKey, previous: MasterKey): Master
 /** Binds a wrapped organization key to its row, so that rows cannot be swapped. */
 export function organizationKeyAad(organizationId: string, keyId: string): Buffer {
   return Buffer.from(`holdfast organization key\0${organizationId}\0${keyId}`);
-}
-
-/**
- * A secret of 32 bytes for one purpose, such as the HMAC that keys an organization's embedding cache. It
- * changes with the organization key, so store that key's id with whatever the secret is used for.
- *
- * @see RFC 5869 (HKDF, here with SHA-256)
- */
-export function deriveSecret(key: OrganizationKey, purpose: string): Buffer {
-  return Buffer.from(hkdfSync("sha256", key.secret, Buffer.alloc(0), `holdfast\0${purpose}`, KEY_BYTES));
 }
 
 interface CacheEntry {

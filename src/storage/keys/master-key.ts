@@ -1,6 +1,7 @@
 /** Opens the master key that the settings name: one that they hold, or one of a key management service. */
+import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import type { CloudKmsSettings } from "./cloud-kms.ts";
-import { type MasterKey, localMasterKey, withPreviousKey } from "./keyring.ts";
+import { localMasterKey, withPreviousKey } from "./keyring.ts";
 
 interface MasterKeySettings {
   /** 32 bytes; set if `kmsKeyName` is not. */

@@ -5,7 +5,7 @@ import { type Database, inTransaction, type OrganizationKey } from "../../../src
 import type { OwnedDatabase } from "../servers/database.ts";
 import { loadInstanceSecret } from "../../../src/db/instance/secrets.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import type { MasterKey } from "../../../src/storage/keys/keyring.ts";
+import type { MasterKey } from "../../../src/domain/tenancy/wrapped-keys.ts";
 import { CAPABILITIES, type Capability, type SpaceRole } from "../../../src/domain/tenancy/principal.ts";
 
 /** The pepper for all keys that are made here. */

@@ -4,7 +4,7 @@
  */
 import type { DataConverter } from "@temporalio/worker";
 import { opened } from "../../../src/domain/payloads/places.ts";
-import { FAILURE_CONVERTER_PATH } from "../../../src/temporal/codec.ts";
+import { FAILURE_CONVERTER_PATH } from "../../../src/temporal/workflow-bundle.ts";
 
 export const replayConverter: DataConverter = {
   failureConverterPath: FAILURE_CONVERTER_PATH,

@@ -18,16 +18,16 @@ import type { Place } from "../../../src/domain/payloads/places.ts";
 import { placedArguments } from "../../../src/domain/payloads/values.ts";
 import { type Keyring, createKeyring, localMasterKey } from "../../../src/storage/keys/keyring.ts";
 import { createPayloadSealer, sealerForWorkers } from "../../../src/storage/keys/payload-sealer.ts";
-import {
-  FAILURE_CONVERTER_PATH,
-  createDataConverter,
-  createWorkerDataConverter,
-} from "../../../src/temporal/codec.ts";
+import { createDataConverter, createWorkerDataConverter } from "../../../src/temporal/codec.ts";
 import { createCutOver } from "../../../src/temporal/seals/cut-over.ts";
 import { clientHooks, createWorkerHooks } from "../../../src/temporal/hooks.ts";
 import type { ReportRefused } from "../../../src/temporal/seals/interceptors.ts";
 import { registerSearchAttributes } from "../../../src/temporal/search-attributes.ts";
-import { WORKFLOW_INTERCEPTORS, workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
+import {
+  FAILURE_CONVERTER_PATH,
+  WORKFLOW_INTERCEPTORS,
+  workflowBundle,
+} from "../../../src/temporal/workflow-bundle.ts";
 import { quietRuntime } from "./temporal-runtime.ts";
 import { until } from "../until.ts";
 
