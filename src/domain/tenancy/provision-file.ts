@@ -1,4 +1,5 @@
 /** A provisioning file as its reader returns it. A field that is missing stays as it is in the database. */
+import type { AgentChanges } from "./agent-values.ts";
 import type { Capability, OrganizationRole, SpaceRole } from "./principal.ts";
 
 export interface ProvisionFile {
@@ -49,28 +50,10 @@ export interface ProvisionSpace {
   readonly agents?: readonly ProvisionAgent[] | undefined;
 }
 
-export interface ProvisionAgent {
+export interface ProvisionAgent extends AgentChanges {
   readonly name: string;
   readonly id?: string | undefined;
-  readonly description?: string | undefined;
-  readonly agent_type?: "simple" | "rag" | undefined;
-  readonly model?: string | undefined;
-  readonly system_prompt?: string | undefined;
-  readonly temperature?: number | null | undefined;
-  readonly max_tokens?: number | null | undefined;
-  readonly reasoning_config?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly tool_attachments?: readonly ProvisionToolAttachment[] | undefined;
-  readonly is_public?: boolean | undefined;
-  readonly show_citations?: boolean | undefined;
-  readonly save_to_inbox?: boolean | undefined;
-  readonly data_access_mode?: "origin" | "caller" | "none" | undefined;
-  readonly allowed_folder_ids?: readonly string[] | null | undefined;
   readonly from_system?: boolean | undefined;
   /** Three numbers, such as `1.0.0`. Without it, the last one is raised by each change. */
   readonly version?: string | undefined;
-}
-
-interface ProvisionToolAttachment {
-  readonly tool_id: string;
-  readonly config: Readonly<Record<string, unknown>> | null;
 }
