@@ -1,5 +1,5 @@
 /** Reads organizations and what they say about the lifetime of their keys. */
-import type { Sql } from "../sql.ts";
+import { type Database, queryOnce, type Sql } from "../pool.ts";
 
 export interface KeyLifetimes {
   /** In seconds; null means no bound. */
@@ -24,4 +24,18 @@ export async function findOrganization(sql: Sql, id: string): Promise<Organizati
     [id],
   );
   return rows[0];
+}
+
+/** Lists the organizations that are not being deleted, for the command line, oldest first. */
+export async function listOrganizations(
+  db: Database,
+): Promise<Array<Pick<OrganizationRow, "id" | "name" | "created_at">>> {
+  const { rows } = await queryOnce<Pick<OrganizationRow, "id" | "name" | "created_at">>(
+    db.system,
+    `select id, name, created_at
+     from organizations
+     where deleted_at is null
+     order by num`,
+  );
+  return rows;
 }
