@@ -78,7 +78,7 @@ const NEEDS_MORE = new Set([
   "runs/attempt.recordFailures",
   "runs/attempt.recordWaiting",
   "runs/attempt.releaseAttempt",
-  "runs/requests.endActiveRun",
+  "runs/requests.endActiveRuns",
   "search/write-embeddings.deleteOtherVectors",
   "search/embeddings.denseScores",
   "search/hidden.hideRun",
