@@ -1,5 +1,6 @@
 /** Reads organizations and what they say about the lifetime of their keys. */
-import { type Database, queryOnce, type Sql } from "../pool.ts";
+import type pg from "pg";
+import { type Database, type OrganizationKey, queryOnce, type Sql } from "../pool.ts";
 
 export interface KeyLifetimes {
   /** In seconds; null means no bound. */
@@ -36,6 +37,25 @@ export async function listOrganizations(
      from organizations
      where deleted_at is null
      order by num`,
+  );
+  return rows;
+}
+
+/** Lists at most `limit` organizations that are not being deleted, in the order of numbers, after `after`. */
+export async function listOrganizationsAfter(
+  system: pg.Pool,
+  after: number,
+  limit: number,
+): Promise<OrganizationKey[]> {
+  const { rows } = await queryOnce<OrganizationKey>(
+    system,
+    `select id, num
+     from organizations
+     where num > $1
+       and deleted_at is null
+     order by num
+     limit $2`,
+    [after, limit],
   );
   return rows;
 }
