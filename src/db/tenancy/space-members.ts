@@ -106,8 +106,8 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
 }
 
 /**
- * Makes the longest-standing owner of each space its owner of record, unless that is one of its owners
- * already.
+ * Makes the owner who has been in the organization for longest the owner of record of each space, unless
+ * that is one of its owners already.
  */
 export async function settleOwners(sql: Sql, spaceIds: readonly string[]): Promise<void> {
   await sql.query(

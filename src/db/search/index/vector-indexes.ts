@@ -46,7 +46,7 @@ interface IndexedVectors {
 
 /**
  * Returns at most `limit` spaces, in random order, that are large enough for an index and have none, or whose
- * index was last checked ten minutes ago.
+ * index was not checked for ten minutes.
  */
 export async function listSpacesToIndex(
   system: pg.Pool,
