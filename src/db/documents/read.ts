@@ -152,23 +152,8 @@ export async function writeOwnMetadata(
   );
 }
 
-/**
- * Moves the document into a folder, or to the root of its space (null), and keeps the folder from being
- * deleted until the transaction ends.
- * @returns false if the folder is deleted.
- */
-export async function moveDocument(sql: Sql, id: string, folderId: string | null): Promise<boolean> {
-  if (folderId !== null) {
-    const locked = await sql.query(
-      `select
-       from folders
-       where id = $1
-         and deleted_at is null
-       for share`,
-      [folderId],
-    );
-    if (locked.rowCount === 0) return false;
-  }
+/** Moves the document to the root of its space (null), or into a folder that the caller has locked. */
+export async function moveDocument(sql: Sql, id: string, folderId: string | null): Promise<void> {
   await sql.query(
     `update documents
      set folder_id = $2,
@@ -176,5 +161,4 @@ export async function moveDocument(sql: Sql, id: string, folderId: string | null
      where id = $1`,
     [id, folderId],
   );
-  return true;
 }
