@@ -1,13 +1,8 @@
 /** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
 import { authorize } from "../../auth/policy.ts";
+import { moveDocument, readOwnMetadata, writeOwnMetadata } from "../../db/documents/change.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";
-import {
-  type DocumentRow,
-  findDocument,
-  moveDocument,
-  readOwnMetadata,
-  writeOwnMetadata,
-} from "../../db/documents/read.ts";
+import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { mergePatch } from "../../domain/merge-patch.ts";
