@@ -2,6 +2,9 @@
 import type { AgentChanges } from "./agent-values.ts";
 import type { Capability, OrganizationRole, SpaceRole } from "./principal.ts";
 
+/** The name that stands for the owner's private space in a key's list of spaces. */
+export const PRIVATE_SPACE = "private";
+
 export interface ProvisionFile {
   readonly organizations: readonly ProvisionOrganization[];
 }
@@ -33,7 +36,7 @@ export interface ProvisionApiKey {
   readonly name: string;
   /** The key's own text; without it a new key is made, and its text is returned once. */
   readonly key?: string | undefined;
-  /** Names of spaces; `private` is the user's own. */
+  /** Names of spaces; {@link PRIVATE_SPACE} is the user's own. */
   readonly spaces?: "all" | readonly string[] | undefined;
   readonly capabilities?: readonly Capability[] | undefined;
   /** ISO 8601 with its offset. Null means never. */
