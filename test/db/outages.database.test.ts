@@ -10,7 +10,13 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test.each<[what: string, change: (url: URL) => void, statement: string]>([
-  ["a password that is not the login's any more", (url) => void (url.password = "another"), "select 1"],
+  [
+    "a password that is not the login's any more",
+    (url) => {
+      url.password = "another";
+    },
+    "select 1",
+  ],
   [
     "a server that takes no writes",
     (url) => url.searchParams.set("options", "-c default_transaction_read_only=on"),
