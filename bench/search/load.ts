@@ -7,10 +7,10 @@ import { embeddingModelNum } from "../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
 import { insertPostings } from "../../src/db/search/index/postings.ts";
-import { addStatistics } from "../../src/db/search/index/statistics.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { ANALYZER_VERSION } from "../../src/search/text/analyzer.ts";
 import type { SearchSpace } from "../../test/support/stack/search-space.ts";
+import { addStatistics } from "../../test/support/stack/statistics.ts";
 import type { MadeCorpus } from "./corpus.ts";
 import { mergeWhatIsDue } from "./merge-segments.ts";
 

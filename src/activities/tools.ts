@@ -3,9 +3,10 @@ import { Context } from "@temporalio/activity";
 import { knowledgeScope } from "../agents/reach.ts";
 import type { Toolbox } from "../agents/tools/index.ts";
 import type { ToolOutput } from "../agents/tools/tool.ts";
-import { type Agent, findAgentAndReach, type ReachRow } from "../db/turns/agents-in-chat.ts";
+import { type Agent, findAgentAndReach } from "../db/turns/agents-in-chat.ts";
 import { inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
+import type { ReachedSpace } from "../domain/tenancy/principal.ts";
 import type { Passage, ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
@@ -100,7 +101,7 @@ async function run(
 
 interface FoundCall {
   readonly agent: Agent;
-  readonly spaces: readonly ReachRow[];
+  readonly spaces: readonly ReachedSpace[];
   readonly caller: ToolCaller;
   readonly call: ToolCall;
 }

@@ -1,6 +1,6 @@
 /** How commands list all organizations, or find one by its id. */
 import type { Database, OrganizationKey } from "../db/pool.ts";
-import { listOrganizationKeys } from "../db/upkeep/retention.ts";
+import { listOrganizationsAfter } from "../db/tenancy/organizations.ts";
 import { CommandError } from "./output.ts";
 
 const ORGANIZATIONS_A_PAGE = 100;
@@ -9,7 +9,7 @@ const ORGANIZATIONS_A_PAGE = 100;
 export async function everyOrganization(db: Database, id: string | undefined): Promise<OrganizationKey[]> {
   const all: OrganizationKey[] = [];
   for (;;) {
-    const page = await listOrganizationKeys(db.system, all.at(-1)?.num ?? 0, ORGANIZATIONS_A_PAGE);
+    const page = await listOrganizationsAfter(db.system, all.at(-1)?.num ?? 0, ORGANIZATIONS_A_PAGE);
     all.push(...page);
     if (page.length < ORGANIZATIONS_A_PAGE) break;
   }

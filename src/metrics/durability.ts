@@ -3,7 +3,7 @@ import type { Client } from "@temporalio/client";
 import { countFaults } from "../db/upkeep/organization-integrity.ts";
 import type { Database } from "../db/pool.ts";
 import { readQueue } from "../db/runs/queue-state.ts";
-import { listOrganizationKeys } from "../db/upkeep/retention.ts";
+import { listOrganizationsAfter } from "../db/tenancy/organizations.ts";
 import { readBacklog } from "../temporal/facts/backlog.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
@@ -86,7 +86,7 @@ export function measureDurability(
 async function countAll(db: Database): Promise<Sample[]> {
   const totals = new Map<string, number>();
   for (let after = 0; ;) {
-    const organizations = await listOrganizationKeys(db.system, after, ORGANIZATIONS_A_PAGE);
+    const organizations = await listOrganizationsAfter(db.system, after, ORGANIZATIONS_A_PAGE);
     for (const organization of organizations) {
       for (const [kind, count] of Object.entries(await countFaults(db, organization)))
         totals.set(kind, (totals.get(kind) ?? 0) + count);

@@ -7,7 +7,7 @@ import { embeddingModelNum } from "../../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../../test/support/servers/database.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
-import { addStatistics } from "../../../src/db/search/index/statistics.ts";
+import { addStatistics } from "../../../test/support/stack/statistics.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { seeded } from "../../../test/support/seeded.ts";
 import { type SearchSpace, createFolder } from "../../../test/support/stack/search-space.ts";

@@ -4,10 +4,7 @@ import { type Sql, inTenant } from "../../db/pool.ts";
 import { listSpacesToEmbed, queueOutdated } from "../../db/search/index/outdated-models.ts";
 import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../../db/search/index/reindex.ts";
 import { listSpacesToIndex, updateVectorIndexes } from "../../db/search/index/vector-indexes.ts";
-import {
-  findSegmentsToPurge,
-  listSpacesToTend as listDueSpaces,
-} from "../../db/search/index/due-segments.ts";
+import { findSegmentsToPurge, listDueSpaces } from "../../db/search/index/due-segments.ts";
 import { mergeSegments, purgeSegment } from "../../db/search/index/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance-rounds.ts";

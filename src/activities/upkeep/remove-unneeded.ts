@@ -21,7 +21,8 @@ import {
 import { findUnnamed } from "../../db/files/object-names.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
 import { deleteText } from "../../db/deletions/purge.ts";
-import { deleteExpired, listOrganizationKeys, requeueStrayRuns } from "../../db/upkeep/retention.ts";
+import { listOrganizationsAfter } from "../../db/tenancy/organizations.ts";
+import { deleteExpired, requeueStrayRuns } from "../../db/upkeep/retention.ts";
 import { hideRun } from "../../db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../db/search/index/due-segments.ts";
 import { purgeSegment } from "../../db/search/index/segments.ts";
@@ -61,7 +62,7 @@ const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
 /** The next page of organizations, whose numbers are greater than `after`. */
 export async function listOrganizations(deps: MaintenanceDeps, after: number): Promise<OrganizationKey[]> {
-  return asActivity(() => listOrganizationKeys(deps.db.system, after, ORGANIZATIONS_A_PAGE));
+  return asActivity(() => listOrganizationsAfter(deps.db.system, after, ORGANIZATIONS_A_PAGE));
 }
 
 /** Maintenance across organizations: expired bookkeeping rows, and runs that no workflow has. */

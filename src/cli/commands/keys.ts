@@ -14,7 +14,7 @@ import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";
 import { isUuid } from "../../domain/ids.ts";
 import { canonicalCidr } from "../../domain/tenancy/cidr.ts";
 import { CAPABILITIES, type Capability } from "../../domain/tenancy/principal.ts";
-import { PRIVATE_SPACE } from "../../domain/tenancy/provision-error.ts";
+import { PRIVATE_SPACE } from "../../domain/tenancy/provision-file.ts";
 import { withDatabase } from "../connect.ts";
 import { addRotationCommands } from "./operations.ts";
 import { CommandError, printJson, printLine, printTable, wholeNumber } from "../output.ts";

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { requestTransfer } from "../../db/outbox/operations.ts";
-import { listOrganizations } from "../../db/tenancy/closed-organization.ts";
+import { listOrganizations } from "../../db/tenancy/organizations.ts";
 import { readManifest } from "../../storage/archive.ts";
 import { ARCHIVE_KEY_AAD } from "../../storage/keys/keyring.ts";
 import { type Connection, withDatabase } from "../connect.ts";

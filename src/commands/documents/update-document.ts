@@ -1,15 +1,10 @@
 /** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
 import { authorize } from "../../auth/policy.ts";
-import {
-  type DocumentRow,
-  findDocument,
-  moveDocument,
-  readOwnMetadata,
-  writeOwnMetadata,
-} from "../../db/documents/read.ts";
+import { moveDocument, readOwnMetadata, writeOwnMetadata } from "../../db/documents/change.ts";
+import { lockLiveFolder } from "../../db/documents/folders.ts";
+import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
-import { DomainError } from "../../domain/errors.ts";
 import { mergePatch } from "../../domain/merge-patch.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { MAX_METADATA_CHARACTERS } from "../../schema/documents/document.ts";
@@ -80,7 +75,9 @@ async function move(
   document: DocumentRow,
   folderId: string | null,
 ): Promise<void> {
-  if (folderId !== null) await requireParent(sql, principal, document.space_id, folderId);
-  if (!(await moveDocument(sql, document.id, folderId)))
-    throw new DomainError("not_found", "Folder not found");
+  if (folderId !== null) {
+    await requireParent(sql, principal, document.space_id, folderId);
+    await lockLiveFolder(sql, folderId);
+  }
+  await moveDocument(sql, document.id, folderId);
 }

@@ -1,8 +1,7 @@
 /** Changes how long the API keys of an organization may live. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
-import { setKeyLifetimes } from "../../db/keys/lifetimes.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { OrganizationRow } from "../../db/tenancy/organizations.ts";
+import { type OrganizationRow, setKeyLifetimes } from "../../db/tenancy/organizations.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";

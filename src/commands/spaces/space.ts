@@ -4,7 +4,7 @@ import type { Sql } from "../../db/pool.ts";
 import { lockSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { PRIVATE_SPACE } from "../../domain/tenancy/provision-error.ts";
+import { PRIVATE_SPACE } from "../../domain/tenancy/provision-file.ts";
 import { etagOf } from "../etag.ts";
 
 export const spaceEtag = (space: SpaceRow): string => etagOf(space.id, space.updated_at);

@@ -7,7 +7,7 @@ import { newId } from "../../domain/ids.ts";
 import { DUE_DELETIONS } from "../outbox/due-rows.ts";
 import { type LeasedRow, leaseDueRows } from "../outbox/start-order.ts";
 import type { Sql } from "../pool.ts";
-import { endActiveRun } from "../runs/requests.ts";
+import { endActiveRuns } from "../runs/requests.ts";
 
 export type DeletionKind = "document" | "raw_file" | "folder" | "space";
 
@@ -155,8 +155,9 @@ export async function hideDocuments(
      from marked`,
     [organizationNum, documentIds],
   );
-  for (const { id } of rows) await endActiveRun(sql, id, "cancelled", "The document was deleted.");
-  return rows.length;
+  const marked = rows.map((row) => row.id);
+  if (marked.length > 0) await endActiveRuns(sql, marked, "cancelled", "The document was deleted.");
+  return marked.length;
 }
 
 interface PendingDeletion extends LeasedRow {

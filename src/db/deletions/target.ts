@@ -84,7 +84,7 @@ export async function looseFiles(
   return rows;
 }
 
-/** Counts the rows of every table that belong to the target `$1`. */
+/** Counts what is left of the target `$1`: documents, raw files, folders, and chunks of a single document. */
 const ROWS_LEFT_OF: Readonly<Record<DeletionKind, string>> = {
   document: `select (
                (select count(*) from documents where id = $1)

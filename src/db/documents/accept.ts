@@ -7,7 +7,7 @@ import { queueRun } from "../runs/requests.ts";
 import type pg from "pg";
 
 /**
- * Maintenance treats the object as abandoned if the lease ended a day before and nothing refers to the
+ * Maintenance treats the object as abandoned if the lease ended 23 hours before and no row refers to the
  * object.
  */
 const INTENT_LEASE = "1 hour";

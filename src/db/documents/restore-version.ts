@@ -3,7 +3,7 @@
  * embed and publish them.
  */
 import { DomainError } from "../../domain/errors.ts";
-import { endActiveRun } from "../runs/requests.ts";
+import { endActiveRuns } from "../runs/requests.ts";
 import type { Sql } from "../pool.ts";
 import { WARNINGS_OF_TEXT } from "../runs/refused-chunks.ts";
 
@@ -32,9 +32,9 @@ interface SourceRow {
  */
 export async function queueRestore(sql: Sql, restore: Restore): Promise<void> {
   const source = await findSource(sql, restore);
-  await endActiveRun(
+  await endActiveRuns(
     sql,
-    restore.documentId,
+    [restore.documentId],
     "superseded",
     "An earlier version of the document was restored.",
   );

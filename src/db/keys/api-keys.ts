@@ -51,32 +51,32 @@ export interface NewApiKey {
 }
 
 const COLUMNS = `
-  k.id,
-  k.user_id,
-  k.name,
-  k.prefix,
-  k.capabilities,
-  k.created_at,
-  k.created_by,
-  k.expires_at,
-  k.revoked_at,
-  k.revoked_reason,
-  k.allowed_cidrs,
-  k.last_used_at,
-  host(k.last_used_ip) as last_used_ip,
-  k.last_used_user_agent,
+  key.id,
+  key.user_id,
+  key.name,
+  key.prefix,
+  key.capabilities,
+  key.created_at,
+  key.created_by,
+  key.expires_at,
+  key.revoked_at,
+  key.revoked_reason,
+  key.allowed_cidrs,
+  key.last_used_at,
+  host(key.last_used_ip) as last_used_ip,
+  key.last_used_user_agent,
   (
-    select max(least(superseded.valid_until, k.expires_at))
+    select max(least(superseded.valid_until, key.expires_at))
     from superseded_keys superseded
-    where superseded.api_key_id = k.id
-      and k.revoked_at is null
+    where superseded.api_key_id = key.id
+      and key.revoked_at is null
       and superseded.valid_until > now()
-      and (k.expires_at is null or k.expires_at > now())
+      and (key.expires_at is null or key.expires_at > now())
   ) as overlap_ends_at,
-  case when k.all_spaces then null else array(
+  case when key.all_spaces then null else array(
     select chosen.space_id
     from api_key_spaces chosen
-    where chosen.api_key_id = k.id
+    where chosen.api_key_id = key.id
     order by chosen.space_id
   ) end as spaces`;
 
@@ -113,8 +113,8 @@ export async function insertApiKey(
 export async function findApiKey(sql: Sql, id: string): Promise<ApiKeyRow | undefined> {
   const { rows } = await sql.query<ApiKeyRow>(
     `select ${COLUMNS}
-     from api_keys k
-     where k.id = $1`,
+     from api_keys key
+     where key.id = $1`,
     [id],
   );
   return rows[0];
@@ -128,10 +128,10 @@ export async function lockApiKey(
 ): Promise<ApiKeyRow | undefined> {
   const { rows } = await sql.query<ApiKeyRow>(
     `select ${COLUMNS}
-     from api_keys k
-     where k.id = $1
-       and k.organization_id = $2
-     for no key update of k`,
+     from api_keys key
+     where key.id = $1
+       and key.organization_id = $2
+     for no key update of key`,
     [id, organizationId],
   );
   return rows[0];
@@ -196,15 +196,15 @@ export async function setKeySpaces(
 }
 
 const FIELDS: FieldColumns = {
-  id: "k.id",
-  name: "k.name",
-  user_id: "k.user_id",
-  created_by: "k.created_by",
-  created_at: "k.created_at",
-  expires_at: "k.expires_at",
-  last_used_at: "k.last_used_at",
-  unused_since: "coalesce(k.last_used_at, k.created_at)",
-  revoked_at: "k.revoked_at",
+  id: "key.id",
+  name: "key.name",
+  user_id: "key.user_id",
+  created_by: "key.created_by",
+  created_at: "key.created_at",
+  expires_at: "key.expires_at",
+  last_used_at: "key.last_used_at",
+  unused_since: "coalesce(key.last_used_at, key.created_at)",
+  revoked_at: "key.revoked_at",
 };
 
 interface KeySearch {
@@ -220,14 +220,14 @@ interface KeySearch {
  * given.
  */
 export async function listApiKeys(sql: Sql, search: KeySearch, page: PageRequest): Promise<Page<ApiKeyRow>> {
-  const where = "k.organization_id = $1 and ($2::uuid is null or k.user_id = $2)";
+  const where = "key.organization_id = $1 and ($2::uuid is null or key.user_id = $2)";
   const filters = { conditions: search.filters, fields: FIELDS };
   const params = parameters([search.organizationId, search.userId]);
   return readPage<ApiKeyRow>(
     sql,
     {
       columns: COLUMNS,
-      from: "api_keys k",
+      from: "api_keys key",
       where,
       order: { terms: search.order_by, fields: FIELDS },
       params,

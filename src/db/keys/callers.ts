@@ -2,7 +2,7 @@
  * Finds out who calls with an API key, and notes when keys are used. Key texts never come here, only their
  * hashes.
  */
-import type { Capability, OrganizationRole, SpaceRole } from "../../domain/tenancy/principal.ts";
+import type { Capability, OrganizationRole, ReachedSpace } from "../../domain/tenancy/principal.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
 /** What the database knows of a caller; it does not yet say whether the caller is let in. */
@@ -23,12 +23,7 @@ export interface CallerRow {
     readonly is_home: boolean;
   };
   readonly has_private_space: boolean;
-  readonly spaces: readonly {
-    readonly id: string;
-    readonly num: number;
-    readonly role: SpaceRole;
-    readonly is_private: boolean;
-  }[];
+  readonly spaces: readonly ReachedSpace[];
 }
 
 export interface KeyCallerRow extends CallerRow {

@@ -1,5 +1,5 @@
 /** Reads keys for the command line, whose operator belongs to no organization. */
-import { PRIVATE_SPACE } from "../../domain/tenancy/provision-error.ts";
+import { PRIVATE_SPACE } from "../../domain/tenancy/provision-file.ts";
 import type { Capability, OrganizationRole } from "../../domain/tenancy/principal.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
 import type { ApiKeyRow } from "./api-keys.ts";

@@ -42,9 +42,9 @@ export async function replaceKeyText(
   await endOlderTexts(sql, keyId);
   await sql.query(
     `insert into superseded_keys (hash, api_key_id, organization_id, valid_until)
-     select k.hash, k.id, $2, least(now() + make_interval(secs => $3), k.expires_at)
-     from api_keys k
-     where k.id = $1
+     select key.hash, key.id, $2, least(now() + make_interval(secs => $3), key.expires_at)
+     from api_keys key
+     where key.id = $1
      on conflict (hash) do update
      set valid_until = excluded.valid_until,
          created_at = excluded.created_at`,

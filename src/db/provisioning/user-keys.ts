@@ -1,6 +1,9 @@
 /** Goes through the users of a provisioning file for their keys, after all users and spaces are known. */
-import { PRIVATE_SPACE } from "../../domain/tenancy/provision-error.ts";
-import type { ProvisionApiKey, ProvisionUser } from "../../domain/tenancy/provision-file.ts";
+import {
+  PRIVATE_SPACE,
+  type ProvisionApiKey,
+  type ProvisionUser,
+} from "../../domain/tenancy/provision-file.ts";
 import { type KeyMaker, provisionKey } from "./keys.ts";
 import type { Run } from "./rows.ts";
 import type { Scope } from "./scope.ts";

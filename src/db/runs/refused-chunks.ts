@@ -14,7 +14,7 @@ const MAX_NAMED = 100;
 
 /**
  * Column `warnings` of pipeline_runs without those about vectors. Shared by the statements that start from
- * the text of a run and embed it again.
+ * the text of a run, which is embedded again and then gets its own.
  */
 export const WARNINGS_OF_TEXT = `coalesce((
       select jsonb_agg(warning)

@@ -128,16 +128,6 @@ export async function queueRun(sql: Sql, { runId, documentId, ...request }: NewR
   return (await queueRuns(sql, [{ runId, documentId }], request)).has(documentId);
 }
 
-/** Ends the document's active run, if it has one. Its workflow notices within a second and drops the run. */
-export async function endActiveRun(
-  sql: Sql,
-  documentId: string,
-  code: "superseded" | "cancelled",
-  message: string,
-): Promise<void> {
-  await endActiveRuns(sql, [documentId], code, message);
-}
-
 /**
  * The `set` list that cancels a run: `$1` is the code of its error, `$2` the message. Shared by three
  * statements.
@@ -152,7 +142,8 @@ const CANCELLED = `status = 'cancelled',
            'message', $2::text
          )`;
 
-async function endActiveRuns(
+/** Ends the active runs of the documents. Their workflows notice within a second and drop the runs. */
+export async function endActiveRuns(
   sql: Sql,
   documentIds: readonly string[],
   code: "superseded" | "cancelled",

@@ -8,7 +8,7 @@ import {
   type SearchScope,
   integersLiteral,
   keyColumns,
-  spaceLiteral,
+  positiveLiteral,
   visibleIn,
 } from "./scope.ts";
 
@@ -101,7 +101,7 @@ async function scanAll(
   const values: unknown[] = [];
   const distance = distanceTo(query, parameterOf(values));
   const isVisible = visibleIn(scope, narrowing, parameterOf(values));
-  const space = spaceLiteral(scope.spaceNum);
+  const space = positiveLiteral(scope.spaceNum);
   const model = parameterOf(values)(query.modelNum);
   const most = parameterOf(values)(limit);
   const { rows } = await sql.query<DenseCandidate>(
@@ -158,8 +158,8 @@ async function scanIndex(
   const { query, limit } = nearest;
   const distance = distanceTo(query, (vector) => `'${vector}'`);
   const isVisible = visibleIn(scope, narrowing, integersLiteral);
-  const space = spaceLiteral(scope.spaceNum);
-  const model = spaceLiteral(query.modelNum);
+  const space = positiveLiteral(scope.spaceNum);
+  const model = positiveLiteral(query.modelNum);
   const results = await sql.query<DenseCandidate>(
     `select set_config('hnsw.ef_search', '${explored(scope, nearest)}', true),
             set_config('hnsw.iterative_scan', 'relaxed_order', true),
@@ -195,7 +195,7 @@ export async function denseScores(
   if (keys.length === 0) return [];
   const values: unknown[] = [...keyColumns(keys), query.modelNum];
   const distance = distanceTo(query, parameterOf(values));
-  const space = spaceLiteral(scope.spaceNum);
+  const space = positiveLiteral(scope.spaceNum);
   const { rows } = await sql.query<DenseCandidate>(
     `select embedding.run_num,
             embedding.chunk_index,

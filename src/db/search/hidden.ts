@@ -1,4 +1,4 @@
-/** SQL that hides whole runs from search and shows them again. */
+/** SQL that hides whole runs from search, and forgets hidden runs of which nothing is left. */
 import type { Sql } from "../pool.ts";
 
 export type HiddenReason = "in_flight" | "superseded" | "deleted";
@@ -24,22 +24,6 @@ export async function hideRun(
      set reason = excluded.reason,
          hidden_at = now()`,
     [organizationNum, spaceNum, runNum, reason],
-  );
-}
-
-/**
- * Shows the run again. If it is the published one, the caller adds it to the statistics in the same
- * transaction.
- */
-export async function unhideRun(
-  sql: Sql,
-  { spaceNum, runNum }: { readonly spaceNum: number; readonly runNum: number },
-): Promise<void> {
-  await sql.query(
-    `delete from hidden_runs
-     where space_num = $1
-       and run_num = $2`,
-    [spaceNum, runNum],
   );
 }
 

@@ -56,14 +56,14 @@ interface ScopeQuestion {
 }
 
 /**
- * Returns a validated space number as SQL text. Statements on `embeddings` have it as a literal instead of a
- * parameter, so that the planner sees one partition and one index.
+ * Returns a validated number of a space, a model or its dimensions as SQL text. Statements on `embeddings`
+ * have them as literals instead of parameters, so that the planner sees one partition and one index.
  * @throws RangeError if it is not a positive `integer`.
  */
-export function spaceLiteral(spaceNum: number): string {
-  if (!Number.isInteger(spaceNum) || spaceNum <= 0 || spaceNum > 2_147_483_647)
+export function positiveLiteral(number: number): string {
+  if (!Number.isInteger(number) || number <= 0 || number > 2_147_483_647)
     throw new RangeError("not a space number");
-  return String(spaceNum);
+  return String(number);
 }
 
 /**

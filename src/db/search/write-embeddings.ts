@@ -1,6 +1,6 @@
 /** All SQL that writes the embeddings that search reads, from the cache, and that deletes them. */
 import type { OrganizationKey, Sql } from "../pool.ts";
-import { spaceLiteral } from "./scope.ts";
+import { positiveLiteral } from "./scope.ts";
 
 /** The largest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
@@ -49,7 +49,7 @@ export async function deleteEmbeddings(
   sql: Sql,
   { spaceNum, runNum, limit }: { readonly spaceNum: number; readonly runNum: number; readonly limit: number },
 ): Promise<boolean> {
-  const space = spaceLiteral(spaceNum);
+  const space = positiveLiteral(spaceNum);
   const { rowCount } = await sql.query(
     `delete from embeddings
      where space_num = ${space}
@@ -79,7 +79,7 @@ export async function deleteOtherVectors(
     modelNum,
   }: { readonly spaceNum: number; readonly runNum: number; readonly modelNum: number },
 ): Promise<void> {
-  const space = spaceLiteral(spaceNum);
+  const space = positiveLiteral(spaceNum);
   await sql.query(
     `delete from embeddings
      where space_num = ${space}

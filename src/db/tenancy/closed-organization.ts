@@ -146,16 +146,3 @@ export async function deleteOrganizationRow(db: Database, organization: Organiza
     [organization.id],
   );
 }
-
-export async function listOrganizations(
-  db: Database,
-): Promise<Array<{ id: string; name: string; created_at: Date }>> {
-  const { rows } = await queryOnce<{ id: string; name: string; created_at: Date }>(
-    db.system,
-    `select id, name, created_at
-     from organizations
-     where deleted_at is null
-     order by num`,
-  );
-  return rows;
-}

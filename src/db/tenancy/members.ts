@@ -17,8 +17,14 @@ export interface MemberRow {
   readonly created_at: Date;
 }
 
-const COLUMNS = "u.id as user_id, u.email, u.name, u.role, u.avatar_url, u.created_at";
-const ARE_MEMBERS = "u.organization_id = $1 and u.removed_at is null";
+const COLUMNS = `
+  member.id as user_id,
+  member.email,
+  member.name,
+  member.role,
+  member.avatar_url,
+  member.created_at`;
+const ARE_MEMBERS = "member.organization_id = $1 and member.removed_at is null";
 
 /** Lists the members, newest first. */
 export async function listMembers(
@@ -30,9 +36,9 @@ export async function listMembers(
     sql,
     {
       columns: COLUMNS,
-      from: "users u",
+      from: "users member",
       where: ARE_MEMBERS,
-      order: "u.created_at desc, u.id desc",
+      order: "member.created_at desc, member.id desc",
       params: parameters([organizationId]),
     },
     page,
@@ -46,9 +52,9 @@ export async function findMember(
 ): Promise<MemberRow | undefined> {
   const { rows } = await sql.query<MemberRow>(
     `select ${COLUMNS}
-     from users u
+     from users member
      where ${ARE_MEMBERS}
-       and u.id = $2`,
+       and member.id = $2`,
     [organizationId, userId],
   );
   return rows[0];
@@ -248,12 +254,12 @@ async function firstAdmin(
   exceptUserId: string,
 ): Promise<string | undefined> {
   const { rows } = await sql.query<{ id: string }>(
-    `select u.id
-     from users u
+    `select member.id
+     from users member
      where ${ARE_MEMBERS}
-       and u.role = 'admin'
-       and u.id <> $2
-     order by u.created_at, u.id
+       and member.role = 'admin'
+       and member.id <> $2
+     order by member.created_at, member.id
      limit 1`,
     [organizationId, exceptUserId],
   );

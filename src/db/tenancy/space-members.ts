@@ -12,8 +12,10 @@ export interface SpaceMemberRow {
   readonly role: SpaceRole;
 }
 
-const COLUMNS = "u.id as user_id, u.email, u.name, m.role";
-const MEMBERS = "space_members m join users u on u.id = m.user_id and u.removed_at is null";
+const COLUMNS = "member.id as user_id, member.email, member.name, role.role";
+const MEMBERS = `
+  space_members role
+  join users member on member.id = role.user_id and member.removed_at is null`;
 
 /** Lists the members, newest users first. */
 export async function listSpaceMembers(
@@ -26,8 +28,8 @@ export async function listSpaceMembers(
     {
       columns: COLUMNS,
       from: MEMBERS,
-      where: "m.space_id = $1",
-      order: "u.created_at desc, u.id desc",
+      where: "role.space_id = $1",
+      order: "member.created_at desc, member.id desc",
       params: parameters([spaceId]),
     },
     page,
@@ -42,8 +44,8 @@ export async function findSpaceMember(
   const { rows } = await sql.query<SpaceMemberRow>(
     `select ${COLUMNS}
      from ${MEMBERS}
-     where m.space_id = $1
-       and m.user_id = $2`,
+     where role.space_id = $1
+       and role.user_id = $2`,
     [spaceId, userId],
   );
   return rows[0];
@@ -96,8 +98,8 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
   const { rowCount } = await sql.query(
     `select
      from ${MEMBERS}
-     where m.space_id = $1
-       and m.role = 'owner'
+     where role.space_id = $1
+       and role.role = 'owner'
      limit 1`,
     [spaceId],
   );
@@ -106,28 +108,28 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
 }
 
 /**
- * Makes the longest-standing owner of each space its owner of record, unless that is one of its owners
- * already.
+ * Makes the owner who has been in the organization for longest the owner of record of each space, unless
+ * that is one of its owners already.
  */
 export async function settleOwners(sql: Sql, spaceIds: readonly string[]): Promise<void> {
   await sql.query(
     `update spaces space
      set owner_id = (
-           select m.user_id
+           select role.user_id
            from ${MEMBERS}
-           where m.space_id = space.id
-             and m.role = 'owner'
-           order by u.created_at, u.id
+           where role.space_id = space.id
+             and role.role = 'owner'
+           order by member.created_at, member.id
            limit 1
          ),
          updated_at = now()
      where space.id = any($1::uuid[])
        and not exists (
          select
-         from space_members m
-         where m.space_id = space.id
-           and m.user_id = space.owner_id
-           and m.role = 'owner'
+         from space_members role
+         where role.space_id = space.id
+           and role.user_id = space.owner_id
+           and role.role = 'owner'
        )`,
     [spaceIds],
   );

@@ -1,6 +1,6 @@
 /** Reads an organization for an archive, page by page. What is deleted is left out. */
 import type { ArchivedBlock, ArchivedChunk, Directory, Row } from "../../domain/archive.ts";
-import { NOT_EMBEDDED } from "../../domain/work/processing.ts";
+import { WARNINGS_OF_TEXT } from "../runs/refused-chunks.ts";
 import type { Sql } from "../sql.ts";
 import {
   AGENT_COLUMNS,
@@ -129,11 +129,7 @@ const DOCUMENTS = `
            'chunker_config', run.chunker_config,
            'page_count', run.page_count,
            'chunk_count', run.chunk_count,
-           'warnings', coalesce((
-             select jsonb_agg(warning)
-             from jsonb_array_elements(run.warnings) warning
-             where warning ->> 'code' is distinct from $4
-           ), '[]'),
+           'warnings', ${WARNINGS_OF_TEXT},
            'created_by', run.created_by
          ) end as run
   from documents document
@@ -164,8 +160,7 @@ export async function readDocuments(
   organizationId: string,
   { after, limit }: { after: number; limit: number },
 ): Promise<ExportedDocument[]> {
-  // A warning about missing vectors is left out: the import's own embedding notes what is missing then.
-  const { rows } = await sql.query<ExportedDocument>(DOCUMENTS, [organizationId, after, limit, NOT_EMBEDDED]);
+  const { rows } = await sql.query<ExportedDocument>(DOCUMENTS, [organizationId, after, limit]);
   return rows;
 }
 

@@ -1,6 +1,7 @@
 /** Reads agents for chat: what a turn needs of them, and who may use them. */
 import { isUuid } from "../../domain/ids.ts";
-import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
+import type { AgentValues } from "../../domain/tenancy/agent-values.ts";
+import { type Principal, type ReachedSpace, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { Sql } from "../pool.ts";
 
 interface ToolAttachment {
@@ -8,24 +9,13 @@ interface ToolAttachment {
   readonly config: Readonly<Record<string, unknown>> | null;
 }
 
-export interface Agent {
+export interface Agent extends Omit<AgentValues, "description" | "save_to_inbox" | "tool_attachments"> {
   readonly id: string;
   readonly organization_id: string;
   readonly space_id: string;
   /** The number of the agent's space. A caller who uses a public agent may not reach that space. */
   readonly space_num: number;
-  readonly name: string;
-  readonly agent_type: "simple" | "rag";
-  readonly model: string;
-  readonly system_prompt: string;
-  readonly temperature: number | null;
-  readonly max_tokens: number | null;
-  readonly reasoning_config: Readonly<Record<string, unknown>> | null;
   readonly tool_attachments: readonly ToolAttachment[];
-  readonly show_citations: boolean;
-  readonly is_public: boolean;
-  readonly data_access_mode: "origin" | "caller" | "none";
-  readonly allowed_folder_ids: readonly string[] | null;
 }
 
 const CHAT_COLUMNS = `
@@ -109,8 +99,8 @@ export async function findAgentAndReach(
   agentId: string,
   userId: string,
   apiKeyId: string | null,
-): Promise<{ agent: Agent; spaces: ReachRow[] } | undefined> {
-  const { rows } = await sql.query<Agent & { spaces: ReachRow[] }>(
+): Promise<{ agent: Agent; spaces: ReachedSpace[] } | undefined> {
+  const { rows } = await sql.query<Agent & { spaces: ReachedSpace[] }>(
     `select ${CHAT_COLUMNS}, reach_of($2, $3) as spaces
      from agents agent
      join spaces space
@@ -135,11 +125,4 @@ export async function findAgentAndReach(
   );
   const row = rows[0];
   return row && { agent: row, spaces: row.spaces };
-}
-
-export interface ReachRow {
-  readonly id: string;
-  readonly num: number;
-  readonly role: "owner" | "editor" | "viewer";
-  readonly is_private: boolean;
 }

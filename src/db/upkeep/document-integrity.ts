@@ -2,6 +2,7 @@
  * Checks that a document is complete: its published version has all of its parts, and nothing is left of
  * others.
  */
+import { ACTIVE_STATUSES, type RunStatus } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
 import { countIndexedTerms, segmentsOf } from "../search/index/indexed-terms.ts";
 
@@ -30,7 +31,7 @@ export interface Finding {
 /** What the database has of one run. */
 interface RunEvidence {
   readonly id: string;
-  readonly status: string;
+  readonly status: RunStatus;
   readonly is_published: boolean;
   readonly is_hidden: boolean;
   readonly chunk_count: number | null;
@@ -194,7 +195,7 @@ export async function listLiveDocuments(sql: Sql, after: string | null, limit: n
   return rows.map(({ id }) => id);
 }
 
-const ACTIVE = new Set(["queued", "parsing", "chunking", "embedding"]);
+const ACTIVE: ReadonlySet<RunStatus> = new Set(ACTIVE_STATUSES);
 
 /** Returns what is wrong with the document by its rows; an empty list if it is complete. */
 export function judge(document: DocumentEvidence): Finding[] {

@@ -4,26 +4,7 @@
  */
 import type pg from "pg";
 import { ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
-import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
-
-/** Returns at most `limit` organizations that are not deleted, by number, after `after`. */
-export async function listOrganizationKeys(
-  system: pg.Pool,
-  after: number,
-  limit: number,
-): Promise<OrganizationKey[]> {
-  const { rows } = await queryOnce<{ id: string; num: number }>(
-    system,
-    `select id, num
-     from organizations
-     where num > $1
-       and deleted_at is null
-     order by num
-     limit $2`,
-    [after, limit],
-  );
-  return rows;
-}
+import { type Database, queryOnce } from "../pool.ts";
 
 /**
  * Returns active runs to the queue whose claim is closed or does not exist, since no workflow processes them.

@@ -53,27 +53,25 @@ export async function findHiddenRuns(sql: Sql, limit: number): Promise<RunOfSpac
  * @returns whether there is more to do.
  */
 export async function purgeHiddenRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
-  if (await isServed(sql, run.run_num)) return false;
+  const { isPublished } = await lockDocumentOfRun(sql, run.run_num);
+  if (isPublished) return false;
   if (await deleteEmbeddings(sql, { spaceNum: run.space_num, runNum: run.run_num, limit: ROWS_A_PURGE }))
     return true;
   await forgetHiddenRuns(sql, [run.run_num]);
   return false;
 }
 
-/**
- * Locks the run's document, so that nothing is published or restored meanwhile.
- * @returns whether the run is published.
- */
-async function isServed(sql: Sql, runNum: number): Promise<boolean> {
-  const { rows } = await sql.query<{ is_served: boolean }>(
-    `select coalesce(document.published_run_num = run.num, false) as is_served
+/** Locks the run's document, so that nothing is published or restored meanwhile. */
+async function lockDocumentOfRun(sql: Sql, runNum: number): Promise<{ readonly isPublished: boolean }> {
+  const { rows } = await sql.query<{ is_published: boolean }>(
+    `select coalesce(document.published_run_num = run.num, false) as is_published
      from documents document
      join pipeline_runs run on run.document_id = document.id
      where run.num = $1
      for update of document`,
     [runNum],
   );
-  return rows[0]?.is_served ?? false;
+  return { isPublished: rows[0]?.is_published ?? false };
 }
 
 /**
@@ -116,7 +114,7 @@ export async function findSpentRuns(sql: Sql, limit: number): Promise<RunOfSpace
  * @returns whether there is more to do.
  */
 export async function purgeSpentRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
-  await isServed(sql, run.run_num);
+  await lockDocumentOfRun(sql, run.run_num);
   const { rowCount } = await sql.query(
     `select
      from pipeline_runs run

@@ -1,4 +1,4 @@
-/** What a caller may set of an agent, after the contract has checked it. */
+/** What a caller or a provisioning file may set of an agent, after the contract has checked it. */
 
 interface AgentToolAttachment {
   readonly tool_id: string;

@@ -1,5 +1,9 @@
 /** A provisioning file as its reader returns it. A field that is missing stays as it is in the database. */
+import type { AgentChanges } from "./agent-values.ts";
 import type { Capability, OrganizationRole, SpaceRole } from "./principal.ts";
+
+/** The name that stands for the owner's private space in a key's list of spaces. */
+export const PRIVATE_SPACE = "private";
 
 export interface ProvisionFile {
   readonly organizations: readonly ProvisionOrganization[];
@@ -32,7 +36,7 @@ export interface ProvisionApiKey {
   readonly name: string;
   /** The key's own text; without it a new key is made, and its text is returned once. */
   readonly key?: string | undefined;
-  /** Names of spaces; `private` is the user's own. */
+  /** Names of spaces; {@link PRIVATE_SPACE} is the user's own. */
   readonly spaces?: "all" | readonly string[] | undefined;
   readonly capabilities?: readonly Capability[] | undefined;
   /** ISO 8601 with its offset. Null means never. */
@@ -49,28 +53,10 @@ export interface ProvisionSpace {
   readonly agents?: readonly ProvisionAgent[] | undefined;
 }
 
-export interface ProvisionAgent {
+export interface ProvisionAgent extends AgentChanges {
   readonly name: string;
   readonly id?: string | undefined;
-  readonly description?: string | undefined;
-  readonly agent_type?: "simple" | "rag" | undefined;
-  readonly model?: string | undefined;
-  readonly system_prompt?: string | undefined;
-  readonly temperature?: number | null | undefined;
-  readonly max_tokens?: number | null | undefined;
-  readonly reasoning_config?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly tool_attachments?: readonly ProvisionToolAttachment[] | undefined;
-  readonly is_public?: boolean | undefined;
-  readonly show_citations?: boolean | undefined;
-  readonly save_to_inbox?: boolean | undefined;
-  readonly data_access_mode?: "origin" | "caller" | "none" | undefined;
-  readonly allowed_folder_ids?: readonly string[] | null | undefined;
   readonly from_system?: boolean | undefined;
   /** Three numbers, such as `1.0.0`. Without it, the last one is raised by each change. */
   readonly version?: string | undefined;
-}
-
-interface ProvisionToolAttachment {
-  readonly tool_id: string;
-  readonly config: Readonly<Record<string, unknown>> | null;
 }

@@ -1,5 +1,5 @@
 /** Checks a provisioning file as a whole: names, ids and keys given twice, unknown members and spaces. */
-import { PRIVATE_SPACE } from "../../domain/tenancy/provision-error.ts";
+import { PRIVATE_SPACE } from "../../domain/tenancy/provision-file.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

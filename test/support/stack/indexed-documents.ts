@@ -4,11 +4,11 @@ import { expect } from "vitest";
 import { type Database, inTenant } from "../../../src/db/pool.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
 import { insertPostings } from "../../../src/db/search/index/postings.ts";
-import { addStatistics } from "../../../src/db/search/index/statistics.ts";
 import { type SearchScope, readSearchScope } from "../../../src/db/search/scope.ts";
 import { scoreSparse } from "../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../src/search/chunk-set.ts";
 import type { SearchSpace } from "./search-space.ts";
+import { addStatistics } from "./statistics.ts";
 
 /** Chunks of a ranking that are compared. */
 const LIMIT = 100;

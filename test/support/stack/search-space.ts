@@ -9,9 +9,9 @@ import type { OwnedDatabase } from "../servers/database.ts";
 import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../../src/db/search/write-embeddings.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
 import { insertPostings } from "../../../src/db/search/index/postings.ts";
-import { addStatistics } from "../../../src/db/search/index/statistics.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { ANALYZER_VERSION, analyze } from "../../../src/search/text/analyzer.ts";
+import { addStatistics } from "./statistics.ts";
 
 export interface SearchSpace {
   readonly organization: OrganizationKey;

@@ -10,7 +10,7 @@ import {
   TIER,
 } from "./segment-rules.ts";
 
-export interface SpaceToTend {
+export interface DueSpace {
   readonly organization: OrganizationKey;
   readonly spaceNum: number;
 }
@@ -19,11 +19,11 @@ export interface SpaceToTend {
  * Returns at most `limit` spaces, in random order, with segments to merge, to purge, or of another analyzer
  * version.
  */
-export async function listSpacesToTend(
+export async function listDueSpaces(
   system: pg.Pool,
   analyzerVersion: number,
   limit: number,
-): Promise<SpaceToTend[]> {
+): Promise<DueSpace[]> {
   const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
     system,
     `with due as (

@@ -19,7 +19,7 @@ const TIER_FACTOR = 4;
 export const DEAD_SHARE = 0.1;
 
 /**
- * The tier of posting_segments `segment`: 0 up to 32,768 terms, and one more for each further factor of 4.
+ * The tier of posting_segments `segment`: 0 below 32,768 terms, and one more for each further factor of 4.
  */
 export const TIER = `greatest(0, floor(
                 ln(greatest(segment.terms, 1)::float8 / ${SMALLEST_TIER_TERMS}) / ln(${TIER_FACTOR})

@@ -6,7 +6,7 @@
 import type pg from "pg";
 import { VECTOR_INDEX_NUMBERS } from "../../../domain/work/index-upkeep.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../../pool.ts";
-import { spaceLiteral } from "../scope.ts";
+import { positiveLiteral } from "../scope.ts";
 
 /** The schema of the partitions of `embeddings`, and so of their indexes. The maintenance login owns both. */
 const SCHEMA = "vectors";
@@ -46,7 +46,7 @@ interface IndexedVectors {
 
 /**
  * Returns at most `limit` spaces, in random order, that are large enough for an index and have none, or whose
- * index was last checked ten minutes ago.
+ * index was not checked for ten minutes.
  */
 export async function listSpacesToIndex(
   system: pg.Pool,
@@ -84,7 +84,7 @@ export async function listSpacesToIndex(
 }
 
 const nameOf = ({ spaceNum, modelNum }: Pick<IndexedVectors, "spaceNum" | "modelNum">): string =>
-  `embeddings_hnsw_${spaceLiteral(spaceNum)}_${spaceLiteral(modelNum)}`;
+  `embeddings_hnsw_${positiveLiteral(spaceNum)}_${positiveLiteral(modelNum)}`;
 
 interface Vectors extends IndexedVectors {
   readonly rows: number;
@@ -97,7 +97,7 @@ interface Vectors extends IndexedVectors {
 
 /** Counts the vectors of a space for each model, and reads what its index was built from. */
 async function readVectors(maintenance: pg.Pool, spaceNum: number): Promise<Vectors[]> {
-  const space = spaceLiteral(spaceNum);
+  const space = positiveLiteral(spaceNum);
   const { rows } = await queryOnce<{
     model_num: number;
     dimensions: number;
@@ -236,7 +236,7 @@ async function setBuildMemory(client: pg.PoolClient, { rows, dimensions }: Vecto
 async function writeGraph(client: pg.PoolClient, vectors: Vectors): Promise<void> {
   const { spaceNum, modelNum, dimensions } = vectors;
   const name = nameOf(vectors);
-  const space = spaceLiteral(spaceNum);
+  const space = positiveLiteral(spaceNum);
   if (vectors.builtRows !== null) {
     await client.query(`drop index concurrently if exists ${SCHEMA}.${name}_ccnew`);
     await client.query(`reindex index concurrently ${SCHEMA}.${name}`);
@@ -253,9 +253,9 @@ async function writeGraph(client: pg.PoolClient, vectors: Vectors): Promise<void
   await client.query(
     `create index concurrently ${name}
      on ${partition}
-     using hnsw ((embedding::halfvec(${spaceLiteral(dimensions)})) halfvec_cosine_ops)
+     using hnsw ((embedding::halfvec(${positiveLiteral(dimensions)})) halfvec_cosine_ops)
      with (${GRAPH})
      where space_num = ${space}
-       and model_num = ${spaceLiteral(modelNum)}`,
+       and model_num = ${positiveLiteral(modelNum)}`,
   );
 }

@@ -2,10 +2,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../../../src/db/pool.ts";
-import { unhideRun } from "../../../../src/db/search/hidden.ts";
 import { countIndexedTerms } from "../../../../src/db/search/index/indexed-terms.ts";
 import { insertPostings } from "../../../../src/db/search/index/postings.ts";
-import { addStatistics, foldStatistics } from "../../../../src/db/search/index/statistics.ts";
+import { foldStatistics } from "../../../../src/db/search/index/statistics.ts";
 import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
 import {
   type IndexedDocument,
@@ -20,6 +19,7 @@ import {
   someTerm,
 } from "../../../support/stack/indexed-documents.ts";
 import { createOrganization, createSpace } from "../../../support/stack/search-space.ts";
+import { addStatistics } from "../../../support/stack/statistics.ts";
 
 let database: TestDatabase;
 let db: TestDatabase["db"];
@@ -60,7 +60,7 @@ test("a hidden run is neither found nor counted until it is shown again", async 
   await hideDocument(db, target, second);
   await expectRanking(db, target, [first], ["a"]);
   await inTenant(db, target.organization, async (sql) => {
-    await unhideRun(sql, { ...numbersOf(target), runNum: second.runNum });
+    await sql.query("delete from hidden_runs where run_num = $1", [second.runNum]);
     await addStatistics(sql, { ...numbersOf(target), chunks: 1, terms: 2 });
     await foldStatistics(sql, numbersOf(target).organizationNum, target.space.num);
   });

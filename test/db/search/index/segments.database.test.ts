@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../../../src/db/pool.ts";
-import { findSegmentsToPurge, listSpacesToTend } from "../../../../src/db/search/index/due-segments.ts";
+import { findSegmentsToPurge, listDueSpaces } from "../../../../src/db/search/index/due-segments.ts";
 import { mergeSegments, purgeSegment } from "../../../../src/db/search/index/segments.ts";
 import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
 import {
@@ -91,14 +91,12 @@ test("four segments are merged into one, which has the postings of all", async (
   for (let at = 0; at < 3; at++) documents.push(await indexDocument(db, target, [["a", `only${at}`]]));
   expect(await merge(target)).toBe(0);
   documents.push(await indexDocument(db, target, [["a", "b"]]));
-  expect((await listSpacesToTend(db.system, 1, 1_000)).map((due) => due.spaceNum)).toContain(
-    target.space.num,
-  );
+  expect((await listDueSpaces(db.system, 1, 1_000)).map((due) => due.spaceNum)).toContain(target.space.num);
   expect(await merge(target)).toBe(4);
   expect(await rows(target, "posting_segments")).toBe(1);
   // One block of terms, and the list of chunks.
   expect(await rows(target, "postings")).toBe(2);
-  expect((await listSpacesToTend(db.system, 1, 1_000)).map((due) => due.spaceNum)).not.toContain(
+  expect((await listDueSpaces(db.system, 1, 1_000)).map((due) => due.spaceNum)).not.toContain(
     target.space.num,
   );
   await expectRanking(db, target, documents, ["a", "only2"]);

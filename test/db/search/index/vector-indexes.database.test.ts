@@ -6,11 +6,11 @@ import { inTenant } from "../../../../src/db/pool.ts";
 import { type DenseCandidate, denseCandidates } from "../../../../src/db/search/embeddings.ts";
 import { hideRun } from "../../../../src/db/search/hidden.ts";
 import { type SearchScope, readSearchScope } from "../../../../src/db/search/scope.ts";
-import { addStatistics } from "../../../../src/db/search/index/statistics.ts";
 import { listSpacesToIndex, updateVectorIndexes } from "../../../../src/db/search/index/vector-indexes.ts";
 import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
 import { until } from "../../../support/until.ts";
 import { type SearchSpace, createOrganization, createSpace } from "../../../support/stack/search-space.ts";
+import { addStatistics } from "../../../support/stack/statistics.ts";
 
 /** Large vectors, because fewer of them are worth an index. */
 const DIMENSIONS = 1_536;
