@@ -18,8 +18,8 @@ interface Fitted {
 /** Reserved for the answer if the request does not limit its length. */
 const ANSWER_TOKENS = 4_096;
 /**
- * What a chat format adds to each message, with one to spare. @see
- * https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
+ * What a chat format adds to each message, with one to spare.
+ * @see https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
  */
 const TOKENS_A_MESSAGE = 4;
 /** The largest share of the window that is reserved for the answer. */

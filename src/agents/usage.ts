@@ -8,8 +8,8 @@ export interface Usage {
 }
 
 /**
- * What a chat format adds to each message. @see
- * https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
+ * What a chat format adds to each message.
+ * @see https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
  */
 const TOKENS_A_MESSAGE = 3;
 

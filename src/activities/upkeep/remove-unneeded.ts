@@ -82,7 +82,8 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
 }
 
 /**
- * Does everything that is due in one organization. @returns how much was done, by kind of work.
+ * Does everything that is due in one organization.
+ * @returns how much was done, by kind of work.
  * @see test/workflows/upkeep/maintenance.own-stack.test.ts
  */
 export async function maintainOrganization(

@@ -83,8 +83,8 @@ export async function tryInstanceSecrets(
 }
 
 /**
- * @returns false for a key that does not fit. @throws the error if the key service is away, which says
- *   nothing about the key.
+ * @returns false for a key that does not fit.
+ * @throws the error if the key service is away, which says nothing about the key.
  */
 function wasRefused(error: unknown): boolean {
   if (error instanceof DomainError && error.class === "outage") throw error;
