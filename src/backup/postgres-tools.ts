@@ -2,9 +2,10 @@
  * Runs pg_dump and pg_restore: finds them, passes the connection in their environment, and describes a
  * failure in one line.
  */
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { BACKUP_APPLICATION } from "../db/transfer/backup-rows.ts";
 import { wheelFolder } from "../embedded/packages/fetch.ts";
@@ -123,30 +124,39 @@ export async function runPostgresTool(
   { folder }: PostgresTools,
   { name, args, url, signal }: ToolRun,
 ): Promise<void> {
-  const child = spawn(join(folder, name), ["--no-password", ...args], {
-    env: connectionEnvironment(url),
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const stop = (): void => void child.kill("SIGTERM");
+  let child: ChildProcessByStdio<null, null, Readable> | undefined;
+  const stop = (): void => {
+    child?.kill("SIGTERM");
+  };
+  // Before the program starts: a signal that comes while it does must not end this process alone.
   for (const name of [...END_SIGNALS, "exit"]) process.once(name, stop);
   signal?.addEventListener("abort", stop, { once: true });
-  if (signal?.aborted === true) stop();
-  let said = "";
-  child.stderr.on("data", (piece: Buffer) => {
-    said = (said + piece.toString()).slice(0, KEPT_CHARACTERS);
-  });
   try {
-    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-    child.once("error", reject);
-    child.once("close", (code, signal) =>
-      resolve(code === 0 ? undefined : (firstError(said) ?? `it ended with ${signal ?? code}`)),
-    );
-    const failure = await promise;
+    child = spawn(join(folder, name), ["--no-password", ...args], {
+      env: connectionEnvironment(url),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    if (signal?.aborted === true) stop();
+    const failure = await failureOf(child);
     if (failure !== undefined) throw new ExpectedFailure(`${name} failed: ${failure}`);
   } finally {
     for (const name of [...END_SIGNALS, "exit"]) process.off(name, stop);
     signal?.removeEventListener("abort", stop);
   }
+}
+
+/** Waits for the program's end. Returns undefined if it did its work. */
+async function failureOf(child: ChildProcessByStdio<null, null, Readable>): Promise<string | undefined> {
+  let said = "";
+  child.stderr.on("data", (piece: Buffer) => {
+    said = (said + piece.toString()).slice(0, KEPT_CHARACTERS);
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  child.once("error", reject);
+  child.once("close", (code, signal) =>
+    resolve(code === 0 ? undefined : (firstError(said) ?? `it ended with ${signal ?? code}`)),
+  );
+  return await promise;
 }
 
 /** Details and contexts of errors contain values of rows. */
