@@ -86,7 +86,8 @@ test("a document that kills its parser twice ends worker_crashed, and its group 
   const pdf = (text: string) => new Uint8Array(makePdf([[text, "Words of the page."]]));
   // Nothing is claimed before all documents exist, so that each lane gets them as one group.
   await rows(
-    "create or replace function hold() returns trigger language plpgsql as 'begin new.held := true; return new; end'",
+    `create or replace function hold() returns trigger language plpgsql
+     as 'begin new.held := true; return new; end'`,
   );
   await rows(
     "create or replace trigger hold before insert on pipeline_runs for each row execute function hold()",

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 
-/** The processes that read settings: the two of the service, `npm start` around them, and the command line. */
+/** What reads settings: the two processes of the service, `npm start` around them, and the command line. */
 export const READERS = ["API", "worker", "npm start", "holdfast"] as const;
 export type Reader = (typeof READERS)[number];
 

@@ -147,8 +147,8 @@ export function printedPolicy(value: string): string {
 }
 
 /**
- * Brings the body of a function into the form of {@link declaredFacts}. Postgres gives null for a body that is
- * no single expression.
+ * Brings the body of a function into the form of {@link declaredFacts}. Postgres gives null for a body that
+ * is no single expression.
  */
 export const printedBody = (value: string | null): string => expression(value);
 
