@@ -1,8 +1,10 @@
 /** The two processes load no modules that they do not need, before they read their settings. */
 import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 const LISTING = join(ROOT, "test/support/processes/list-modules.ts");
@@ -12,11 +14,15 @@ const LISTING = join(ROOT, "test/support/processes/list-modules.ts");
  * that it lacks.
  */
 async function modulesOf(main: string): Promise<string[]> {
-  const output = await new Promise<string>((resolve) => {
-    execFile(process.execPath, ["--import", LISTING, join(ROOT, main)], { env: {} }, (_, stdout) =>
-      resolve(stdout),
-    );
-  });
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-modules-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "modules");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  execFile(process.execPath, ["--import", LISTING, join(ROOT, main)], { env: { MODULES_FILE: file } }, () =>
+    resolve(),
+  );
+  await promise;
+  const output = await readFile(file, "utf8");
   return output
     .split("\n")
     .filter((url) => url.startsWith("file:"))

@@ -1,9 +1,12 @@
 /**
- * A preload (`node --import`): prints the URL of each module that the process has loaded, a line each, when
- * it exits.
+ * A preload (`node --import`): when the process exits, writes the URLs of the modules that it has loaded, a
+ * line each, to the file that MODULES_FILE names. A pipe would take only what fits into its buffer by then.
  */
+import { writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
+const file = process.env["MODULES_FILE"];
+if (file === undefined) throw new Error("MODULES_FILE names no file");
 const urls = new Set<string>();
 
 registerHooks({
@@ -13,6 +16,4 @@ registerHooks({
   },
 });
 
-process.once("exit", () => {
-  process.stdout.write([...urls].map((url) => `${url}\n`).join(""));
-});
+process.once("exit", () => writeFileSync(file, [...urls].map((url) => `${url}\n`).join("")));
