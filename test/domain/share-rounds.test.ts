@@ -51,3 +51,19 @@ test("a round that fails is an error only to those who share it", async () => {
 
   await expect(next).resolves.toBeUndefined();
 });
+
+test("calls that come during a shared round get the one after it", async () => {
+  const { run, rounds } = heldRounds();
+  void run();
+  const second = run();
+  rounds[0]!.resolve();
+  await expect.poll(() => rounds.length).toBe(2);
+
+  const third = run();
+  rounds[1]!.resolve();
+  await second;
+
+  await expect.poll(() => rounds.length).toBe(3);
+  rounds[2]!.resolve();
+  await expect(third).resolves.toBeUndefined();
+});
