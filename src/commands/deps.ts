@@ -10,6 +10,7 @@ export interface CommandDeps {
     wake(organization: OrganizationKey): void;
     wakeBatches(organizationId: string): void;
     wakeDeletions(organizationId: string): void;
+    wakeWebhooks(organizationId: string): void;
   };
   readonly authenticator: {
     /** Makes this process read the user's roles and keys again; other processes do within 5 seconds. */

@@ -1,5 +1,5 @@
 /** Writes the audit row of a change that a command makes. */
-import { appendAudit } from "../db/audit/append.ts";
+import { appendAudit, type ToldEvent } from "../db/audit/append.ts";
 import type { Sql } from "../db/pool.ts";
 import type { Caller } from "./caller.ts";
 
@@ -9,6 +9,11 @@ interface Changed {
   readonly id: string | null;
   /** None for what belongs to the organization. */
   readonly spaceId?: string;
+  /**
+   * The events that the change is. By default one without data, whose type the database knows by the action
+   * (`event_of_change`).
+   */
+  readonly events?: readonly ToldEvent[];
 }
 
 /**
@@ -19,7 +24,7 @@ export async function recordChange(
   sql: Sql,
   { principal, requestId }: Caller,
   action: string,
-  { type, id, spaceId }: Changed,
+  { type, id, spaceId, events }: Changed,
 ): Promise<void> {
   await appendAudit(sql, principal, {
     action,
@@ -28,5 +33,6 @@ export async function recordChange(
     space_id: spaceId ?? null,
     request_id: requestId,
     outcome: "success",
+    ...(events === undefined ? {} : { events }),
   });
 }

@@ -2,6 +2,7 @@
 import pg from "pg";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { isUuid } from "../domain/ids.ts";
+import { tellNoted } from "./events/noted.ts";
 import { asDatabaseError } from "./outages.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 import type { OrganizationKey, Sql } from "./sql.ts";
@@ -249,6 +250,7 @@ export async function inTransaction<T>(
     const results = [await sql.query(begin)].flat();
     const result = await work(sql, results.at(-1)!.rows);
     await sql.query("commit");
+    tellNoted(pool, sql);
     return result;
   } catch (error) {
     await client.query("rollback").catch((rollbackError: Error) => {

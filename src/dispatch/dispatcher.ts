@@ -6,7 +6,9 @@ import { claimRuns, waitingOrganizations } from "../db/runs/claim.ts";
 import { takeExpiredClaims } from "../db/runs/claim-leases.ts";
 import { PRIORITY, type Priority } from "../domain/work/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
+import { onNotedEvents } from "../db/events/noted.ts";
 import { coalesce } from "./coalesce.ts";
+import { createEventPlacer } from "./place-events.ts";
 import { startClaim, type StartClaimDeps } from "./start-claims.ts";
 import { startBatches, startDeletions, startOperations } from "./start-outbox.ts";
 
@@ -30,6 +32,8 @@ export interface Dispatcher {
   wakeBatches(organizationId: string): void;
   /** Says that the organization has a deletion to start, or room for the next one. Returns at once. */
   wakeDeletions(organizationId: string): void;
+  /** Says that the organization has deliveries to make. Returns at once. */
+  wakeWebhooks(organizationId: string): void;
   /**
    * One round over all organizations and all claims whose lease has expired, whatever process they belonged
    * to.
@@ -50,6 +54,8 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
     ({ organization, priority }) => `${organization.id} ${priority}`,
     (queue) => dispatch(deps, queue),
   );
+  const events = createEventPlacer({ db, log, onPlaced: () => undefined });
+  onNotedEvents(db.pools.values(), (organizationId) => events.wake(organizationId));
   return {
     wake(organization, priority = PRIORITY.interactive) {
       void queues.run({ organization, priority });
@@ -64,7 +70,9 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
         log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"),
       );
     },
+    wakeWebhooks() {},
     async sweep() {
+      await events.sweep();
       const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
       await Promise.all(expired.map((claim) => startClaim(deps, claim)));
       await startDeletions(deps, null);
@@ -75,7 +83,10 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
         await Promise.all(waiting.map((organization) => queues.run({ organization, priority })));
       }
     },
-    idle: () => queues.idle(),
+    async idle() {
+      await queues.idle();
+      await events.idle();
+    },
   };
 }
 

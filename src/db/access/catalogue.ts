@@ -3,7 +3,8 @@
  * are.
  */
 import type { Sql } from "../sql.ts";
-import { FUNCTIONS, SCHEMAS, TABLES, TRIGGERS, VECTOR_TABLES, WALL } from "./declared.ts";
+import { SCHEMAS, TABLES, VECTOR_TABLES } from "./declared.ts";
+import { FUNCTIONS, TRIGGERS, WALL } from "./declared-functions.ts";
 import { type Fact, type FactKind, printedBody, printedPolicy, ROLE_NAMES } from "./facts.ts";
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Declares who may do what in the database: the policies and rights of each table, function and schema.
+ * Declares who may do what in the database: the policies and rights of each table and schema.
  * Numbered migrations gave them once, but a database that was restored or changed by hand may lack some. A
  * migration that adds a table or a right adds it here too; test/db/access/access.database.test.ts compares
  * the two.
@@ -25,13 +25,6 @@ export interface TableAccess {
   /** A table without policies belongs to the instance and has no row-level security. */
   readonly policies: readonly Policy[];
   readonly grants: Grants;
-}
-
-export interface FunctionAccess {
-  /** Whether it runs with its owner's rights. */
-  readonly isDefiner: boolean;
-  readonly searchPath: string | null;
-  readonly execute: readonly RoleName[] | "everybody";
 }
 
 const BY_ID = "organization_id = ( SELECT current_organization_id() AS current_organization_id)";
@@ -128,6 +121,11 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
     maintenance: "select, delete",
     policies: [{ name: "maintenance", command: "all", role: "maintenance", using: "true", check: "false" }],
   }),
+  event_positions: tenant(BY_ID, { app: "select", system: ALL }),
+  events: tenant(BY_ID, {
+    app: "select, insert",
+    system: "delete, select (num, organization_id, position, occurred_at), update (position)",
+  }),
   folders: tenant(BY_ID),
   hidden_runs: tenant(BY_NUM, { system: ALL }),
   idempotency_keys: tenant(BY_ID, { system: ALL }),
@@ -194,6 +192,15 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   upload_intents: tenant(BY_ID, { system: ALL }),
   users: tenant(BY_ID, { maintenance: "select, insert, update" }),
   vector_indexes: tenant(BY_NUM, { system: ALL, maintenance: ALL }),
+  webhook_deliveries: tenant(BY_ID, {
+    system: "delete, select (num, organization_id, status, created_at, next_attempt_at)",
+  }),
+  webhook_replays: tenant(BY_ID),
+  webhooks: tenant(BY_ID, {
+    system:
+      "select (id, organization_id, status, position, is_resting, next_attempt_at, leased_until, " +
+      "failing_since), update (leased_until)",
+  }),
 };
 
 /**
@@ -204,71 +211,6 @@ export const VECTOR_TABLES: readonly string[] = Array.from(
   { length: 64 },
   (_, part) => `vectors.embeddings_${part}`,
 );
-
-const definer = (execute: readonly RoleName[], searchPath = "public, pg_temp"): FunctionAccess => ({
-  isDefiner: true,
-  searchPath,
-  execute,
-});
-const CATALOGUE = "pg_catalog, pg_temp";
-const open: FunctionAccess = { isDefiner: false, searchPath: null, execute: "everybody" };
-
-/** Functions of the schema `public` by name and types of their arguments, without those of extensions. */
-export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
-  "append_audit_rows(jsonb)": definer(["app", "maintenance"]),
-  "authenticate_caller_key(bytea)": definer(["app"]),
-  "authenticate_key(bytea)": definer(["app"]),
-  "authenticate_subject(text, text)": definer(["app"]),
-  "authenticate_token(text, text)": definer(["app"]),
-  "close_organization(uuid)": definer(["maintenance"], CATALOGUE),
-  "closed_organization_num(uuid)": definer([], CATALOGUE),
-  "count_faults(integer[], bigint[], integer[], bigint[])": definer(["app"]),
-  "count_rows_of_closed(uuid)": definer(["maintenance"], CATALOGUE),
-  "current_organization_id()": open,
-  "current_organization_num()": open,
-  "delete_rows_of_closed(uuid, regclass, integer)": definer(["maintenance"], CATALOGUE),
-  "folder_path(uuid)": open,
-  "forget_vectors()": { isDefiner: false, searchPath: CATALOGUE, execute: [] },
-  "has_private_space(uuid)": definer([]),
-  "note_key_creator()": definer([]),
-  "open_to_system(regclass)": open,
-  "orphan_runs(integer[], integer[])": definer(["app"]),
-  "protect_tenant_table(regclass)": open,
-  "reach_of(uuid, uuid)": definer(["app"]),
-  "removed_users(uuid[])": definer(["system"], "pg_catalog, public"),
-  "report_leaked_keys(bytea[], integer)": definer(["app"]),
-  "revoke_leaked_keys(integer)": definer(["app"]),
-  "run_lane(text, bigint)": open,
-  "run_user(uuid)": open,
-  "tenant_tables()": { isDefiner: false, searchPath: CATALOGUE, execute: ["maintenance"] },
-  "touch_api_keys(uuid[], timestamp with time zone[])": definer(["app"]),
-  "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
-};
-
-/**
- * The functions that all policies of tenants use: what they return, and their expression as Postgres prints
- * it.
- */
-export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
-  "current_organization_id()": {
-    returns: "uuid",
-    expression: "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid",
-  },
-  "current_organization_num()": {
-    returns: "integer",
-    expression: "(NULLIF(current_setting('app.organization_num'::text, true), ''::text))::integer",
-  },
-};
-
-/** For each table and trigger the text after `create trigger <name>`. */
-export const TRIGGERS: Readonly<Record<string, string>> = {
-  "public.audit_log note_key_creator":
-    "after insert on audit_log for each row when (" +
-    "new.action = 'api_keys:create' and new.resource_type = 'api_key' " +
-    "and new.outcome = 'success' and new.actor_id is not null" +
-    ") execute function note_key_creator()",
-  "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
-};
 
 /** Rights to schemas. Building an index needs `create` in `vectors`. */
 export const SCHEMAS: Readonly<Record<string, Grants>> = {

@@ -2,18 +2,8 @@
  * Brings what a database has and what this version declares into one form, facts, and compares them. Pure.
  */
 import { ROLES, type RoleName } from "../pool.ts";
-import {
-  FUNCTIONS,
-  type FunctionAccess,
-  type Grants,
-  type Policy,
-  SCHEMAS,
-  TABLES,
-  type TableAccess,
-  TRIGGERS,
-  VECTOR_TABLES,
-  WALL,
-} from "./declared.ts";
+import { type Grants, type Policy, SCHEMAS, type TableAccess, TABLES, VECTOR_TABLES } from "./declared.ts";
+import { type FunctionAccess, FUNCTIONS, TRIGGERS, WALL } from "./declared-functions.ts";
 
 export type FactKind =
   | "role"

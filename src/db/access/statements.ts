@@ -1,7 +1,8 @@
 /** Makes the statements that repair a fault, and the words that describe it. Pure. */
 import pg from "pg";
 import { ROLES } from "../pool.ts";
-import { type Policy, TABLES, TRIGGERS, WALL } from "./declared.ts";
+import { type Policy, TABLES } from "./declared.ts";
+import { TRIGGERS, WALL } from "./declared-functions.ts";
 import type { Fact, FactKind, Fault } from "./facts.ts";
 
 type OfKind<T> = Readonly<Record<FactKind, (fault: Fault) => T>>;

@@ -1,8 +1,10 @@
 /** Appends rows to the audit log. */
 import pg from "pg";
+import type { EventType } from "../../domain/events/event-types.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import { noteEvents } from "../events/noted.ts";
 import { type Database, queryOnce, type Sql } from "../pool.ts";
 
 const FOREIGN_KEY_VIOLATION = "23503";
@@ -15,6 +17,17 @@ export interface AuditEntry {
   readonly space_id: string | null;
   readonly request_id: string | null;
   readonly outcome: "success" | "denied" | "failed";
+  /** The events that a change is, in place of the one that its action stands for. */
+  readonly events?: readonly ToldEvent[];
+}
+
+/** An event of a change. What is left out is that of the change. */
+export interface ToldEvent {
+  readonly type: EventType;
+  readonly resource_type?: string;
+  readonly resource_id?: string;
+  /** Ids, states, codes and counts; never text and never names. */
+  readonly data?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
 /** Stands for work that no caller asked for: provisioning, maintenance, the command line. */
@@ -50,11 +63,13 @@ export function auditRow(actor: AuditActor, entry: AuditEntry, at: Date): AuditR
 
 /** Writes the row of a change, in the transaction of that change. */
 export async function appendAudit(sql: Sql, actor: AuditActor, entry: AuditEntry): Promise<void> {
+  noteEvents(sql, actor.organization.id);
   await sql.query("select append_audit_rows($1)", [JSON.stringify([auditRow(actor, entry, new Date())])]);
 }
 
 /** Writes rows of any organizations, in the transaction of the changes that they record. */
 export async function appendAuditRowsIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
+  for (const row of rows) noteEvents(sql, row.organization_id);
   await sql.query("select append_audit_rows($1)", [JSON.stringify(rows)]);
 }
 

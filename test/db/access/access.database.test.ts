@@ -4,7 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FUNCTIONS, TABLES, VECTOR_TABLES } from "../../../src/db/access/declared.ts";
+import { TABLES, VECTOR_TABLES } from "../../../src/db/access/declared.ts";
+import { FUNCTIONS } from "../../../src/db/access/declared-functions.ts";
 import { assertSchema, describeAccessFaults, migrate } from "../../../src/db/migrate.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 

@@ -79,6 +79,7 @@ export function watchedParts(db: OwnedDatabase) {
       wake: vi.fn<Dispatcher["wake"]>(),
       wakeBatches: vi.fn<Dispatcher["wakeBatches"]>(),
       wakeDeletions: vi.fn<Dispatcher["wakeDeletions"]>(),
+      wakeWebhooks: vi.fn<Dispatcher["wakeWebhooks"]>(),
     },
     authenticator: { forgetUser: vi.fn<Authenticator["forgetUser"]>() },
   };

@@ -1,0 +1,102 @@
+/**
+ * Declares the functions and triggers of the database, and who may call them. The migrations make them; a
+ * migration that adds one adds it here too, and test/db/access/access.database.test.ts compares the two.
+ */
+import type { RoleName } from "../pool.ts";
+
+export interface FunctionAccess {
+  /** Whether it runs with its owner's rights. */
+  readonly isDefiner: boolean;
+  readonly searchPath: string | null;
+  readonly execute: readonly RoleName[] | "everybody";
+}
+
+const definer = (execute: readonly RoleName[], searchPath = "public, pg_temp"): FunctionAccess => ({
+  isDefiner: true,
+  searchPath,
+  execute,
+});
+const CATALOGUE = "pg_catalog, pg_temp";
+const open: FunctionAccess = { isDefiner: false, searchPath: null, execute: "everybody" };
+
+/** Functions of the schema `public` by name and types of their arguments, without those of extensions. */
+export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
+  "append_audit_rows(jsonb)": definer(["app", "maintenance"]),
+  "audience_of_event(text)": { isDefiner: false, searchPath: null, execute: [] },
+  "authenticate_caller_key(bytea)": definer(["app"]),
+  "authenticate_key(bytea)": definer(["app"]),
+  "authenticate_subject(text, text)": definer(["app"]),
+  "authenticate_token(text, text)": definer(["app"]),
+  "callers_of_space(uuid)": definer([]),
+  "close_organization(uuid)": definer(["maintenance"], CATALOGUE),
+  "closed_organization_num(uuid)": definer([], CATALOGUE),
+  "count_faults(integer[], bigint[], integer[], bigint[])": definer(["app"]),
+  "count_rows_of_closed(uuid)": definer(["maintenance"], CATALOGUE),
+  "current_organization_id()": open,
+  "current_organization_num()": open,
+  "delete_rows_of_closed(uuid, regclass, integer)": definer(["maintenance"], CATALOGUE),
+  "event_of_change(text, text)": { isDefiner: false, searchPath: null, execute: [] },
+  "folder_path(uuid)": open,
+  "forget_vectors()": { isDefiner: false, searchPath: CATALOGUE, execute: [] },
+  "has_private_space(uuid)": definer([]),
+  "note_batch_event()": definer([]),
+  "note_key_creator()": definer([]),
+  "note_run_event()": definer([]),
+  "note_turn_event()": definer([]),
+  "open_to_system(regclass)": open,
+  "orphan_runs(integer[], integer[])": definer(["app"]),
+  "place_events(uuid, integer)": {
+    isDefiner: false,
+    searchPath: "public, pg_temp",
+    execute: ["system"],
+  },
+  "protect_tenant_table(regclass)": open,
+  "reach_of(uuid, uuid)": definer(["app"]),
+  "removed_users(uuid[])": definer(["system"], "pg_catalog, public"),
+  "report_leaked_keys(bytea[], integer)": definer(["app"]),
+  "revoke_leaked_keys(integer)": definer(["app"]),
+  "run_lane(text, bigint)": open,
+  "run_user(uuid)": open,
+  "tenant_tables()": { isDefiner: false, searchPath: CATALOGUE, execute: ["maintenance"] },
+  "touch_api_keys(uuid[], timestamp with time zone[])": definer(["app"]),
+  "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
+};
+
+/**
+ * The functions that all policies of tenants use: what they return, and their expression as Postgres prints
+ * it.
+ */
+export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
+  "current_organization_id()": {
+    returns: "uuid",
+    expression: "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid",
+  },
+  "current_organization_num()": {
+    returns: "integer",
+    expression: "(NULLIF(current_setting('app.organization_num'::text, true), ''::text))::integer",
+  },
+};
+
+/** For each table and trigger the text after `create trigger <name>`. */
+export const TRIGGERS: Readonly<Record<string, string>> = {
+  "public.audit_log note_key_creator":
+    "after insert on audit_log for each row when (" +
+    "new.action = 'api_keys:create' and new.resource_type = 'api_key' " +
+    "and new.outcome = 'success' and new.actor_id is not null" +
+    ") execute function note_key_creator()",
+  "public.batches note_batch_event":
+    "after update on batches for each row when (" +
+    "new.completed_at is not null and old.completed_at is null" +
+    ") execute function note_batch_event()",
+  "public.pipeline_runs note_run_event":
+    "after update on pipeline_runs for each row when (" +
+    "(new.status in ('completed', 'failed', 'cancelled') and new.status <> old.status) " +
+    "or (new.waiting_for is not null and new.waiting_for is distinct from old.waiting_for)" +
+    ") execute function note_run_event()",
+  "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
+  "public.turns note_turn_end":
+    "after insert on turns for each row when (new.status <> 'open') execute function note_turn_event()",
+  "public.turns note_turn_end_later":
+    "after update on turns for each row when (new.status <> 'open' and new.status <> old.status) " +
+    "execute function note_turn_event()",
+};

@@ -1,0 +1,40 @@
+/** All SQL that gives events their positions. */
+import { type Database, inTransaction, queryOnce } from "../pool.ts";
+
+/** The channel on which `place_events` tells listeners the id of an organization that has new events. */
+export const EVENTS_CHANNEL = "holdfast_events";
+
+const EVENTS_A_ROUND = 1_000;
+
+/**
+ * Places all committed events of the organization, in rounds of a transaction each. Idempotent; several
+ * processes may do it at once.
+ * @returns how many it placed.
+ */
+export async function placeEvents(db: Database, organizationId: string): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const placed = await inTransaction(db.system, async (sql) => {
+      const { rows } = await sql.query<{ placed: number }>("select place_events($1, $2) as placed", [
+        organizationId,
+        EVENTS_A_ROUND,
+      ]);
+      return rows[0]!.placed;
+    });
+    total += placed;
+    if (placed < EVENTS_A_ROUND) return total;
+  }
+}
+
+/** Finds organizations with events that nobody has placed yet; at most `limit`. */
+export async function findUnplaced(db: Database, limit: number): Promise<string[]> {
+  const { rows } = await queryOnce<{ organization_id: string }>(
+    db.system,
+    `select distinct organization_id
+     from events
+     where position is null
+     limit $1`,
+    [limit],
+  );
+  return rows.map((row) => row.organization_id);
+}
