@@ -4,9 +4,10 @@
  */
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
+import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
 
 /** Counts of rows that should not exist; each must be 0. */
-export interface IntegrityCounts {
+export interface IntegrityCounts extends EventFaultCounts {
   readonly chunks_without_run: number;
   readonly text_without_run: number;
   readonly entries_without_run: number;
@@ -141,7 +142,7 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
     );
     const vectors = await countVectors(sql, organization);
     const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
-    const { rows } = await sql.query<Omit<IntegrityCounts, OrphanRun["kind"]>>(
+    const { rows } = await sql.query<Omit<IntegrityCounts, OrphanRun["kind"] | keyof EventFaultCounts>>(
       `select *
        from count_faults($1, $2, $3, $4)`,
       counted,
@@ -154,6 +155,7 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
       entries_without_run: orphansOf("entries_without_run"),
       entries_not_served: orphansOf("entries_not_served"),
       ...rows[0]!,
+      ...(await countEventFaults(sql, organization.id)),
     };
   };
   return inTenant(db, organization, count, "isolation level repeatable read");
