@@ -6,6 +6,7 @@ import type { Log } from "../process/log.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { measureDisk } from "./disk.ts";
 import { measureDurability } from "./durability.ts";
+import { measureEvents } from "./events.ts";
 import { type ServedMetrics, createMetrics } from "../telemetry/metrics.ts";
 import { type OpenTurnCounts, measureProcess } from "./process.ts";
 import { type ParserLayers, measureSandbox } from "./sandbox.ts";
@@ -57,6 +58,7 @@ export async function serveMetrics({
   };
   const metrics = createMetrics(warn, corePage);
   measureProcess(metrics, db, chat);
+  measureEvents(metrics, db);
   measureDisk(metrics, disk);
   if (sandbox !== undefined) measureSandbox(metrics, sandbox);
   const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });

@@ -38,7 +38,7 @@ create index on webhooks (space_id);
 create index webhooks_at_rest on webhooks (organization_id, position) where status = 'active' and is_resting;
 call protect_tenant_table('webhooks');
 create policy system on webhooks to holdfast_system using (true) with check (true);
-grant select (id, organization_id, status, position, is_resting, next_attempt_at, leased_until, failing_since),
+grant select (id, organization_id, status, status_reason, position, is_resting, next_attempt_at, leased_until, failing_since),
   update (leased_until) on webhooks to holdfast_system;
 
 -- One row for each event and endpoint, and one for each stretch of the log that was skipped because it was
@@ -72,7 +72,7 @@ create index webhook_deliveries_list on webhook_deliveries (webhook_id, num desc
 create index webhook_deliveries_age on webhook_deliveries using brin (created_at);
 call protect_tenant_table('webhook_deliveries');
 create policy system on webhook_deliveries to holdfast_system using (true) with check (true);
-grant select (num, organization_id, status, created_at, next_attempt_at), delete on webhook_deliveries
+grant select (num, organization_id, webhook_id, status, created_at, next_attempt_at), delete on webhook_deliveries
   to holdfast_system;
 
 -- Stretches of the log that somebody asked to be delivered again, until all their deliveries are made.

@@ -1,0 +1,33 @@
+/** Gauges that show whether events stay unseen: those without a position, and what endpoints wait for. */
+import { countWebhooks, readOldestDue, readOldestUnplaced } from "../db/events/lag.ts";
+import type { Database } from "../db/pool.ts";
+import type { Metrics, Sample } from "../telemetry/metrics.ts";
+
+/** @see test/metrics/events.database.test.ts */
+export function measureEvents(metrics: Metrics, db: Pick<Database, "system">): void {
+  const age = (read: () => Promise<number | null>) => async (): Promise<Sample[]> => [
+    { labels: {}, value: (await read()) ?? 0 },
+  ];
+  metrics.gauge({
+    name: "holdfast_oldest_unplaced_event_seconds",
+    help: "Age of the oldest event that has no position yet, so that no reader sees it; 0 if there is none.",
+    labels: [],
+    read: age(() => readOldestUnplaced(db.system)),
+  });
+  metrics.gauge({
+    name: "holdfast_webhook_oldest_due_seconds",
+    help: "How long the first due delivery to an active endpoint has been due; 0 if none is.",
+    labels: [],
+    read: age(() => readOldestDue(db.system)),
+  });
+  metrics.gauge({
+    name: "holdfast_webhooks",
+    help: "Endpoints that events are delivered to, by status and by the reason for it.",
+    labels: ["status", "reason"],
+    read: async () =>
+      (await countWebhooks(db.system)).map(({ status, reason, webhooks }) => ({
+        labels: { status, reason },
+        value: webhooks,
+      })),
+  });
+}
