@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findUnplaced, placeEvents } from "../db/events/place.ts";
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../process/log.ts";
+import { drillPoint } from "../telemetry/drill-point.ts";
 import { coalesce } from "./coalesce.ts";
 
 export interface EventPlacer {
@@ -33,6 +34,7 @@ export function createEventPlacer({ db, log, onPlaced }: EventPlacerDeps): Event
     (organizationId) => organizationId,
     async (organizationId) => {
       try {
+        await drillPoint("placeEvents: committed, not placed");
         if ((await placeEvents(db, organizationId)) > 0) onPlaced(organizationId);
       } catch (error) {
         log.warn({ err: error, organization_id: organizationId }, "events could not be placed");

@@ -3,7 +3,10 @@
  * only code that was loaded into the process can listen to them, and no setting loads any.
  */
 
-/** A workflow's points begin with its name and are listed in the order in which its work reaches them. */
+/**
+ * A workflow's points begin with its name, those of other steps with their function's, and are listed in the
+ * order in which its work reaches them.
+ */
 export const DRILL_POINTS = [
   "documentPipeline: object stored, nothing accepted",
   "documentPipeline: accepted, nothing claimed",
@@ -44,6 +47,7 @@ export const DRILL_POINTS = [
   "chatTurn: tool in hand",
   "chatTurn: tool answered, workflow not told",
   "chatTurn: model answered, workflow not told",
+  "placeEvents: committed, not placed",
   "directory store: pieces about to be written",
 ] as const;
 

@@ -6,6 +6,7 @@ import type { Client } from "@temporalio/client";
 import type pg from "pg";
 import { countFaults } from "../../src/db/upkeep/organization-integrity.ts";
 import type { Stack } from "../support/stack/stack.ts";
+import { FAULTY_EVENTS } from "./events/faulty-events.ts";
 import { FAULTY_ROWS } from "./faulty-rows.ts";
 import type { DrillObjects } from "./objects.ts";
 
@@ -43,7 +44,7 @@ export async function findFaults(
 
 async function findWrongRows(owner: pg.Pool): Promise<string[]> {
   const found: string[] = [];
-  for (const [fault, query] of Object.entries(FAULTY_ROWS)) {
+  for (const [fault, query] of Object.entries({ ...FAULTY_ROWS, ...FAULTY_EVENTS })) {
     const { rowCount } = await owner.query(query);
     if (rowCount) found.push(`${fault} (${rowCount})`);
   }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { until } from "../support/until.ts";
 import { findFaults } from "./checks.ts";
+import type { EventWatch } from "./events/watch.ts";
 import type { DrillParts, Fault, Held } from "./faults.ts";
 import type { Armed } from "./hooks.ts";
 import { type LoadContext, prepareLoad, runLoad, uploadMixed } from "./load.ts";
@@ -42,6 +43,7 @@ interface DrillOptions {
   readonly documents: number;
   /** Everything must hold this long after a fault is over. */
   readonly boundMs: number;
+  readonly events: EventWatch;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(resume, ms));
@@ -49,7 +51,7 @@ const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(
 /** Opens a drill on a stack whose processes run with hooks.ts and communicate through `folder`. */
 export async function openDrill(
   started: Omit<DrillParts, "temporal">,
-  { documents, boundMs }: DrillOptions,
+  { documents, boundMs, events }: DrillOptions,
 ): Promise<Drill> {
   const { stack, folder, objects } = started;
   const connection = await Connection.connect({ address: stack.temporalAddress });
@@ -70,9 +72,10 @@ export async function openDrill(
   const holds = async (accepted: ReadonlySet<string>): Promise<string[]> => {
     const deadline = Date.now() + boundMs;
     for (;;) {
-      const faults = await findFaults({ stack, temporal, objects }, accepted).catch((error: unknown) => [
-        `the look failed: ${String(error)}`,
-      ]);
+      const looked = findFaults({ stack, temporal, objects }, accepted);
+      const faults = await looked
+        .then(async (found) => (found.length > 0 ? found : events.findFaults()))
+        .catch((error: unknown) => [`the look failed: ${String(error)}`]);
       if (faults.length === 0 || Date.now() > deadline) return faults;
       await pause(LOOK_MS);
     }

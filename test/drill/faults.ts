@@ -6,6 +6,7 @@ import type { Fault as ProviderFault } from "../support/provider/scripted-provid
 import type { Stack } from "../support/stack/stack.ts";
 import { ACME, KEYS } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
+import type { Receiver } from "./events/receiver.ts";
 import type { DrillObjects } from "./objects.ts";
 import type { RepeatsCount } from "./repeats.ts";
 import { isWithAnother, listWorkflowsOf } from "./upgrade/looks.ts";
@@ -21,6 +22,7 @@ export type FaultName =
   | "provider 500"
   | "provider hangs"
   | "provider garbage"
+  | "receiver dies"
   | "duplicate delivery"
   | "callers meanwhile";
 
@@ -28,6 +30,7 @@ export interface DrillParts {
   readonly stack: Stack;
   readonly temporal: Client;
   readonly objects: DrillObjects;
+  readonly receiver: Receiver;
   /** The folder through which the drill and the processes communicate: see hooks.ts. */
   readonly folder: string;
   /** Settings of processes that are restarted. */
@@ -125,6 +128,7 @@ async function startAgain({ stack }: DrillParts): Promise<void> {
     );
     for (const outbox of ["deletions", "batches", "operations"])
       await db.owner.query(`update ${outbox} set leased_until = null where completed_at is null`);
+    await db.owner.query("update webhooks set leased_until = null");
     await claimRuns(db.system, organization, 0);
     await pause(100);
   }
@@ -182,6 +186,11 @@ export const FAULTS: readonly Fault[] = [
   provider("provider 500", { status: 500 }),
   provider("provider hangs", { hang: true }),
   provider("provider garbage", { garbage: true }),
+  {
+    name: "receiver dies",
+    begin: ({ receiver }) => receiver.die(),
+    end: ({ receiver }) => receiver.comeBack(),
+  },
   {
     name: "duplicate delivery",
     begin: (parts, held, lost) =>

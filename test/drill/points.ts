@@ -64,6 +64,7 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "chatTurn: tool in hand": ["api", "chat", "provider hangs"],
   "chatTurn: tool answered, workflow not told": ["api", "chat", "kill -9 Temporal"],
   "chatTurn: model answered, workflow not told": ["api", "chat", "provider 429"],
+  "placeEvents: committed, not placed": ["api", "uploads", "kill -9 api"],
 };
 
 const isStep = (point: DrillPoint): point is Step => point !== DISK;

@@ -8,8 +8,12 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { startParts } from "../support/run/global-setup.ts";
 import { seeded } from "../support/seeded.ts";
+import { startIssuer } from "../support/servers/issuer.ts";
 import { startStack } from "../support/stack/stack.ts";
+import { TENANTS } from "../support/tenants/tenants.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
+import { startReceiver } from "./events/receiver.ts";
+import { watchEvents } from "./events/watch.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { DRILL_STORES } from "./objects.ts";
 import { BROKEN, POINTS, type Point } from "./points.ts";
@@ -76,7 +80,11 @@ async function withDrill<T>(
   work: (drill: Drill) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-drill-"));
+  const [issuer, receiver] = await Promise.all([startIssuer(), startReceiver()]);
   const settings = {
+    OIDC_ISSUER: issuer.url,
+    OIDC_AUDIENCE: issuer.audience,
+    WEBHOOK_ALLOW_HOSTS: "127.0.0.1",
     NODE_OPTIONS: `--import ${HOOKS}`,
     DRILL_FOLDER: folder,
     ...(broken === undefined ? {} : { DRILL_BROKEN: broken }),
@@ -87,18 +95,23 @@ async function withDrill<T>(
   const parts = {
     stack,
     objects: store.objectsOf(stack, folder),
+    receiver,
     folder,
     settings,
     killPostgres: () => server.killPostgres(),
     restartPostgres: () => server.restartPostgres(),
   };
-  const drill = await openDrill(parts, { documents: Number(options.documents), boundMs: BOUND_MS });
+  const events = await watchEvents(stack, { receiver, token: await issuer.token(TENANTS.subject("ada")) });
+  const limits = { documents: Number(options.documents), boundMs: BOUND_MS };
+  const drill = await openDrill(parts, { ...limits, events });
   try {
     return await work(drill);
   } finally {
-    await drill.close();
+    const { delivered, again } = events.counts();
+    say(`\nThe receiver was given ${delivered} events, ${again} times one of them again.`);
+    await Promise.all([drill.close(), events.close()]);
     await stack.close();
-    await store.stop();
+    await Promise.all([store.stop(), issuer.close(), receiver.die()]);
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -131,8 +144,9 @@ async function* matrix(drill: Drill, options: Options): AsyncGenerator<CellResul
   if (!options.long || (options.only !== undefined && options.only !== RANDOM)) return;
   if (!options.shard.startsWith("1/")) return;
   const random = seeded(Number(options.seed));
+  const faults = FAULTS.filter(({ name }) => name.includes(options.fault ?? ""));
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    yield await drill.random(FAULTS[Math.floor(random() * FAULTS.length)]!, {
+    yield await drill.random(faults[Math.floor(random() * faults.length)]!, {
       documents: RANDOM_DOCUMENTS,
       awayMs: 1_000 + random() * RANDOM_AWAY_MS,
     });

@@ -46,7 +46,7 @@ export interface WebhookCount {
   readonly webhooks: number;
 }
 
-/** Counts the endpoints of all organizations by status and by why they have it. */
+/** Counts the endpoints of all organizations by status and by why they have it; deleted ones are left out. */
 export async function countWebhooks(system: pg.Pool): Promise<WebhookCount[]> {
   const { rows } = await queryOnce<WebhookCount>(
     system,
@@ -54,6 +54,7 @@ export async function countWebhooks(system: pg.Pool): Promise<WebhookCount[]> {
             coalesce(status_reason, 'none') as reason,
             count(*)::int as webhooks
      from webhooks
+     where status_reason is distinct from 'deleted'
      group by status, status_reason`,
   );
   return rows;
