@@ -25,6 +25,13 @@ const STUCK_MS = 10_000;
 const READERS = 8;
 /** The admin of the organization that is exported. */
 const ROB = `rob@rival.${TENANTS.domain}`;
+const EVENTS_OF_WORK = [
+  "document.uploaded",
+  "document.completed",
+  "document.deleted",
+  "batch.completed",
+  "turn.completed",
+];
 /** What the SDK prints if a worker was given what its version does not know. */
 const IN_LOGS: Readonly<Record<string, RegExp>> = {
   "was asked for an activity that it does not have": /is not registered on this Worker/,
@@ -50,6 +57,23 @@ export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
     if (waitedMs > STUCK_MS && (await countStuck(temporal)) > 0) return { seen, faults };
     await sleep(LOOK_MS);
   }
+}
+
+/**
+ * Checks that the log has events of every kind of work, whichever version did it; FAULTY_EVENTS finds a change
+ * without one.
+ */
+export async function eventsAreInTheLog({ world }: Upgrade): Promise<Finding> {
+  const { rows } = await world.database.db.owner.query<{ type: string; count: number }>(
+    `select type, count(position)::int as count
+     from events
+     group by type`,
+  );
+  const types = new Set(rows.map(({ type }) => type));
+  return {
+    seen: `${rows.reduce((sum, { count }) => sum + count, 0)} events of ${types.size} types`,
+    faults: EVENTS_OF_WORK.filter((type) => !types.has(type)).map((type) => `no event is ${type}`),
+  };
 }
 
 export async function nothingWasRefused(watches: readonly Watch[]): Promise<Finding> {

@@ -15,6 +15,7 @@ import {
   batchesAreComplete,
   chatsAreAnsweredOnce,
   documentsAreReadable,
+  eventsAreInTheLog,
   historiesReplay,
   nothingWasRefused,
   workersKnewTheirTasks,
@@ -189,6 +190,7 @@ async function checkPromises(
   await report.promise("every document is readable", () => documentsAreReadable(upgrade));
   await report.promise("every chat is answered once", () => chatsAreAnsweredOnce(upgrade, underWay));
   await report.promise("batches are complete", () => batchesAreComplete(upgrade, underWay));
+  await report.promise("events of its changes are in the log", () => eventsAreInTheLog(upgrade));
   await report.promise("every worker knew its tasks", () => workersKnewTheirTasks(upgrade));
   await report.promise("every workflow ended in order and replays", () => historiesReplay(upgrade, newRoot));
   await report.promise("the export is whole", () => archiveIsWhole(upgrade, underWay));
