@@ -120,8 +120,9 @@ test("an endpoint at rest whose next attempt is due, or whose replay was asked f
   expect(await faults()).toEqual({ webhooks_not_started: 1 });
   const webhook = await makeWebhook();
   await db.owner.query(
-    `insert into webhook_replays (id, organization_id, webhook_id, position, until_position, created_at)
-     values ($1, $2, $3, 0, 1, now() - interval '2 minutes')`,
+    `insert into webhook_replays (
+       id, organization_id, webhook_id, occurred_from, occurred_until, position, until_position, created_at
+     ) values ($1, $2, $3, now(), now(), 0, 1, now() - interval '2 minutes')`,
     [newId(), organization.id, webhook],
   );
   expect(await faults()).toEqual({ webhooks_not_started: 2 });
