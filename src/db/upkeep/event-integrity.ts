@@ -7,7 +7,10 @@ export interface EventFaultCounts {
   readonly events_unplaced: number;
   /** Positions of the log that no event has, and events behind its end. */
   readonly events_misplaced: number;
-  /** Deliveries of an active endpoint that are still to be made, of events that are not kept any more. */
+  /**
+   * Deliveries of an active endpoint that have been due for more than a minute, of events that are not kept any
+   * more; those that are tried end as skipped.
+   */
   readonly deliveries_without_event: number;
   /** Active endpoints that have had something to deliver for more than a minute, and nobody delivers it. */
   readonly webhooks_not_started: number;
@@ -54,6 +57,8 @@ const COUNT = `
       where delivery.organization_id = $1
         and delivery.status = 'pending'
         and webhook.status = 'active'
+        and (webhook.failures = 0 or webhook.next_attempt_at is null)
+        and delivery.next_attempt_at < now() - interval '1 minute'
         and not exists (select from events event where event.num = delivery.event_num)
     ) as deliveries_without_event,
     (
@@ -61,25 +66,31 @@ const COUNT = `
       from webhooks webhook
       where webhook.organization_id = $1
         and webhook.status = 'active'
-        and webhook.is_resting
-        and (webhook.leased_until is null or webhook.leased_until < now())
+        and (webhook.leased_until is null or webhook.leased_until < now() - interval '1 minute')
         and (
-          webhook.next_attempt_at < now() - interval '1 minute'
-          or exists (
-            select
-            from webhook_replays replay
-            where replay.webhook_id = webhook.id
-              and replay.completed_at is null
-              and replay.created_at < now() - interval '1 minute'
-          )
+          not webhook.is_resting
+          or webhook.next_attempt_at < now() - interval '1 minute'
+          -- One that fails is tried when its own wait is over.
           or (
-            select event.occurred_at
-            from events event
-            where event.organization_id = $1
-              and event.position > webhook.position
-            order by event.position
-            limit 1
-          ) < now() - interval '1 minute'
+            (webhook.failures = 0 or webhook.next_attempt_at is null)
+            and (
+              exists (
+                select
+                from webhook_replays replay
+                where replay.webhook_id = webhook.id
+                  and replay.completed_at is null
+                  and replay.created_at < now() - interval '1 minute'
+              )
+              or (
+                select event.occurred_at
+                from events event
+                where event.organization_id = $1
+                  and event.position > webhook.position
+                order by event.position
+                limit 1
+              ) < now() - interval '1 minute'
+            )
+          )
         )
     ) as webhooks_not_started`;
 

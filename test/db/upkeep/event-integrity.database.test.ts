@@ -44,8 +44,8 @@ async function makeWebhook(fields: { position?: number; status?: string } = {}):
 
 async function deliver(webhook: string, eventNum: number): Promise<void> {
   await db.owner.query(
-    `insert into webhook_deliveries (id, organization_id, webhook_id, event_num)
-     values ($1, $2, $3, $4)`,
+    `insert into webhook_deliveries (id, organization_id, webhook_id, event_num, next_attempt_at)
+     values ($1, $2, $3, $4, now() - interval '2 minutes')`,
     [newId(), organization.id, webhook, eventNum],
   );
 }
@@ -92,7 +92,13 @@ test("events that are not kept any more leave no gap", async () => {
 test("a delivery whose event is gone, unless its endpoint is paused", async () => {
   await writeEvents(1);
   await placeEvents(db, organization.id);
-  await deliver(await makeWebhook({ position: 1 }), 0);
+  const webhook = await makeWebhook({ position: 1 });
+  const { rows } = await db.owner.query<{ num: number }>(
+    "select num from events where organization_id = $1",
+    [organization.id],
+  );
+  await deliver(webhook, rows[0]!.num);
+  await deliver(webhook, 0);
   await deliver(await makeWebhook({ position: 1, status: "paused" }), 0);
   expect(await faults()).toEqual({ deliveries_without_event: 1 });
 });
@@ -108,6 +114,22 @@ test("an endpoint at rest whose deliveries nobody has made for more than a minut
   expect(await faults()).toEqual({ webhooks_not_started: 1 });
   await alter("update webhooks set leased_until = now() + interval '1 minute' where organization_id = $1");
   expect(await faults()).toEqual({});
+});
+
+test("an endpoint whose round was lost for more than a minute, but not one that waits because it fails", async () => {
+  await writeEvents(1);
+  await placeEvents(db, organization.id);
+  await makeWebhook({ position: 0 });
+  await alter(
+    `update webhooks
+     set failures = 2, next_attempt_at = now() + interval '1 hour'
+     where organization_id = $1`,
+  );
+  expect(await faults()).toEqual({});
+  await alter("update webhooks set is_resting = false, leased_until = now() where organization_id = $1");
+  expect(await faults()).toEqual({});
+  await alter("update webhooks set leased_until = now() - interval '2 minutes' where organization_id = $1");
+  expect(await faults()).toEqual({ webhooks_not_started: 1 });
 });
 
 test("an endpoint at rest whose next attempt is due, or whose replay was asked for, for more than a minute", async () => {
