@@ -65,6 +65,11 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "chatTurn: tool answered, workflow not told": ["api", "chat", "kill -9 Temporal"],
   "chatTurn: model answered, workflow not told": ["api", "chat", "provider 429"],
   "placeEvents: committed, not placed": ["api", "uploads", "kill -9 api"],
+  "webhookDelivery: events placed, endpoint not started": ["api", "uploads", "kill -9 api"],
+  "webhookDelivery: workflow started, answer not seen": ["api", "uploads", "kill -9 Temporal"],
+  "webhookDelivery: deliveries made, none sent": ["worker", "uploads", "receiver dies"],
+  "webhookDelivery: sent, outcome not written": ["worker", "uploads", "kill -9 worker"],
+  "webhookDelivery: outcome written, workflow not told": ["worker", "uploads", "stop Postgres"],
 };
 
 const isStep = (point: DrillPoint): point is Step => point !== DISK;

@@ -200,8 +200,8 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   webhook_replays: tenant(BY_ID),
   webhooks: tenant(BY_ID, {
     system:
-      "delete, select (id, organization_id, space_id, status, status_reason, position, is_resting, next_attempt_at, " +
-      "leased_until, failing_since, deleted_at), update (leased_until)",
+      "delete, select (id, organization_id, space_id, status, status_reason, position, is_resting, " +
+      "next_attempt_at, leased_until, failing_since, failures, deleted_at), update (leased_until)",
   }),
 };
 

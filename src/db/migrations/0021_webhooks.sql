@@ -47,7 +47,7 @@ create policy system on webhooks to holdfast_system using (true) with check (tru
 grant
   select (
     id, organization_id, space_id, status, status_reason, position, is_resting, next_attempt_at, leased_until,
-    failing_since, deleted_at
+    failing_since, failures, deleted_at
   ),
   update (leased_until),
   delete

@@ -15,7 +15,11 @@ const aadOf = ({ organizationId, webhookId }: Place, keyId: string): Buffer =>
   Buffer.from(`holdfast webhook secret\0${organizationId}\0${webhookId}\0${keyId}`);
 
 /** @param secret as its owner is shown it: `whsec_…`. */
-export async function sealWebhookSecret(keyring: Keyring, place: Place, secret: string): Promise<SealedSecret> {
+export async function sealWebhookSecret(
+  keyring: Keyring,
+  place: Place,
+  secret: string,
+): Promise<SealedSecret> {
   const key = await keyring.current(place.organizationId);
   return { keyId: key.id, sealed: sealBytes(key.secret, Buffer.from(secret), aadOf(place, key.id)) };
 }
