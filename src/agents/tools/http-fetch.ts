@@ -4,7 +4,8 @@ import { DomainError } from "../../domain/errors.ts";
 import { HttpFetchConfig } from "../../schema/tool-config.ts";
 import { fenceData } from "../sources.ts";
 import { defineTool } from "./define-tool.ts";
-import { fetchPublic, isAllowedHost, type Page } from "./public-http.ts";
+import { isAllowedHost } from "../../domain/requests/web-hosts.ts";
+import { fetchPublic, type Page } from "./public-http.ts";
 import type { Tool } from "./tool.ts";
 
 /** @param hosts names, or `*.example.org` for every host under that domain; an empty list allows nothing. */

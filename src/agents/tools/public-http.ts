@@ -3,8 +3,8 @@ import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { type LookupFunction, isIP } from "node:net";
-import ipaddr from "ipaddr.js";
 import { DomainError } from "../../domain/errors.ts";
+import { isPublicAddress } from "../../domain/requests/web-hosts.ts";
 
 export interface Page {
   /** The address after redirects. */
@@ -28,26 +28,6 @@ const BYTES_MAX = 1_048_576;
 const TIMEOUT_MS = 10_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const TEXT_TYPE = /^(text\/|application\/([\w.-]+\+)?(json|xml|javascript|yaml|x-yaml|x-ndjson))/;
-
-/** True if a pattern is the host, or is `*.example.org` and the host is under that domain. */
-export function isAllowedHost(host: string, patterns: readonly string[]): boolean {
-  const name = host.toLowerCase().replace(/\.$/, "");
-  return patterns.some((pattern) => {
-    const wanted = pattern.trim().toLowerCase();
-    return wanted.startsWith("*.") ? name.endsWith(wanted.slice(1)) : name === wanted;
-  });
-}
-
-/**
- * False for an address that is not routed on the public internet, also if it is the IPv6 form of such an IPv4
- * address.
- */
-export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  // `process` turns IPv4-mapped addresses into IPv4; other tunnels are ranges of their own, which are not
-  // `unicast`.
-  return ipaddr.process(address).range() === "unicast";
-}
 
 /**
  * Reads the text at `url`, by default at most 1 MiB within 10 s, over at most five redirects. Connects to the

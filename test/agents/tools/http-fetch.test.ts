@@ -2,7 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchPublic, isAllowedHost, isPublicAddress } from "../../../src/agents/tools/public-http.ts";
+import { fetchPublic } from "../../../src/agents/tools/public-http.ts";
+import { isAllowedHost, isPublicAddress } from "../../../src/domain/requests/web-hosts.ts";
 
 let server: Server;
 let port: number;
