@@ -49,6 +49,8 @@ export const RULES = {
   "agents:chat": rule("role", "chat", "agents:chat", "Agent"),
   "agents:create": rule("write", "write", "agents:write", "Space"),
   "agents:write": rule("write", "write", "agents:write", "Agent"),
+  "webhooks:manage": rule("owner", "write", "webhooks:manage", "Webhook"),
+  "webhooks:administer": rule("admin", "write", "webhooks:manage", "Webhook"),
   "organization:read": rule("member", "read", "organization:read", "Organization"),
   "organization:manage": rule("admin", "write", "organization:manage", "Organization"),
 } as const satisfies Record<string, Rule>;

@@ -2,6 +2,7 @@
 import type { Database, OrganizationKey } from "../db/pool.ts";
 import type { StorageQuotas } from "../db/tenancy/storage-quotas.ts";
 import type { MasterKey } from "../domain/tenancy/wrapped-keys.ts";
+import type { Keyring } from "../storage/keys/keyring.ts";
 
 export interface CommandDeps {
   readonly db: Database;
@@ -24,4 +25,6 @@ export interface CommandDeps {
   readonly embedding: { readonly name: string; readonly maxTokens: number };
   /** Unwraps the instance's secrets, such as the one that keys are hashed with. */
   readonly masterKey: MasterKey;
+  /** Seals what must be readable again, such as the secrets that sign deliveries. */
+  readonly keyring: Pick<Keyring, "current">;
 }

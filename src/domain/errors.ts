@@ -52,6 +52,7 @@ const ERRORS = {
   method_not_allowed: hopeless(405),
   conflict: hopeless(409),
   turn_lost: hopeless(409),
+  cursor_expired: hopeless(410),
   precondition_failed: hopeless(412),
   range_not_satisfiable: hopeless(416),
   invalid: hopeless(422),

@@ -13,6 +13,7 @@ import {
   exchangeObject,
   listNamedObjects,
 } from "../../db/encryption/reencrypt.ts";
+import { countSecretsOfOldKeys } from "../../db/encryption/webhook-secrets.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -22,6 +23,7 @@ import { objectName } from "../../storage/object-store.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { countWorkflowsBefore } from "../../temporal/facts/count-workflows.ts";
 import { eachOf } from "../pipeline/concurrency.ts";
+import { resealWebhookSecrets } from "./reseal-webhook-secrets.ts";
 
 interface ReencryptionDeps {
   readonly db: Database;
@@ -131,6 +133,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
     await noteProgress(deps.db, operation.id, { ...seen });
     return NEXT;
   }
+  await resealWebhookSecrets(deps, organization, current.id);
   if (operation.parameters["destroys_old_keys"] !== true) return complete(work, seen, { key_id: current.id });
   await noteProgress(deps.db, operation.id, { ...seen, has_ended: true });
   return NEXT;
@@ -176,11 +179,14 @@ async function destroyOldKeys(work: Work, progress: Progress): Promise<Operation
   if (current.age_seconds < CACHES_SECONDS)
     return { done: false, waitSeconds: Math.ceil(CACHES_SECONDS - current.age_seconds) };
   const until = new Date(current.created_at.getTime() + CACHES_SECONDS * 1_000);
-  const users = await inTenant(deps.db, organization, (sql) =>
-    countKeyUsers(sql, organization.id, { keyId: current.id, until }),
-  );
+  // Again, for what other processes sealed with the older key while it was in their caches.
+  await resealWebhookSecrets(deps, organization, current.id);
+  const users = await inTenant(deps.db, organization, async (sql) => ({
+    ...(await countKeyUsers(sql, organization.id, { keyId: current.id, until })),
+    webhook_secrets: await countSecretsOfOldKeys(sql, organization.id),
+  }));
   const workflows = await countWorkflowsBefore(deps.temporal, organization.id, until);
-  const isFree = users.uploads + users.kept_answers + workflows === 0;
+  const isFree = users.uploads + users.kept_answers + users.webhook_secrets + workflows === 0;
   // This reads the header of every object, so it is left out while something else must be waited for.
   const objects = isFree ? await countObjectsOfOldKeys(work) : undefined;
   if (objects !== 0) {

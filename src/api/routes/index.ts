@@ -29,6 +29,8 @@ import { spaceMemberRoutes } from "./spaces/members.ts";
 import { spaceRoutes } from "./spaces/spaces.ts";
 import { uploadDocument } from "./documents/uploads.ts";
 import { usageRoutes } from "./organizations/usage.ts";
+import { webhookDeliveryRoutes } from "./webhooks/deliveries.ts";
+import { webhookRoutes } from "./webhooks/webhooks.ts";
 
 /** The endpoints of the contract, in the order of the OpenAPI document. */
 export const API_ROUTES: readonly Route[] = [
@@ -63,6 +65,8 @@ export const API_ROUTES: readonly Route[] = [
   ...memberRoutes,
   ...auditLogRoutes,
   ...usageRoutes,
+  ...webhookRoutes,
+  ...webhookDeliveryRoutes,
 ];
 
 export const ROUTES: readonly Route[] = [...API_ROUTES, decodePayloads, ...docsRoutes(API_ROUTES)];

@@ -1,7 +1,8 @@
 /** Removes a member from an organization, with the member's keys and roles. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
-import { inTenant } from "../../db/pool.ts";
+import { inTenant, type Sql } from "../../db/pool.ts";
 import { lockMembers, removeMember as writeRemoval, requireAnotherAdmin } from "../../db/tenancy/members.ts";
+import { pauseWebhooksOfUser } from "../../db/webhooks/endings.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -13,7 +14,8 @@ interface MemberRemoval {
 }
 
 /**
- * Keys are revoked, and shared spaces without another owner pass to the first admin. The private space stays.
+ * Keys are revoked, webhooks paused, and shared spaces without another owner pass to the first admin. The
+ * private space stays.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left.
  * @see test/commands/members/members.database.test.ts
  */
@@ -38,6 +40,18 @@ export async function removeMember(
         { type: "member.removed" },
       ],
     });
+    await pauseWebhooks(sql, caller, userId);
   });
   deps.authenticator.forgetUser(userId);
+}
+
+/** Each has an audit row of its own, since it may be in another space. A user has at most 100. */
+async function pauseWebhooks(sql: Sql, caller: Caller, userId: string): Promise<void> {
+  for (const { id, space_id: spaceId } of await pauseWebhooksOfUser(sql, userId))
+    await recordChange(sql, caller, "webhooks:pause", {
+      type: "webhook",
+      id,
+      ...(spaceId === null ? {} : { spaceId }),
+      events: [{ type: "webhook.paused", data: { reason: "reach_lost" } }],
+    });
 }

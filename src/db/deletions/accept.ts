@@ -8,6 +8,7 @@ import { DUE_DELETIONS } from "../outbox/due-rows.ts";
 import { type LeasedRow, leaseDueRows } from "../outbox/start-order.ts";
 import type { Sql } from "../pool.ts";
 import { endActiveRuns } from "../runs/requests.ts";
+import { markWebhooksOfSpaceDeleted } from "../webhooks/endings.ts";
 
 export type DeletionKind = "document" | "raw_file" | "folder" | "space";
 
@@ -96,7 +97,7 @@ export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<b
   return true;
 }
 
-/** Deletes the space; from now on nobody reaches it. @returns false if it is deleted already. */
+/** Deletes the space with its webhooks; from now on nobody reaches it. @returns false if it is deleted already. */
 export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update spaces
@@ -106,6 +107,7 @@ export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<bo
     [accepted.targetId],
   );
   if (rowCount === 0) return false;
+  await markWebhooksOfSpaceDeleted(sql, accepted.targetId);
   await writeOutbox(sql, "space", accepted);
   return true;
 }

@@ -1,35 +1,54 @@
-/** Seals the secrets that sign deliveries with the organization's key, each bound to its webhook. */
+/**
+ * Makes the secrets that sign deliveries, and seals them with the organization's key.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+import { randomBytes } from "node:crypto";
 import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
 
-export interface SealedSecret {
-  readonly keyId: string;
-  readonly sealed: Buffer;
-}
+const SECRET_BYTES = 32;
+const PREFIX = "whsec_";
 
-interface Place {
+/** The endpoint whose secret it is; it opens for no other. */
+interface Endpoint {
   readonly organizationId: string;
   readonly webhookId: string;
 }
 
-const aadOf = ({ organizationId, webhookId }: Place, keyId: string): Buffer =>
-  Buffer.from(`holdfast webhook secret\0${organizationId}\0${webhookId}\0${keyId}`);
-
-/** @param secret as its owner is shown it: `whsec_…`. */
-export async function sealWebhookSecret(
-  keyring: Keyring,
-  place: Place,
-  secret: string,
-): Promise<SealedSecret> {
-  const key = await keyring.current(place.organizationId);
-  return { keyId: key.id, sealed: sealBytes(key.secret, Buffer.from(secret), aadOf(place, key.id)) };
+export interface SealedSecret {
+  /** The organization's key that it is sealed with. */
+  readonly keyId: string;
+  readonly sealed: Buffer;
 }
 
-/** @throws DomainError `not_found` if the key was deleted, `corrupt` if the secret is that of another webhook. */
+/** A new secret: `whsec_` and the base64 of 32 random bytes. */
+export function createWebhookSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
+}
+
+/** Seals the text of a secret with the organization's current key. */
+export async function sealWebhookSecret(
+  keyring: Pick<Keyring, "current">,
+  endpoint: Endpoint,
+  text: string,
+): Promise<SealedSecret> {
+  const { id, secret } = await keyring.current(endpoint.organizationId);
+  return { keyId: id, sealed: sealBytes(secret, Buffer.from(text), aadOf(endpoint, id)) };
+}
+
+/**
+ * The text that {@link sealWebhookSecret} was given.
+ * @throws DomainError `not_found` if the key was destroyed; `corrupt` if it was sealed for another endpoint or
+ *   was changed.
+ */
 export async function openWebhookSecret(
-  keyring: Keyring,
-  place: Place,
+  keyring: Pick<Keyring, "byId">,
+  endpoint: Endpoint,
   { keyId, sealed }: SealedSecret,
 ): Promise<string> {
-  const key = await keyring.byId(place.organizationId, keyId);
-  return openBytes(key.secret, sealed, aadOf(place, keyId)).toString("utf8");
+  const { secret } = await keyring.byId(endpoint.organizationId, keyId);
+  return openBytes(secret, sealed, aadOf(endpoint, keyId)).toString();
+}
+
+function aadOf({ organizationId, webhookId }: Endpoint, keyId: string): Buffer {
+  return Buffer.from(`holdfast webhook secret\0${organizationId}\0${webhookId}\0${keyId}`);
 }

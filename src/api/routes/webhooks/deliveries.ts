@@ -1,0 +1,120 @@
+/** What became of each delivery to a webhook, and how to ask for one again. */
+import { redeliverEvent } from "../../../commands/webhooks/redeliver-event.ts";
+import { replayEvents } from "../../../commands/webhooks/replay-events.ts";
+import { testWebhook } from "../../../commands/webhooks/test-webhook.ts";
+import { authorizeWebhook } from "../../../commands/webhooks/webhook.ts";
+import { readTenant } from "../../../db/pool.ts";
+import { listDeliveries } from "../../../db/webhooks/deliveries.ts";
+import { findWebhook } from "../../../db/webhooks/records.ts";
+import {
+  WebhookDelivery,
+  WebhookDeliveryPage,
+  WebhookDeliveryParams,
+  WebhookDeliveryQuery,
+  WebhookParams,
+  WebhookReplay,
+  WebhookReplayCreate,
+  WebhookTest,
+} from "../../../schema/webhook.ts";
+import type { Repeat } from "../../idempotency.ts";
+import { defineRoute } from "../../route.ts";
+
+const postTest = defineRoute({
+  method: "POST",
+  path: "/webhooks/:webhook_id/test",
+  access: "jwt",
+  audit: { action: "webhooks:test", resource: "webhook" },
+  status: 202,
+  summary: "Send an event of the type `webhook.test` to this webhook alone, whatever its types are.",
+  description: "400 if the webhook is not active. What becomes of it is among the deliveries.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  response: WebhookTest,
+  errors: [400],
+  async handle({ deps, caller, params }) {
+    await testWebhook(deps, caller, { id: params.webhook_id });
+    return { webhook_id: params.webhook_id, event_type: "webhook.test", status: "queued" } as const;
+  },
+});
+
+const getDeliveries = defineRoute({
+  method: "GET",
+  path: "/webhooks/:webhook_id/deliveries",
+  access: "jwt",
+  audit: { action: "webhooks:read", resource: "webhook" },
+  status: 200,
+  summary: "List the deliveries of a webhook, newest first.",
+  description: "They are kept as long as events are. None holds what was sent or answered.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  query: WebhookDeliveryQuery,
+  response: WebhookDeliveryPage,
+  async handle({ deps, principal, params, query }) {
+    return readTenant(deps.db, principal.organization, async (sql) => {
+      const webhook = await findWebhook(sql, principal.organization.id, params.webhook_id);
+      authorizeWebhook(principal, webhook);
+      const { items, next } = await listDeliveries(sql, {
+        webhookId: webhook.id,
+        status: query.status ?? null,
+        eventType: query.event_type ?? null,
+        after: query.after ?? null,
+        limit: query.limit,
+      });
+      return { items, next_cursor: next };
+    });
+  },
+});
+
+const postRedelivery = defineRoute({
+  method: "POST",
+  path: "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver",
+  access: "jwt",
+  audit: { action: "webhooks:redeliver", resource: "webhook" },
+  status: 202,
+  summary: "Deliver an event again, with the same `webhook-id`.",
+  description: "400 if the webhook is not active, 410 if the event is not kept any more.",
+  tags: ["Webhooks"],
+  params: WebhookDeliveryParams,
+  response: WebhookDelivery,
+  errors: [400, 410],
+  async handle({ deps, caller, params }) {
+    return redeliverEvent(deps, caller, { webhookId: params.webhook_id, deliveryId: params.delivery_id });
+  },
+});
+
+/** Even a refusal is repeated only for a caller who may manage the webhook. */
+async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
+  const { webhook_id: id } = WebhookParams.parse({ webhook_id: params["webhook_id"] });
+  const webhook = await readTenant(deps.db, principal.organization, (sql) =>
+    findWebhook(sql, principal.organization.id, id),
+  );
+  authorizeWebhook(principal, webhook);
+}
+
+const postReplay = defineRoute({
+  method: "POST",
+  path: "/webhooks/:webhook_id/replay",
+  access: "jwt",
+  audit: { action: "webhooks:replay", resource: "webhook" },
+  status: 202,
+  summary: "Deliver the events of a time again, also such as the webhook has never got.",
+  description:
+    "Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); " +
+    "410 if `from` is before the oldest event that is kept.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  body: WebhookReplayCreate,
+  response: WebhookReplay,
+  idempotent: mayRepeat,
+  errors: [400, 410],
+  async handle({ deps, caller, params, body }) {
+    return replayEvents(deps, caller, {
+      webhookId: params.webhook_id,
+      from: body.from,
+      to: body.to ?? null,
+      types: body.types ?? [],
+    });
+  },
+});
+
+export const webhookDeliveryRoutes = [postTest, getDeliveries, postRedelivery, postReplay];

@@ -1,0 +1,168 @@
+/** Webhooks: endpoints that events are delivered to. Owners have them for their space, admins for the organization. */
+import { reachFor } from "../../../auth/policy.ts";
+import { createWebhook } from "../../../commands/webhooks/create-webhook.ts";
+import { deleteWebhook } from "../../../commands/webhooks/delete-webhook.ts";
+import { rollWebhookSecret } from "../../../commands/webhooks/roll-webhook-secret.ts";
+import { updateWebhook } from "../../../commands/webhooks/update-webhook.ts";
+import { authorizeWebhook, webhookEtag } from "../../../commands/webhooks/webhook.ts";
+import { readTenant } from "../../../db/pool.ts";
+import { findWebhook, listWebhooks } from "../../../db/webhooks/records.ts";
+import { pageOf } from "../../../schema/fields.ts";
+import {
+  DEFAULT_SECRET_OVERLAP_SECONDS,
+  Webhook,
+  WebhookCreate,
+  WebhookCreated,
+  WebhookPage,
+  WebhookParams,
+  WebhookPatch,
+  WebhookQuery,
+  WebhookSecretRoll,
+} from "../../../schema/webhook.ts";
+import { defineRoute } from "../../route.ts";
+
+const ETAG = { ETag: "Changes with the webhook; for If-Match" };
+const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the webhook has changed since" };
+const NO_STORE = { "Cache-Control": "no-store" };
+
+const getWebhooks = defineRoute({
+  method: "GET",
+  path: "/webhooks",
+  access: "jwt",
+  audit: { action: "webhooks:read", resource: "webhook" },
+  status: 200,
+  summary: "List the webhooks that the caller may manage, newest first.",
+  tags: ["Webhooks"],
+  query: WebhookQuery,
+  response: WebhookPage,
+  async handle({ deps, principal, query }) {
+    const { organization } = principal;
+    const managed = [...reachFor(principal, "webhooks:manage").keys()];
+    const search = {
+      organizationId: organization.id,
+      spaceIds: query.space_id === undefined ? managed : managed.filter((id) => id === query.space_id),
+      withOrganization: organization.role === "admin" && query.space_id === undefined,
+      status: query.status ?? null,
+    };
+    const { items, total } = await readTenant(deps.db, organization, (sql) =>
+      listWebhooks(sql, search, query),
+    );
+    return pageOf(items, total, query);
+  },
+});
+
+const postWebhook = defineRoute({
+  method: "POST",
+  path: "/webhooks",
+  access: "jwt",
+  audit: { action: "webhooks:create", resource: "webhook" },
+  status: 201,
+  summary: "Make a webhook; its secret is shown only in this answer.",
+  description:
+    "For a space its owners make it, for the organization its admins. It gets the events that its maker may " +
+    "see, checked at each delivery; that of an organization gets none of private spaces.",
+  tags: ["Webhooks"],
+  body: WebhookCreate,
+  response: WebhookCreated,
+  replyHeaders: NO_STORE,
+  errors: [404],
+  async handle({ deps, caller, body, reply }) {
+    reply.header("Cache-Control", "no-store");
+    return createWebhook(deps, caller, {
+      spaceId: body.space_id ?? null,
+      url: body.url,
+      types: body.types ?? [],
+      description: body.description ?? null,
+    });
+  },
+});
+
+const getWebhook = defineRoute({
+  method: "GET",
+  path: "/webhooks/:webhook_id",
+  access: "jwt",
+  audit: { action: "webhooks:read", resource: "webhook" },
+  status: 200,
+  summary: "One webhook.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  response: Webhook,
+  replyHeaders: ETAG,
+  async handle({ deps, principal, params, reply }) {
+    const webhook = await readTenant(deps.db, principal.organization, (sql) =>
+      findWebhook(sql, principal.organization.id, params.webhook_id),
+    );
+    authorizeWebhook(principal, webhook);
+    reply.header("ETag", webhookEtag(webhook));
+    return webhook;
+  },
+});
+
+const patchWebhook = defineRoute({
+  method: "PATCH",
+  path: "/webhooks/:webhook_id",
+  access: "jwt",
+  audit: { action: "webhooks:update", resource: "webhook" },
+  status: 200,
+  summary: "Change a webhook, pause it, or make it active again.",
+  description:
+    "Events that come while it is paused are delivered when it is active again. Only its maker changes the " +
+    "URL.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  body: WebhookPatch,
+  response: Webhook,
+  headers: IF_MATCH,
+  replyHeaders: ETAG,
+  errors: [400, 412],
+  async handle({ deps, caller, params, body, request, reply }) {
+    const { url, types, description, status } = body;
+    const webhook = await updateWebhook(deps, caller, {
+      id: params.webhook_id,
+      ifMatch: request.headers["if-match"],
+      change: { url, types, description, status },
+    });
+    reply.header("ETag", webhookEtag(webhook));
+    return webhook;
+  },
+});
+
+const removeWebhook = defineRoute({
+  method: "DELETE",
+  path: "/webhooks/:webhook_id",
+  access: "jwt",
+  audit: { action: "webhooks:delete", resource: "webhook" },
+  status: 204,
+  summary: "Delete a webhook. Nothing is delivered to it from now on.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  headers: IF_MATCH,
+  errors: [412],
+  async handle({ deps, caller, params, request }) {
+    await deleteWebhook(deps, caller, { id: params.webhook_id, ifMatch: request.headers["if-match"] });
+  },
+});
+
+const rollSecret = defineRoute({
+  method: "POST",
+  path: "/webhooks/:webhook_id/secret/roll",
+  access: "jwt",
+  audit: { action: "webhooks:roll_secret", resource: "webhook" },
+  status: 201,
+  summary: "Give a webhook a new secret, shown only in this answer; the one of before signs too for a while.",
+  description: "Only its maker may. During the overlap each delivery has a signature of each secret.",
+  tags: ["Webhooks"],
+  params: WebhookParams,
+  body: WebhookSecretRoll,
+  response: WebhookCreated,
+  replyHeaders: NO_STORE,
+  async handle({ deps, caller, params, body, reply }) {
+    reply.header("Cache-Control", "no-store");
+    return rollWebhookSecret(deps, caller, {
+      id: params.webhook_id,
+      overlapSeconds: body?.overlap_seconds ?? DEFAULT_SECRET_OVERLAP_SECONDS,
+    });
+  },
+});
+
+export const webhookRoutes = [getWebhooks, postWebhook, getWebhook, patchWebhook, removeWebhook, rollSecret];

@@ -1,0 +1,41 @@
+/**
+ * Where a webhook may deliver to, as far as its URL shows it. What its host resolves to is looked at by each
+ * delivery, because it may change at any time.
+ */
+import { isIP } from "node:net";
+import { isPublicAddress } from "../../outbound/addresses.ts";
+import { isAllowedHost } from "../../outbound/hosts.ts";
+import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
+
+const MAX_CHARACTERS = 2_048;
+
+/**
+ * @param allowHosts patterns of hosts that may be private, or spoken to without TLS.
+ * @returns the URL in its normal form.
+ * @throws ValidationProblems if nothing may be delivered to it.
+ * @see test/commands/webhooks/target.test.ts
+ */
+export function checkedTarget(text: string, allowHosts: readonly string[]): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const reason = url === undefined ? "must be a URL" : faultOf(url, allowHosts);
+  // The URL is not repeated: it may hold credentials.
+  if (url === undefined || reason !== undefined)
+    throw new ValidationProblems([valueError(["body", "url"], reason ?? "must be a URL")]);
+  return url.href;
+}
+
+function faultOf(url: URL, allowHosts: readonly string[]): string | undefined {
+  const isAllowed = isAllowedHost(url.hostname, allowHosts);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isAllowed))
+    return "must begin with https://";
+  if (url.username !== "" || url.password !== "") return "must not hold credentials";
+  if (url.hash !== "") return "must not have a fragment";
+  if (url.href.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
+  return isAllowed || mayBePublic(url.hostname) ? undefined : "must be at a public address";
+}
+
+function mayBePublic(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (isIP(host) !== 0) return isPublicAddress(host);
+  return host !== "localhost" && !host.endsWith(".localhost");
+}

@@ -1,0 +1,64 @@
+/** Ends webhooks: by request, with their space, or because their maker has left. */
+import type { Sql } from "../sql.ts";
+
+/**
+ * Nothing is delivered from the commit on, and the secrets are gone. Maintenance deletes the row with its
+ * deliveries, of which there may be millions.
+ */
+export async function markWebhookDeleted(sql: Sql, id: string): Promise<void> {
+  await sql.query(
+    `update webhooks
+     set status = 'disabled',
+         status_reason = 'deleted',
+         status_changed_at = now(),
+         secret_key_id = null,
+         sealed_secret = null,
+         previous_secret_key_id = null,
+         sealed_previous_secret = null,
+         previous_until = null,
+         updated_at = now(),
+         deleted_at = now()
+     where id = $1
+       and deleted_at is null`,
+    [id],
+  );
+}
+
+/** As {@link markWebhookDeleted}, for all webhooks of a space. */
+export async function markWebhooksOfSpaceDeleted(sql: Sql, spaceId: string): Promise<void> {
+  await sql.query(
+    `update webhooks
+     set status = 'disabled',
+         status_reason = 'deleted',
+         status_changed_at = now(),
+         secret_key_id = null,
+         sealed_secret = null,
+         previous_secret_key_id = null,
+         sealed_previous_secret = null,
+         previous_until = null,
+         updated_at = now(),
+         deleted_at = now()
+     where space_id = $1
+       and deleted_at is null`,
+    [spaceId],
+  );
+}
+
+/** Pauses what the user has made, because nobody's reach bounds it any more. @returns what was active. */
+export async function pauseWebhooksOfUser(
+  sql: Sql,
+  userId: string,
+): Promise<{ readonly id: string; readonly space_id: string | null }[]> {
+  const { rows } = await sql.query<{ id: string; space_id: string | null }>(
+    `update webhooks
+     set status = 'paused',
+         status_reason = 'reach_lost',
+         status_changed_at = now(),
+         updated_at = now()
+     where created_by = $1
+       and status = 'active'
+     returning id, space_id`,
+    [userId],
+  );
+  return rows;
+}
