@@ -1,9 +1,20 @@
 /** Says which event it is that a row was added or changed. */
 import type { ToldEvent } from "../audit/append.ts";
-import type { Located, Table } from "./rows.ts";
+
+interface Row {
+  readonly id: string;
+  readonly isNew: boolean;
+  /** Whether it is a user who was removed and is named again. */
+  readonly isGone: boolean;
+  /** Its organization, or an agent's space. */
+  readonly parentId: string | null;
+}
 
 /** @returns undefined for a new organization, whose log begins with what is in it. */
-export function eventOfRow(table: Table, { id, isNew, isGone, parentId }: Located): ToldEvent | undefined {
+export function eventOfRow(
+  table: "organizations" | "users" | "spaces" | "agents",
+  { id, isNew, isGone, parentId }: Row,
+): ToldEvent | undefined {
   switch (table) {
     case "organizations":
       return isNew ? undefined : { type: "organization.updated" };
