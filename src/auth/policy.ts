@@ -51,6 +51,7 @@ export const RULES = {
   "agents:write": rule("write", "write", "agents:write", "Agent"),
   "webhooks:manage": rule("owner", "write", "webhooks:manage", "Webhook"),
   "webhooks:administer": rule("admin", "write", "webhooks:manage", "Webhook"),
+  "events:read": rule("member", "read", "events:read", "Event"),
   "organization:read": rule("member", "read", "organization:read", "Organization"),
   "organization:manage": rule("admin", "write", "organization:manage", "Organization"),
 } as const satisfies Record<string, Rule>;

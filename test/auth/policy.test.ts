@@ -69,6 +69,7 @@ const EXPECTED: Record<Action, readonly [who: string, capability: Capability, de
   "agents:write": ["editor owner", "write", "Permission denied: agents:write"],
   "webhooks:manage": ["owner", "write", "Permission denied: webhooks:manage"],
   "webhooks:administer": ["admin", "write", "Permission denied: webhooks:manage"],
+  "events:read": ["member admin", "read", "Permission denied: events:read"],
   "organization:read": ["member admin", "read", "Permission denied: organization:read"],
   "organization:manage": ["admin", "write", "Permission denied: organization:manage"],
 };
@@ -77,6 +78,7 @@ const ACTIONS = Object.keys(EXPECTED) as Action[];
 const OF_ORGANIZATION = new Set<Action>([
   "spaces:create",
   "webhooks:administer",
+  "events:read",
   "organization:read",
   "organization:manage",
 ]);
