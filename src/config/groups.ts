@@ -34,6 +34,7 @@ export function groupSettings(env: Settings) {
     chat: chatOf(env),
     limits: limitsOf(env),
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
+    webhooks: { allowHosts: env.WEBHOOK_ALLOW_HOSTS },
     worker: { queues: env.WORKER_QUEUES, healthPort: env.HEALTH_PORT },
     ocr: {
       languages: env.OCR_LANGUAGES.split("+"),

@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
 import { HttpFetchConfig } from "../../schema/tool-config.ts";
+import { isAllowedHost } from "../../outbound/hosts.ts";
 import { fenceData } from "../sources.ts";
 import { defineTool } from "./define-tool.ts";
-import { fetchPublic, isAllowedHost, type Page } from "./public-http.ts";
+import { fetchPublic, type Page } from "./public-http.ts";
 import type { Tool } from "./tool.ts";
 
 /** @param hosts names, or `*.example.org` for every host under that domain; an empty list allows nothing. */

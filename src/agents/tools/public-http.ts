@@ -1,10 +1,10 @@
 /** Fetches web pages for a model: from allowed hosts, at public addresses, bounded in time and size. */
-import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { type LookupFunction, isIP } from "node:net";
-import ipaddr from "ipaddr.js";
+import type { LookupFunction } from "node:net";
 import { DomainError } from "../../domain/errors.ts";
+import { type AddressRules, bareHost, publicAddresses } from "../../outbound/addresses.ts";
 
 export interface Page {
   /** The address after redirects. */
@@ -15,10 +15,8 @@ export interface Page {
   readonly isCut: boolean;
 }
 
-interface FetchRules {
+interface FetchRules extends AddressRules {
   readonly isAllowed: (host: string) => boolean;
-  readonly isPublic?: (address: string) => boolean;
-  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
 }
@@ -28,26 +26,6 @@ const BYTES_MAX = 1_048_576;
 const TIMEOUT_MS = 10_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const TEXT_TYPE = /^(text\/|application\/([\w.-]+\+)?(json|xml|javascript|yaml|x-yaml|x-ndjson))/;
-
-/** True if a pattern is the host, or is `*.example.org` and the host is under that domain. */
-export function isAllowedHost(host: string, patterns: readonly string[]): boolean {
-  const name = host.toLowerCase().replace(/\.$/, "");
-  return patterns.some((pattern) => {
-    const wanted = pattern.trim().toLowerCase();
-    return wanted.startsWith("*.") ? name.endsWith(wanted.slice(1)) : name === wanted;
-  });
-}
-
-/**
- * False for an address that is not routed on the public internet, also if it is the IPv6 form of such an IPv4
- * address.
- */
-export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  // `process` turns IPv4-mapped addresses into IPv4; other tunnels are ranges of their own, which are not
-  // `unicast`.
-  return ipaddr.process(address).range() === "unicast";
-}
 
 /**
  * Reads the text at `url`, by default at most 1 MiB within 10 s, over at most five redirects. Connects to the
@@ -95,27 +73,11 @@ function checkedUrl(text: string, { isAllowed }: FetchRules): URL {
   return url;
 }
 
-/** Refuses a name with any address that is not public: a name with both kinds is an attack or a mistake. */
-async function pinnedAddress(
-  url: URL,
-  { resolve = systemAddresses, isPublic = isPublicAddress }: FetchRules,
-  signal: AbortSignal,
-): Promise<LookupAddress> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(host);
-  const addresses = family === 0 ? await abortable(resolve(host), signal) : [{ address: host, family }];
-  const [first] = addresses;
-  if (first === undefined || !addresses.every(({ address }) => isPublic(address)))
-    throw new DomainError("bad_request", "url: the host has no public address");
+/** @throws DomainError `bad_request` if the host has an address that is not public, or none. */
+async function pinnedAddress(url: URL, rules: FetchRules, signal: AbortSignal): Promise<LookupAddress> {
+  const [first] = await abortable(publicAddresses(bareHost(url), rules), signal);
+  if (first === undefined) throw new DomainError("bad_request", "url: the host has no public address");
   return first;
-}
-
-function systemAddresses(host: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    systemLookup(host, { all: true }, (error, addresses) =>
-      error === null ? resolve(addresses) : reject(error),
-    );
-  });
 }
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { API, OBSERVATION, PROCESSES } from "./serving.ts";
-import { CHAT, IDENTITY, MODELS } from "./services.ts";
+import { CHAT, IDENTITY, MODELS, WEBHOOKS } from "./services.ts";
 import { DATABASE, KEYS, OBJECTS, TEMPORAL } from "./stores.ts";
 
 /** The groups in the order of docs/settings.md, each under its heading. */
@@ -16,6 +16,7 @@ export const SETTING_GROUPS = {
   Models: MODELS,
   "Access tokens": IDENTITY,
   "Chat and its tools": CHAT,
+  Webhooks: WEBHOOKS,
   Limits: LIMITS,
   "Logs, metrics, traces": OBSERVATION,
 } as const;
@@ -30,6 +31,7 @@ const Environment = z.object({
   ...MODELS,
   ...IDENTITY,
   ...CHAT,
+  ...WEBHOOKS,
   ...LIMITS,
   ...OBSERVATION,
 });

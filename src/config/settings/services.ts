@@ -85,6 +85,15 @@ export const CHAT = {
   }),
 } as const;
 
+export const WEBHOOKS = {
+  WEBHOOK_ALLOW_HOSTS: hostPatterns.default([]).register(ABOUT, {
+    what:
+      "hosts that webhooks may deliver to although their address is private or their URL is http; every " +
+      "other host must be public and https",
+    readBy: ["API", "worker"],
+  }),
+} as const;
+
 export const IDENTITY = {
   OIDC_ISSUER: issuer.optional().register(ABOUT, {
     what: "the OpenID issuer that signs access tokens",

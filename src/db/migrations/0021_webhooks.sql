@@ -12,12 +12,13 @@ create table webhooks (
   types text[] not null default '{}',
   description text,
   status text not null default 'active' check (status in ('active', 'paused', 'disabled')),
-  -- Why it is not active: 'by_user', 'reach_lost', 'failing', 'gone'.
-  status_reason text,
+  -- Why it is not active; null if it is.
+  status_reason text check (status_reason in ('by_user', 'reach_lost', 'failing', 'gone', 'deleted')),
   status_changed_at timestamptz(3) not null default now(),
   -- The secret that signs, sealed with the organization's key, and the one before as long as it signs too.
-  secret_key_id uuid not null,
-  sealed_secret bytea not null,
+  -- A deleted endpoint has none.
+  secret_key_id uuid,
+  sealed_secret bytea,
   previous_secret_key_id uuid,
   sealed_previous_secret bytea,
   previous_until timestamptz(3),
@@ -31,15 +32,26 @@ create table webhooks (
   next_attempt_at timestamptz(3),
   leased_until timestamptz,
   created_at timestamptz(3) not null default now(),
-  updated_at timestamptz(3) not null default now()
+  updated_at timestamptz(3) not null default now(),
+  -- Deleted endpoints are 'disabled', and are removed in the background with their deliveries.
+  deleted_at timestamptz(3) check (deleted_at is null or status = 'disabled'),
+  check (deleted_at is not null or sealed_secret is not null)
 );
 create index on webhooks (organization_id, created_at);
 create index on webhooks (space_id);
+create index on webhooks (created_by);
+create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
 create index webhooks_at_rest on webhooks (organization_id, position) where status = 'active' and is_resting;
 call protect_tenant_table('webhooks');
 create policy system on webhooks to holdfast_system using (true) with check (true);
-grant select (id, organization_id, status, position, is_resting, next_attempt_at, leased_until, failing_since),
-  update (leased_until) on webhooks to holdfast_system;
+grant
+  select (
+    id, organization_id, space_id, status, position, is_resting, next_attempt_at, leased_until, failing_since,
+    failures, deleted_at
+  ),
+  update (leased_until),
+  delete
+  on webhooks to holdfast_system;
 
 -- One row for each event and endpoint, and one for each stretch of the log that was skipped because it was
 -- not kept any more.
@@ -72,16 +84,23 @@ create index webhook_deliveries_list on webhook_deliveries (webhook_id, num desc
 create index webhook_deliveries_age on webhook_deliveries using brin (created_at);
 call protect_tenant_table('webhook_deliveries');
 create policy system on webhook_deliveries to holdfast_system using (true) with check (true);
-grant select (num, organization_id, status, created_at, next_attempt_at), delete on webhook_deliveries
-  to holdfast_system;
+grant
+  select (num, organization_id, webhook_id, status, attempts, created_at, next_attempt_at),
+  delete
+  on webhook_deliveries to holdfast_system;
 
 -- Stretches of the log that somebody asked to be delivered again, until all their deliveries are made.
 create table webhook_replays (
   id uuid primary key,
   organization_id uuid not null references organizations,
   webhook_id uuid not null references webhooks on delete cascade,
+  -- Empty: those of the endpoint; else only such of them.
   types text[] not null default '{}',
-  -- The last position of which deliveries were made, and the last of the stretch.
+  -- Which events of the stretch are meant: their `occurred_at` is from here on, and before there.
+  occurred_from timestamptz(3) not null,
+  occurred_until timestamptz(3) not null,
+  -- The last position of which deliveries were made, and the last of the stretch. It is a little longer than
+  -- the time, because positions follow commits.
   position bigint not null,
   until_position bigint not null,
   created_at timestamptz(3) not null default now(),

@@ -2,7 +2,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchPublic, isAllowedHost, isPublicAddress } from "../../../src/agents/tools/public-http.ts";
+import { fetchPublic } from "../../../src/agents/tools/public-http.ts";
+import { isPublicAddress } from "../../../src/outbound/addresses.ts";
+import { isAllowedHost } from "../../../src/outbound/hosts.ts";
 
 let server: Server;
 let port: number;
