@@ -33,6 +33,7 @@ export function groupSettings(env: Settings) {
     oidc: oidcOf(env),
     chat: chatOf(env),
     limits: limitsOf(env),
+    events: { retentionDays: env.EVENT_RETENTION_DAYS },
     tools: { httpFetchHosts: env.HTTP_FETCH_HOSTS, mcpServers: env.MCP_SERVERS },
     webhooks: { allowHosts: env.WEBHOOK_ALLOW_HOSTS },
     worker: { queues: env.WORKER_QUEUES, healthPort: env.HEALTH_PORT },

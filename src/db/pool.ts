@@ -2,7 +2,7 @@
 import pg from "pg";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { isUuid } from "../domain/ids.ts";
-import { tellNoted } from "./events/noted.ts";
+import { forgetNoted, setTenantOf, tellNoted } from "./events/noted.ts";
 import { asDatabaseError } from "./outages.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 import type { OrganizationKey, Sql } from "./sql.ts";
@@ -204,7 +204,15 @@ export async function inTenant<T>(
   work: (sql: Sql) => Promise<T>,
   mode: "" | Snapshot | "read only" | `${Snapshot}, read only` = "",
 ): Promise<T> {
-  return inTransaction(db.app, work, `begin ${mode}; select ${asTenant(organization)}`);
+  const begin = `begin ${mode}; select ${asTenant(organization)}`;
+  return inTransaction(
+    db.app,
+    (sql) => {
+      setTenantOf(sql, organization.id);
+      return work(sql);
+    },
+    begin,
+  );
 }
 
 /** Like {@link inTenant}, for work that only reads: Postgres refuses every statement that writes or locks. */
@@ -258,6 +266,7 @@ export async function inTransaction<T>(
     });
     throw asDatabaseError(error, begin.includes("read only"));
   } finally {
+    forgetNoted(sql);
     client.release(broken);
   }
 }

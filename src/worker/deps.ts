@@ -90,6 +90,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
     chunking: createChunking(config.models, deps.embedding),
     writes: createWriteGate(deps.db.app.options.max),
     temporaryFolder,
+    eventRetentionDays: deps.config.events.retentionDays,
     ...wakesOf(deps.dispatcher),
     queryEmbedding,
   });

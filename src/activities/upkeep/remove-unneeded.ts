@@ -22,6 +22,7 @@ import { findUnnamed } from "../../db/files/object-names.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
 import { deleteText } from "../../db/deletions/purge.ts";
 import { listOrganizationsAfter } from "../../db/tenancy/organizations.ts";
+import { deleteOldDeliveries, deleteOldEvents } from "../../db/upkeep/expired-events.ts";
 import { deleteExpired, requeueStrayRuns } from "../../db/upkeep/retention.ts";
 import { hideRun } from "../../db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../db/search/index/due-segments.ts";
@@ -48,6 +49,8 @@ export interface MaintenanceDeps {
   readonly storage: Storage;
   readonly store: ObjectStore;
   readonly masterKey: MasterKey;
+  /** For how many days events and settled deliveries are kept. */
+  readonly eventRetentionDays: number;
 }
 
 const RUNS_A_STEP = 100;
@@ -76,6 +79,13 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
     }
+    const days = deps.eventRetentionDays;
+    counts = addCounts(counts, {
+      webhook_deliveries: await untilNone(
+        () => deleteOldDeliveries(deps.db, days, ROWS_A_PURGE),
+        ROWS_A_PURGE,
+      ),
+    });
     // Last, so that an outage of the store delays nothing else.
     return addCounts(counts, { audit_anchors: await anchorToday(deps, new Date()) });
   });
@@ -101,6 +111,13 @@ export async function maintainOrganization(
       "audit_log",
       await untilNone(
         () => deleteOldAuditRows(deps.db, organization.id, KEPT_AUDIT_DAYS, ROWS_A_PURGE),
+        ROWS_A_PURGE,
+      ),
+    );
+    add(
+      "events",
+      await untilNone(
+        () => deleteOldEvents(deps.db, organization.id, deps.eventRetentionDays, ROWS_A_PURGE),
         ROWS_A_PURGE,
       ),
     );

@@ -115,7 +115,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     ledger,
     handOver: (turn, calls) => bookkeeping.handOver(turn, calls),
   };
-  const checkBudgets = createTokenBudgets(db, deps.budgets);
+  const checkBudgets = createTokenBudgets(db, deps.budgets, log);
   let isStopping = false;
 
   return {

@@ -1,9 +1,11 @@
 /** Refuses the turns of an organization, a user or a key whose tokens of the month are used up. */
 import { createLookupCache } from "../../auth/lookup-cache.ts";
-import { type Database, inTenant } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type ReachedBudget, tellBudgetReached } from "../../db/turns/budgets.ts";
 import { type TokenOwner, tokensOfMonth } from "../../db/turns/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { Log } from "../../process/log.ts";
 import { rateLimited } from "../../telemetry/instruments.ts";
 
 /** Prompt and completion tokens of a calendar month in UTC. Undefined: no budget. */
@@ -25,27 +27,30 @@ interface TokenBudget {
   readonly name: string;
   /** Whose budget it is, as the refusal's text says it. */
   readonly whose: string;
+  /** The same as events name it. */
+  readonly of: Pick<ReachedBudget, "budget" | "ownerId">;
   readonly quota: number | undefined;
   readonly owner: TokenOwner;
 }
 
 /**
+ * @param log told if the event of a budget cannot be written; the refusal stays the same.
  * @returns a check that throws DomainError `rate_limited`, with the seconds until the next month, if a budget
- * is used up.
+ * is used up. The first refusal of a budget in a month becomes an event.
  */
 export function createTokenBudgets(
   db: Database,
   budgets: TokenBudgets,
+  log: Pick<Log, "warn">,
 ): (principal: Principal) => Promise<void> {
   const cache = createLookupCache<number>({
     maxEntries: ENTRIES_MAX,
     now: Date.now,
     maxAgeMs: () => KEPT_MS,
   });
-  const check = async (
-    { organization }: Principal,
-    { name, whose, quota, owner }: TokenBudget,
-  ): Promise<void> => {
+  const tell = createTeller(db, log);
+  const check = async ({ organization }: Principal, budget: TokenBudget): Promise<void> => {
+    const { name, whose, quota, owner } = budget;
     if (quota === undefined) return;
     const now = new Date();
     const month = now.toISOString().slice(0, 7);
@@ -55,6 +60,8 @@ export function createTokenBudgets(
     );
     if (used < quota) return;
     rateLimited.inc({ budget: "tokens" });
+    const { userId } = owner;
+    await tell(organization, { ...budget.of, organizationId: organization.id, userId, month, quota });
     throw new DomainError(
       "rate_limited",
       `The monthly budget of ${quota} tokens of this ${whose} is used up.`,
@@ -69,31 +76,55 @@ export function createTokenBudgets(
   };
 }
 
+/** Writes the event of each budget and month once; most of the refusals that follow find it in memory. */
+function createTeller(db: Database, log: Pick<Log, "warn">) {
+  const told = new Set<string>();
+  return async (organization: OrganizationKey, reached: ReachedBudget): Promise<void> => {
+    const name = `${reached.organizationId} ${reached.budget} ${reached.ownerId} ${reached.month}`;
+    if (told.has(name)) return;
+    if (told.size >= ENTRIES_MAX) told.clear();
+    told.add(name);
+    try {
+      await inTenant(db, organization, (sql) => tellBudgetReached(sql, reached));
+    } catch (error) {
+      told.delete(name);
+      log.warn(
+        { err: error, organization_id: organization.id },
+        "the event of a budget could not be written",
+      );
+    }
+  };
+}
+
 /** Widest first: the first that is used up is the one that the refusal names. */
 function budgetsOf({ organization, user, apiKeyId }: Principal, budgets: TokenBudgets): TokenBudget[] {
   const everybody = { organizationId: organization.id, userId: null, apiKeyId: null };
-  // Turns of a key count for its owner as well.
-  const ofKey = {
-    name: "key-tokens",
-    whose: "API key",
-    quota: budgets.monthlyTokensPerKey,
-    owner: { ...everybody, userId: user.id, apiKeyId },
-  };
-  return [
+  const widest: TokenBudget[] = [
     {
       name: "organization-tokens",
       whose: "organization",
+      of: { budget: "organization", ownerId: organization.id },
       quota: budgets.monthlyTokensPerOrganization,
       owner: everybody,
     },
     {
       name: "user-tokens",
       whose: "user",
+      of: { budget: "user", ownerId: user.id },
       quota: budgets.monthlyTokensPerUser,
       owner: { ...everybody, userId: user.id },
     },
-    ...(apiKeyId === null ? [] : [ofKey]),
   ];
+  if (apiKeyId === null) return widest;
+  const ofKey: TokenBudget = {
+    name: "key-tokens",
+    whose: "API key",
+    of: { budget: "api_key", ownerId: apiKeyId },
+    quota: budgets.monthlyTokensPerKey,
+    // Turns of a key count for its owner as well.
+    owner: { ...everybody, userId: user.id, apiKeyId },
+  };
+  return [...widest, ofKey];
 }
 
 function secondsLeft(now: Date): number {

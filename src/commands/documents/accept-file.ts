@@ -1,5 +1,6 @@
 /** Accepts a stored file at a path of a space. A file that is there already gets its next version. */
 import { authorize } from "../../auth/policy.ts";
+import type { ToldEvent } from "../../db/audit/append.ts";
 import { markRawFileDeleted } from "../../db/deletions/accept.ts";
 import { acceptNewDocument, replaceFile } from "../../db/documents/accept.ts";
 import { findDocument } from "../../db/documents/read.ts";
@@ -13,7 +14,7 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
-import { contentOf, newUpload, type StoredFile } from "./stored-file.ts";
+import { contentOf, newUpload, type StoredFile, uploadedEvent } from "./stored-file.ts";
 
 interface FileAtPath {
   readonly spaceId: string;
@@ -43,44 +44,69 @@ export async function acceptFile(
   const accepted = { object_name: dataObjectName(spaceId, path) };
   await inTenant(deps.db, organization, async (sql) => {
     await lockPath(sql, spaceId, path);
-    const documentId = await writeFile(sql, principal, file);
-    if ((await findDocument(sql, principal, documentId)) === undefined)
-      throw new DomainError("not_found", "Space not found");
+    const { id, rawFileId, version, removed } = await writeFile(sql, principal, file);
+    const document = await findDocument(sql, principal, id);
+    if (document === undefined) throw new DomainError("not_found", "Space not found");
     await requireWithinQuotas(sql, organization.id, deps.config.limits);
-    await recordChange(sql, caller, "files:create", { type: "document", id: documentId, spaceId });
+    const { fileType, size } = file.stored;
+    const uploaded = uploadedEvent({ rawFileId, folderId: document.folder_id, version, fileType, size });
+    await recordChange(sql, caller, "files:create", {
+      type: "document",
+      id,
+      spaceId,
+      events: [...removed, uploaded],
+    });
     await caller.keepAnswer?.(sql, accepted);
   });
   deps.dispatcher.wake({ id: organization.id, num: organization.num });
   return accepted;
 }
 
-/** @returns the id of the file's document: a new one, or that of the file at the path. */
+/** A document that is new, or that of the file at the path. */
+interface Written {
+  readonly id: string;
+  readonly rawFileId: string;
+  readonly version: number;
+  /** What made way for it. */
+  readonly removed: readonly ToldEvent[];
+}
+
 async function writeFile(
   sql: Sql,
   principal: Principal,
   { spaceId, path, stored }: FileAtPath,
-): Promise<string> {
+): Promise<Written> {
   const { organization, user } = principal;
   const occupant = await lockOccupant(sql, spaceId, path);
   if (occupant?.isFolder === true)
     throw new DomainError("bad_request", "A folder exists at the path already.");
   if (occupant !== undefined && occupant.document_id !== null) {
-    await replaceFile(sql, {
+    const version = await replaceFile(sql, {
       ...contentOf(stored),
       documentId: occupant.document_id,
       rawFileId: occupant.id,
       runId: newId(),
       userId: user.id,
     });
-    return occupant.document_id;
+    return { id: occupant.document_id, rawFileId: occupant.id, version, removed: [] };
   }
   // A file whose document was deleted is removed: a new document begins with a file of its own.
   if (occupant !== undefined)
     await markRawFileDeleted(sql, { organization, userId: user.id, targetId: occupant.id });
-  const documentId = newId();
-  await acceptNewDocument(
-    sql,
-    newUpload(principal, { documentId, spaceId, folderId: null, filename: nameOf(path), path, stored }),
-  );
-  return documentId;
+  const id = newId();
+  const filename = nameOf(path);
+  const upload = newUpload(principal, { documentId: id, spaceId, folderId: null, filename, path, stored });
+  await acceptNewDocument(sql, upload);
+  const removed: ToldEvent[] =
+    occupant === undefined
+      ? []
+      : [
+          {
+            type: "file.deleted",
+            resource_type: "file",
+            resource_id: occupant.id,
+            data: { document_id: null },
+          },
+        ];
+  return { id, rawFileId: upload.rawFileId, version: 1, removed };
 }

@@ -11,7 +11,7 @@ import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { requireParent } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
-import { newUpload, type StoredFile } from "./stored-file.ts";
+import { newUpload, type StoredFile, uploadedEvent } from "./stored-file.ts";
 
 interface Upload {
   readonly spaceId: string;
@@ -43,11 +43,14 @@ export async function acceptUpload(
       await requireParent(sql, principal, spaceId, folderId);
       await lockLiveFolder(sql, folderId);
     }
-    await acceptNewDocument(
-      sql,
-      newUpload(principal, { documentId, spaceId, folderId, filename, path, stored }),
-    );
-    await recordChange(sql, caller, "documents:create", { type: "document", id: documentId, spaceId });
+    const accepting = newUpload(principal, { documentId, spaceId, folderId, filename, path, stored });
+    await acceptNewDocument(sql, accepting);
+    await recordChange(sql, caller, "documents:create", {
+      type: "document",
+      id: documentId,
+      spaceId,
+      events: [uploadedEvent({ ...accepting, version: 1 })],
+    });
     const accepted = await findDocument(sql, principal, documentId);
     if (accepted === undefined) throw new DomainError("not_found", "Space not found");
     await requireWithinQuotas(sql, organization.id, deps.config.limits);

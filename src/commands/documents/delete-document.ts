@@ -32,6 +32,7 @@ export async function deleteDocument(
       type: "document",
       id,
       spaceId: document.space_id,
+      events: [{ type: "document.deleted", data: { folder_id: document.folder_id } }],
     });
   });
   deps.dispatcher.wakeDeletions(organization.id);

@@ -1,4 +1,5 @@
 /** A file that is in the object store and in no table yet, and what is written when it is accepted. */
+import type { ToldEvent } from "../../db/audit/append.ts";
 import type { AcceptedUpload } from "../../db/documents/accept.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
@@ -32,6 +33,26 @@ export function newUpload(
     runId: newId(),
     organizationId: organization.id,
     userId: user.id,
+  };
+}
+
+/** The event of a new file, or of the next version of one. */
+export function uploadedEvent(uploaded: {
+  readonly rawFileId: string;
+  readonly folderId: string | null;
+  readonly version: number;
+  readonly fileType: StoredFile["fileType"];
+  readonly size: number;
+}): ToldEvent {
+  return {
+    type: "document.uploaded",
+    data: {
+      file_id: uploaded.rawFileId,
+      folder_id: uploaded.folderId,
+      version: uploaded.version,
+      file_type: uploaded.fileType,
+      file_size: uploaded.size,
+    },
   };
 }
 

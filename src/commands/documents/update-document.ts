@@ -1,5 +1,6 @@
 /** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
 import { authorize } from "../../auth/policy.ts";
+import type { ToldEvent } from "../../db/audit/append.ts";
 import { moveDocument, readOwnMetadata, writeOwnMetadata } from "../../db/documents/change.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";
 import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
@@ -46,11 +47,25 @@ export async function updateDocument(
       type: "document",
       id,
       spaceId: document.space_id,
+      events: eventsOf(document, { metadata, folderId }),
     });
     return findDocument(sql, principal, id);
   });
   authorize(principal, "documents:update", changed);
   return changed;
+}
+
+/** A move is an event of its own, which a change of metadata in the same request precedes. */
+function eventsOf(
+  document: DocumentRow,
+  { metadata, folderId }: Pick<DocumentUpdate, "metadata" | "folderId">,
+): ToldEvent[] {
+  if (folderId === undefined || folderId === document.folder_id) return [{ type: "document.updated" }];
+  const moved: ToldEvent = {
+    type: "document.moved",
+    data: { folder_id: folderId, previous_folder_id: document.folder_id },
+  };
+  return metadata === undefined ? [moved] : [{ type: "document.updated" }, moved];
 }
 
 function mergeMetadata(

@@ -1,5 +1,6 @@
 /** Deletes a file with its document, or an empty path folder. Storage is freed in the background. */
 import { authorize } from "../../auth/policy.ts";
+import type { ToldEvent } from "../../db/audit/append.ts";
 import { markRawFileDeleted } from "../../db/deletions/accept.ts";
 import { findRawFile, lockDocumentOf, type RawFileRow } from "../../db/files/by-path.ts";
 import { deleteEmptyPathFolder } from "../../db/files/folders.ts";
@@ -35,9 +36,21 @@ export async function deleteFile(
     const file = await lockFile(sql, readAddress(spaceId, path));
     requireUnchanged(ifMatch, fileEtag(file));
     await remove(sql, caller, file);
-    await recordChange(sql, caller, "files:delete", { type: "file", id: file.id, spaceId });
+    await recordChange(sql, caller, "files:delete", {
+      type: "file",
+      id: file.id,
+      spaceId,
+      events: eventsOf(file),
+    });
   });
   deps.dispatcher.wakeDeletions(principal.organization.id);
+}
+
+/** The document of a file is deleted with it. */
+function eventsOf({ document_id: documentId }: RawFileRow): ToldEvent[] {
+  const deleted: ToldEvent = { type: "file.deleted", data: { document_id: documentId } };
+  if (documentId === null) return [deleted];
+  return [{ type: "document.deleted", resource_type: "document", resource_id: documentId }, deleted];
 }
 
 /** Waits for a replacement or deletion of the file that is under way, and reads the file as it is then. */

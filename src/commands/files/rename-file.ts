@@ -1,10 +1,11 @@
 /** Renames or moves a file, or all files under a prefix, to another path of the space. */
 import { authorize } from "../../auth/policy.ts";
+import type { ToldEvent } from "../../db/audit/append.ts";
 import { findRawFile, lockAllPaths } from "../../db/files/by-path.ts";
 import { moveFile, movePrefix } from "../../db/files/moves.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { readAddress } from "../../domain/paths.ts";
+import { nameOf, readAddress } from "../../domain/paths.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -32,27 +33,39 @@ export async function renameFile(
   authorize(principal, "files:rename", { space_id: spaceId }, "Space not found");
   await inTenant(deps.db, principal.organization, async (sql) => {
     await lockAllPaths(sql, spaceId);
-    const id = await move(sql, { spaceId, oldPath, newPath });
-    await recordChange(sql, caller, "files:rename", { type: "file", id, spaceId });
+    const { id, events } = await move(sql, { spaceId, oldPath, newPath });
+    await recordChange(sql, caller, "files:rename", { type: "file", id, spaceId, events });
   });
 }
 
-/** @returns the id of the one file that was moved, or null if it was all under a prefix. */
-async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promise<string | null> {
+interface Move {
+  /** Null if it was all under a prefix. */
+  readonly id: string | null;
+  readonly events: readonly ToldEvent[];
+}
+
+async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promise<Move> {
   if (oldPath.endsWith("/")) return moveAll(sql, spaceId, oldPath, newPath);
   const file = await findRawFile(sql, readAddress(spaceId, oldPath));
   if (file === undefined) throw fileNotFound();
-  if (file.path === newPath) return file.id;
+  if (file.path === newPath) return { id: file.id, events: [] };
   const isPathFolder = file.object_key === null;
   if (isPathFolder) return moveAll(sql, spaceId, `${file.path}/`, `${newPath}/`);
   if (!(await moveFile(sql, file, newPath))) throw fileNotFound();
-  return file.id;
+  const { id, document_id: documentId } = file;
+  const renamed: ToldEvent = { type: "file.renamed", data: { document_id: documentId } };
+  const isNameKept = documentId === null || nameOf(file.path) === nameOf(newPath);
+  if (isNameKept) return { id, events: [renamed] };
+  return {
+    id,
+    events: [renamed, { type: "document.updated", resource_type: "document", resource_id: documentId }],
+  };
 }
 
-async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<null> {
+async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<Move> {
   if (newPrefix !== oldPrefix && newPrefix.startsWith(oldPrefix))
     throw new DomainError("bad_request", "A folder cannot be moved below itself.");
   const moved = await movePrefix(sql, spaceId, oldPrefix, newPrefix);
   if (moved === 0) throw fileNotFound();
-  return null;
+  return { id: null, events: [{ type: "file.renamed", data: { count: moved } }] };
 }

@@ -1,4 +1,5 @@
 /** Renames a folder, or moves it with all that is in it to another place in its space. */
+import type { ToldEvent } from "../../db/audit/append.ts";
 import {
   findFolder,
   type FolderRow,
@@ -40,11 +41,26 @@ export async function updateFolder(
     if (parentFolderId !== undefined && parentFolderId !== null)
       await requireMovable(sql, principal, found, parentFolderId);
     await writeFolder(sql, found.id, { name, parent_folder_id: parentFolderId });
-    await recordChange(sql, caller, "folders:update", { type: "folder", id, spaceId: found.home_space_id });
+    await recordChange(sql, caller, "folders:update", {
+      type: "folder",
+      id,
+      spaceId: found.home_space_id,
+      events: [eventOf(found, parentFolderId)],
+    });
     return findFolder(sql, principal.reach, found.id);
   });
   authorizeFolder(principal, "folders:write", folder);
   return folder;
+}
+
+/** A move names both places; the documents below keep their folders, and have no events of their own. */
+function eventOf(folder: FolderRow, parentId: string | null | undefined): ToldEvent {
+  const before = folder.parent_folder_id;
+  if (parentId === undefined || parentId === before) return { type: "folder.updated" };
+  return {
+    type: "folder.updated",
+    data: { parent_folder_id: parentId, previous_parent_folder_id: before },
+  };
 }
 
 async function requireMovable(

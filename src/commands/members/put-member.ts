@@ -54,7 +54,11 @@ export async function putMember(
       role,
     });
     const action = isNew ? "members:create" : "members:update";
-    await recordChange(sql, caller, action, { type: "user", id: userId });
+    await recordChange(sql, caller, action, {
+      type: "user",
+      id: userId,
+      events: [{ type: isNew ? "member.added" : "member.updated", data: { role } }],
+    });
     const member = await findMember(sql, organization.id, userId);
     return { member: member!, isNew };
   });

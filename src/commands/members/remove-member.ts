@@ -29,8 +29,15 @@ export async function removeMember(
     await lockMembers(sql, organization.id);
     await requireMember(sql, organization.id, userId);
     await requireAnotherAdmin(sql, organization.id, userId);
-    await writeRemoval(sql, organization, userId);
-    await recordChange(sql, caller, "members:delete", { type: "user", id: userId });
+    const keyIds = await writeRemoval(sql, organization, userId);
+    await recordChange(sql, caller, "members:delete", {
+      type: "user",
+      id: userId,
+      events: [
+        ...keyIds.map((id) => ({ type: "key.revoked", resource_type: "api_key", resource_id: id }) as const),
+        { type: "member.removed" },
+      ],
+    });
   });
   deps.authenticator.forgetUser(userId);
 }

@@ -38,11 +38,17 @@ export async function putSpaceMember(
     const user = await requireMember(sql, organization.id, userId);
     const before = await findSpaceMember(sql, space.id, user.user_id);
     await setSpaceRole(sql, organization, { spaceId: space.id, userId: user.user_id, role });
-    const action = before === undefined ? "space_members:create" : "space_members:update";
-    await recordChange(sql, caller, action, { type: "user", id: user.user_id, spaceId: space.id });
+    const isNew = before === undefined;
+    const action = isNew ? "space_members:create" : "space_members:update";
+    await recordChange(sql, caller, action, {
+      type: "user",
+      id: user.user_id,
+      spaceId: space.id,
+      events: [{ type: isNew ? "space.member_added" : "space.member_updated", data: { role } }],
+    });
     return {
       member: { user_id: user.user_id, email: user.email, name: user.name, role },
-      isNew: before === undefined,
+      isNew,
     };
   });
   deps.authenticator.forgetUser(userId);

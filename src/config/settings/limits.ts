@@ -71,4 +71,12 @@ export const LIMITS = {
   MONTHLY_TOKENS_PER_KEY: quota
     .optional()
     .register(ABOUT, { what: `${MONTHLY} each key`, unset: UNBOUNDED, readBy: ["API"] }),
+  EVENT_RETENTION_DAYS: integer(4, 365)
+    .default(30)
+    .register(ABOUT, {
+      what:
+        "for how many days events and the records of their deliveries are kept; a delivery is attempted for " +
+        "three",
+      readBy: ["worker"],
+    }),
 } as const;

@@ -108,6 +108,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
     ],
   }),
   batches: tenant(BY_ID, { system: ALL }),
+  budgets_reached: tenant(BY_ID, { app: "select, insert", system: "select, delete" }),
   chunks: tenant(BY_ID),
   claim_turns: tenant(BY_ID, { system: ALL }),
   claims: tenant(BY_ID, { system: ALL }),

@@ -26,6 +26,7 @@ export interface ToldEvent {
   readonly type: EventType;
   readonly resource_type?: string;
   readonly resource_id?: string;
+  readonly space_id?: string;
   /** Ids, states, codes and counts; never text and never names. */
   readonly data?: Readonly<Record<string, string | number | boolean | null>>;
 }

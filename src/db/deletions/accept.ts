@@ -36,7 +36,7 @@ async function writeOutbox(
  */
 export async function markDocumentDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const marked = await hideDocuments(sql, accepted.organization.num, [accepted.targetId]);
-  if (marked === 0) return false;
+  if (marked.length === 0) return false;
   await sql.query(
     `update raw_files
      set document_id = null
@@ -113,13 +113,13 @@ export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<bo
 /**
  * Marks documents as deleted, takes them out of search and of their space's statistics, and cancels their
  * runs. Idempotent.
- * @returns how many were not marked before.
+ * @returns the ids of those that were not marked before.
  */
 export async function hideDocuments(
   sql: Sql,
   organizationNum: number,
   documentIds: readonly string[],
-): Promise<number> {
+): Promise<readonly string[]> {
   const { rows } = await sql.query<{ id: string }>(
     `with locked as (
        select id
@@ -157,7 +157,7 @@ export async function hideDocuments(
   );
   const marked = rows.map((row) => row.id);
   if (marked.length > 0) await endActiveRuns(sql, marked, "cancelled", "The document was deleted.");
-  return marked.length;
+  return marked;
 }
 
 interface PendingDeletion extends LeasedRow {

@@ -1,4 +1,5 @@
 /** All SQL that finds and counts what is left of a deletion's target. */
+import { noteTenantEvents } from "../events/noted.ts";
 import type { Sql } from "../pool.ts";
 import { type DeletionKind, hideDocuments } from "./accept.ts";
 import type { Deletion } from "./purge.ts";
@@ -49,8 +50,38 @@ export async function takeDocuments(
     limit,
   ]);
   const unmarked = rows.filter((row) => row.deleted_at === null).map((row) => row.id);
-  if (unmarked.length > 0) await hideDocuments(sql, organizationNum, unmarked);
+  if (unmarked.length > 0) {
+    const hidden = await hideDocuments(sql, organizationNum, unmarked);
+    if (deletion.kind === "folder") await tellDeleted(sql, deletion, hidden);
+  }
   return rows.map((row) => row.id);
+}
+
+/**
+ * Writes an event for each document that goes with its folder, in the name of whoever deleted the folder. What
+ * goes with a space has none: nobody reaches it any more.
+ */
+async function tellDeleted(sql: Sql, deletion: Deletion, documentIds: readonly string[]): Promise<void> {
+  noteTenantEvents(sql);
+  await sql.query(
+    `insert into events (
+       organization_id, type, space_id, resource_type, resource_id, actor_id, auth_method, data, audience
+     )
+     select document.organization_id,
+            'document.deleted',
+            document.space_id,
+            'document',
+            document.id,
+            deletion.created_by,
+            case when deletion.created_by is null then 'system' else 'jwt' end,
+            jsonb_build_object('folder_id', document.folder_id, 'deleted_folder_id', deletion.target_id),
+            'space'
+     from documents document
+     join deletions deletion on deletion.id = $1
+     where document.id = any($2::uuid[])
+     order by document.id`,
+    [deletion.id, documentIds],
+  );
 }
 
 /** Reads at most `$2` raw files of the target `$1` that have no document; null if a kind has none. */

@@ -124,8 +124,9 @@ type ReplacedFile = Pick<
  * Gives the document's file new content and queues a run that makes it the document's next version. Search
  * serves the current version until that run is published. The caller has locked the path and the document,
  * and has checked that neither is deleted.
+ * @returns the number of that version.
  */
-export async function replaceFile(sql: Sql, upload: ReplacedFile): Promise<void> {
+export async function replaceFile(sql: Sql, upload: ReplacedFile): Promise<number> {
   const { rowCount } = await sql.query({
     name: "uploads.replace",
     text: `with file as (
@@ -172,4 +173,8 @@ export async function replaceFile(sql: Sql, upload: ReplacedFile): Promise<void>
   });
   if (rowCount !== 1 || !isQueued)
     throw new Error(`document ${upload.documentId} was not replaced, although it was locked`);
+  const { rows } = await sql.query<{ version: number }>("select version from pipeline_runs where id = $1", [
+    upload.runId,
+  ]);
+  return rows[0]!.version;
 }

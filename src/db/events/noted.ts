@@ -7,14 +7,38 @@ import type { Sql } from "../sql.ts";
 
 type Listener = (organizationId: string) => void;
 
-const noted = new WeakMap<Sql, Set<string>>();
+/** What is known of a transaction. A pool gives its connection to other transactions afterwards. */
+interface Transaction {
+  readonly noted: Set<string>;
+  /** The one organization that it sees, if it is a tenant's. */
+  tenantId?: string;
+}
+
+const transactions = new WeakMap<Sql, Transaction>();
 const listeners = new WeakMap<pg.Pool, Listener>();
+
+function transactionOf(sql: Sql): Transaction {
+  const known = transactions.get(sql);
+  if (known !== undefined) return known;
+  const begun: Transaction = { noted: new Set() };
+  transactions.set(sql, begun);
+  return begun;
+}
+
+/** Says whose transaction it is, for {@link noteTenantEvents}. */
+export function setTenantOf(sql: Sql, organizationId: string): void {
+  transactionOf(sql).tenantId = organizationId;
+}
 
 /** Says that the transaction writes events of the organization. If it fails, nothing comes of it. */
 export function noteEvents(sql: Sql, organizationId: string): void {
-  const organizations = noted.get(sql) ?? new Set();
-  organizations.add(organizationId);
-  noted.set(sql, organizations);
+  transactionOf(sql).noted.add(organizationId);
+}
+
+/** {@link noteEvents} for statements that do not know the organization. Outside of a tenant's transaction nothing. */
+export function noteTenantEvents(sql: Sql): void {
+  const { noted, tenantId } = transactionOf(sql);
+  if (tenantId !== undefined) noted.add(tenantId);
 }
 
 /** Calls `listener` for each organization after the commit of a transaction that was noted. */
@@ -22,10 +46,15 @@ export function onNotedEvents(pools: Iterable<pg.Pool>, listener: Listener): voi
   for (const pool of pools) listeners.set(pool, listener);
 }
 
-/** Call it after the commit. */
+/** Call it after the commit, and `forgetNoted` in any case. */
 export function tellNoted(pool: pg.Pool, sql: Sql): void {
-  const organizations = noted.get(sql);
-  if (organizations === undefined) return;
+  const noted = transactions.get(sql)?.noted;
+  if (noted === undefined) return;
   const listener = listeners.get(pool);
-  for (const organizationId of organizations) listener?.(organizationId);
+  for (const organizationId of noted) listener?.(organizationId);
+}
+
+/** Call it when the transaction is over, before its connection serves another. */
+export function forgetNoted(sql: Sql): void {
+  transactions.delete(sql);
 }

@@ -30,9 +30,28 @@ export async function placeEvents(db: Database, organizationId: string): Promise
 export async function findUnplaced(db: Database, limit: number): Promise<string[]> {
   const { rows } = await queryOnce<{ organization_id: string }>(
     db.system,
-    `select distinct organization_id
-     from events
-     where position is null
+    `with recursive unplaced as (
+       (
+         select organization_id
+         from events
+         where position is null
+         order by organization_id
+         limit 1
+       )
+       union all
+       select next.organization_id
+       from unplaced
+       cross join lateral (
+         select organization_id
+         from events
+         where position is null
+           and organization_id > unplaced.organization_id
+         order by organization_id
+         limit 1
+       ) next
+     )
+     select organization_id
+     from unplaced
      limit $1`,
     [limit],
   );

@@ -64,8 +64,9 @@ export async function replaceKeyText(
  * Ends the key's present text and all earlier ones at once, unless the present one is `hash` already. Ended
  * texts are remembered, so that no provisioning file brings them back. Idempotent. The caller must have
  * locked the key's row, and writes `hash` to it after this.
+ * @returns whether the key had another text.
  */
-export async function supersedeKeyText(sql: Sql, keyId: string, hash: Buffer): Promise<void> {
+export async function supersedeKeyText(sql: Sql, keyId: string, hash: Buffer): Promise<boolean> {
   const { rowCount } = await sql.query(
     `insert into superseded_keys (hash, api_key_id, organization_id, valid_until)
      select hash, id, organization_id, now()
@@ -76,7 +77,9 @@ export async function supersedeKeyText(sql: Sql, keyId: string, hash: Buffer): P
      set valid_until = least(superseded_keys.valid_until, excluded.valid_until)`,
     [keyId, hash],
   );
-  if (rowCount !== 0) await endOlderTexts(sql, keyId);
+  if (rowCount === 0) return false;
+  await endOlderTexts(sql, keyId);
+  return true;
 }
 
 async function endOlderTexts(sql: Sql, keyId: string): Promise<void> {

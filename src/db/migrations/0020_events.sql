@@ -5,7 +5,23 @@
 
 create table events (
   num bigint generated always as identity primary key,
-  id uuid not null default gen_random_uuid(),
+  -- A UUIDv7 (RFC 9562): the milliseconds since the epoch, the version, and random bits.
+  id uuid not null default encode(
+    set_bit(
+      set_bit(
+        overlay(
+          uuid_send(gen_random_uuid())
+          placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+          from 1 for 6
+        ),
+        52,
+        1
+      ),
+      53,
+      1
+    ),
+    'hex'
+  )::uuid,
   organization_id uuid not null references organizations,
   -- From 1, without gaps within the organization; null until the event is placed.
   position bigint,
@@ -34,8 +50,15 @@ create table events (
 create index events_unplaced on events (organization_id, num) where position is null;
 create unique index events_order on events (organization_id, position) where position is not null;
 create index events_of_resource on events (organization_id, resource_id, position) where position is not null;
--- For retention.
+-- For those who ask for a stretch of time.
 create index events_age on events using brin (occurred_at);
+-- Each event is updated once, when it is placed: what that leaves behind in `events_unplaced` is read by every
+-- later placement until it is vacuumed.
+alter table events set (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 20000,
+  autovacuum_vacuum_cost_delay = 0
+);
 call protect_tenant_table('events');
 revoke update, delete on events from holdfast_app;
 create policy system on events to holdfast_system using (true) with check (true);
@@ -52,8 +75,23 @@ revoke insert, update, delete on event_positions from holdfast_app;
 create policy system on event_positions to holdfast_system using (true) with check (true);
 grant select, insert, update, delete on event_positions to holdfast_system;
 
+-- The monthly budgets of tokens that were found used up, each once, whichever process finds it first.
+create table budgets_reached (
+  organization_id uuid not null references organizations,
+  budget text not null,
+  -- The organization, the user or the key whose budget it is.
+  owner_id uuid not null,
+  month date not null,
+  primary key (organization_id, budget, owner_id, month)
+);
+call protect_tenant_table('budgets_reached');
+revoke update, delete on budgets_reached from holdfast_app;
+create policy system on budgets_reached to holdfast_system using (true) with check (true);
+grant select, delete on budgets_reached to holdfast_system;
+
 -- Places at most `at_most` committed events of the organization behind those that are placed already, in the
--- order in which they were written, and tells listeners. Idempotent; several processes may call it at once.
+-- order in which they were written, and tells listeners. Idempotent; several processes may call it at once. Its
+-- transaction is `read committed`: each statement sees what was committed before it began.
 -- @returns how many it placed.
 create function place_events(of_organization uuid, at_most int) returns int
   language plpgsql set search_path = public, pg_temp as $$
@@ -61,9 +99,12 @@ declare
   last bigint;
   placed int;
 begin
-  insert into event_positions (organization_id) values (of_organization) on conflict do nothing;
   select last_position into last from event_positions where organization_id = of_organization for update;
-  -- A statement of its own, so that it sees what was committed before the lock was taken.
+  if not found then
+    insert into event_positions (organization_id) values (of_organization) on conflict do nothing;
+    select last_position into last from event_positions where organization_id = of_organization for update;
+  end if;
+  -- A statement of its own, so that it sees what the last one who had the lock has placed.
   with unplaced as (
     select num,
            row_number() over (order by num) as ordinal
@@ -109,7 +150,7 @@ create function callers_of_space(of_space uuid) returns uuid[] language sql stab
             select from api_key_spaces scope where scope.api_key_id = key.id and scope.space_id = of_space
           )
         )
-        and not (space.is_private and key.created_by <> key.user_id)
+        and not (space.is_private and coalesce(key.created_by <> key.user_id, false))
     ) caller);
 
 -- The event that a change is, by the action and the resource of its audit row; null if it is none, or if the
@@ -159,8 +200,9 @@ create function audience_of_event(type text) returns text language sql immutable
   end;
 
 -- As before, and each successful change becomes an event, or the events that its row names: `events`, a list
--- of {type, resource_type, resource_id, data}, of which the row of the change gives what is left out.
--- Processes of the version before name none.
+-- of {type, resource_type, resource_id, space_id, data}, of which the row of the change gives what is left out.
+-- Processes of the version before name none. Most rows are reads, which become none and cost a look at their
+-- action.
 create or replace function append_audit_rows(entries jsonb) returns void language plpgsql volatile
   security definer set search_path = public, pg_temp as $$
 begin
@@ -176,7 +218,7 @@ begin
     organization_id, type, space_id, resource_type, resource_id,
     actor_id, auth_method, api_key_id, request_id, data, audience, user_id, listed_ids
   )
-  select change.organization_id, told.type, change.space_id, told.resource_type, told.resource_id,
+  select change.organization_id, told.type, told.space_id, told.resource_type, told.resource_id,
          change.actor_id, change.auth_method, change.api_key_id, change.request_id, told.data,
          audience_of_event(told.type),
          case
@@ -188,23 +230,23 @@ begin
          end,
          case when told.type = 'space.deleted' then callers_of_space(told.resource_id) else '{}' end
   from jsonb_array_elements(entries) with ordinality as entry (value, ordinal)
-  cross join jsonb_populate_record(null::audit_log, entry.value) as change
   cross join lateral (
-    select event_of_change(change.action, change.resource_type) as type,
-           change.resource_type,
-           change.resource_id::uuid,
-           '{}'::jsonb as data
-    where not entry.value ? 'events'
-      and event_of_change(change.action, change.resource_type) is not null
-    union all
-    select event.value ->> 'type',
-           coalesce(event.value ->> 'resource_type', change.resource_type),
-           coalesce(event.value ->> 'resource_id', change.resource_id)::uuid,
-           coalesce(event.value -> 'data', '{}')
-    from jsonb_array_elements(coalesce(entry.value -> 'events', '[]')) as event (value)
+    select event_of_change(entry.value ->> 'action', entry.value ->> 'resource_type') as type
+  ) by_default
+  cross join jsonb_populate_record(null::audit_log, entry.value) as change
+  cross join jsonb_array_elements(
+    coalesce(entry.value -> 'events', jsonb_build_array(jsonb_build_object('type', by_default.type)))
+  ) with ordinality as event (value, ordinal)
+  cross join lateral (
+    select event.value ->> 'type' as type,
+           coalesce((event.value ->> 'space_id')::uuid, change.space_id) as space_id,
+           coalesce(event.value ->> 'resource_type', change.resource_type) as resource_type,
+           coalesce(event.value ->> 'resource_id', change.resource_id)::uuid as resource_id,
+           coalesce(event.value -> 'data', '{}') as data
   ) told
-  where change.outcome = 'success'
-  order by entry.ordinal;
+  where entry.value ->> 'outcome' = 'success'
+    and (by_default.type is not null or entry.value ? 'events')
+  order by entry.ordinal, event.ordinal;
 end $$;
 
 -- How a run ends or that it waits, whoever writes it: every path of this version and of the one before. Runs

@@ -1,7 +1,7 @@
 /** Brings the database to what a provisioning file says. */
 import { ProvisionError } from "../../domain/tenancy/provision-error.ts";
 import type { ProvisionFile, ProvisionOrganization } from "../../domain/tenancy/provision-file.ts";
-import { appendAudit } from "../audit/append.ts";
+import { appendAudit, type ToldEvent } from "../audit/append.ts";
 import { type Database, inTransaction, type OrganizationKey, type Sql } from "../pool.ts";
 import type { KeyMaker } from "./keys.ts";
 import { locate, type ProvisionChange, type Run, save } from "./rows.ts";
@@ -76,7 +76,15 @@ export async function provisionWithin(
   maker: KeyMaker,
 ): Promise<ProvisionResult> {
   await lockProvisioning(sql);
-  const run: Run = { sql, mistakes: [], warnings: [], changes: new Map(), created: 0, updated: 0 };
+  const run: Run = {
+    sql,
+    mistakes: [],
+    warnings: [],
+    changes: new Map(),
+    events: new Map(),
+    created: 0,
+    updated: 0,
+  };
   const keys: MadeKey[] = [];
   const organizations: OrganizationKey[] = [];
   for (const [index, organization] of file.organizations.entries()) {
@@ -87,7 +95,9 @@ export async function provisionWithin(
     organizations.push(scope.organization);
     const users = organization.users ?? [];
     keys.push(...(await provisionKeysOfUsers(run, maker, scope, { path, users })));
-    if (run.created + run.updated > changesBefore) await auditProvisioning(sql, scope.organization);
+    if (run.created + run.updated > changesBefore)
+      await auditProvisioning(sql, scope.organization, [...run.events.values()]);
+    run.events.clear();
   }
   if (run.mistakes.length > 0) throw new ProvisionError(run.mistakes);
   const changes = [...run.changes.values()];
@@ -95,7 +105,11 @@ export async function provisionWithin(
   return { created: run.created, updated: run.updated, keys, warnings: run.warnings, changes, unnamed };
 }
 
-async function auditProvisioning(sql: Sql, organization: OrganizationKey): Promise<void> {
+async function auditProvisioning(
+  sql: Sql,
+  organization: OrganizationKey,
+  events: readonly ToldEvent[],
+): Promise<void> {
   const entry = {
     action: "organization:provision",
     resource_type: "organization",
@@ -103,6 +117,7 @@ async function auditProvisioning(sql: Sql, organization: OrganizationKey): Promi
     space_id: null,
     request_id: null,
     outcome: "success",
+    events,
   } as const;
   await appendAudit(sql, { authMethod: "system", organization }, entry);
 }

@@ -73,9 +73,14 @@ export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): 
   }
   run.warnings.push(...warningsOf(known, named.path));
   const isKept = known.is_revoked || (known.is_superseded && !fileStillDecides(known, named));
-  const isChanged =
-    !isKept && (await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded }));
-  noteChange(run, { ...changeOfKey(named, known.id), outcome: isChanged ? "changed" : "unchanged" });
+  const { isChanged, isRolled } = isKept
+    ? { isChanged: false, isRolled: false }
+    : await updateKey(run, { named, maker, id: known.id, hasText: !known.is_superseded });
+  noteChange(
+    run,
+    { ...changeOfKey(named, known.id), outcome: isChanged ? "changed" : "unchanged" },
+    isRolled ? { type: "key.rolled", resource_type: "api_key", resource_id: known.id } : undefined,
+  );
   return undefined;
 }
 
@@ -161,7 +166,11 @@ async function addKey(
     createdBy: null,
     allowedCidrs: key.allowed_cidrs ?? null,
   });
-  noteChange(run, { ...changeOfKey(named, id), outcome: "made" });
+  noteChange(
+    run,
+    { ...changeOfKey(named, id), outcome: "made" },
+    { type: "key.created", resource_type: "api_key", resource_id: id },
+  );
   return hash === null ? text : undefined;
 }
 
@@ -176,7 +185,7 @@ interface Update {
 async function updateKey(
   run: Run,
   { named: { organization, key, spaces }, maker, id, hasText }: Update,
-): Promise<boolean> {
+): Promise<{ readonly isChanged: boolean; readonly isRolled: boolean }> {
   const text = hasText ? key.key : undefined;
   const wanted = {
     name: key.name,
@@ -188,9 +197,9 @@ async function updateKey(
     allowed_cidrs: key.allowed_cidrs,
     all_spaces: spaces === undefined ? undefined : spaces === null,
   };
-  if (wanted.hash !== undefined) await supersedeKeyText(run.sql, id, wanted.hash);
+  const isRolled = wanted.hash !== undefined && (await supersedeKeyText(run.sql, id, wanted.hash));
   const fields = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const isChanged = await updateRow(run.sql, "api_keys", id, fields);
   const isNarrowed = spaces !== undefined && (await setKeySpaces(run.sql, organization, id, spaces ?? []));
-  return isChanged || isNarrowed;
+  return { isChanged: isChanged || isNarrowed, isRolled };
 }

@@ -1,6 +1,8 @@
 /** Finds the rows that a provisioning file names, and adds or updates them. */
 import { newId } from "../../domain/ids.ts";
+import type { ToldEvent } from "../audit/append.ts";
 import type { Sql } from "../pool.ts";
+import { eventOfRow } from "./events.ts";
 
 /** The state of applying one file: its transaction, what it did so far, and what it found wrong. */
 export interface Run {
@@ -9,6 +11,8 @@ export interface Run {
   readonly warnings: string[];
   /** Everything that the file names, in its order, by path and id; also what stayed as it is. */
   readonly changes: Map<string, ProvisionChange>;
+  /** The events of the organization that is being provisioned, by the same keys as `changes`. */
+  readonly events: Map<string, ToldEvent>;
   created: number;
   updated: number;
 }
@@ -23,14 +27,17 @@ export interface ProvisionChange {
 }
 
 /**
- * Counts a change and keeps it for the report. Several changes of one row appear there as the first of them.
+ * Counts a change and keeps it for the report, with its event if it is one. Several changes of one row appear
+ * there as the first of them.
  */
-export function noteChange(run: Run, change: ProvisionChange): void {
+export function noteChange(run: Run, change: ProvisionChange, event?: ToldEvent): void {
   if (change.outcome === "made") run.created += 1;
   if (change.outcome === "changed") run.updated += 1;
   const key = `${change.path} ${change.id}`;
   const before = run.changes.get(key);
-  if (before === undefined || before.outcome === "unchanged") run.changes.set(key, change);
+  if (before !== undefined && before.outcome !== "unchanged") return;
+  run.changes.set(key, change);
+  if (event !== undefined && change.outcome !== "unchanged") run.events.set(key, event);
 }
 
 /** Values by column. A column that is missing stays as it is. */
@@ -138,6 +145,8 @@ export interface Located {
   readonly isNew: boolean;
   /** Whether it is a user who was removed and is named again. */
   readonly isGone: boolean;
+  /** Its organization, or an agent's space. */
+  readonly parentId: string | null;
 }
 
 /**
@@ -158,10 +167,10 @@ export async function locate(run: Run, table: Table, named: Named): Promise<Loca
     return undefined;
   }
   const found = sameId ?? sameName;
-  const { path, name } = named;
+  const { path, name, parentId } = named;
   return found === undefined
-    ? { path, name, id: named.id ?? newId(), isNew: true, isGone: false }
-    : { path, name, id: found.id, isNew: false, isGone: found.is_gone };
+    ? { path, name, id: named.id ?? newId(), isNew: true, isGone: false, parentId }
+    : { path, name, id: found.id, isNew: false, isGone: found.is_gone, parentId };
 }
 
 function mistakeById(
@@ -218,11 +227,12 @@ export async function save(
   const fields = Object.fromEntries(Object.entries(row.fields).filter(([, value]) => value !== undefined));
   if (located.isNew) {
     await insertRow(run.sql, table, { id: located.id, ...row.defaults, ...fields });
-    noteChange(run, { ...changeOf(table, located), outcome: "made" });
+    noteChange(run, { ...changeOf(table, located), outcome: "made" }, eventOfRow(table, located));
     return true;
   }
   const isChanged = await updateRow(run.sql, table, located.id, fields);
-  noteChange(run, { ...changeOf(table, located), outcome: isChanged ? "changed" : "unchanged" });
+  const outcome = isChanged ? "changed" : "unchanged";
+  noteChange(run, { ...changeOf(table, located), outcome }, eventOfRow(table, located));
   return isChanged;
 }
 

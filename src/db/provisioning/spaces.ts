@@ -56,19 +56,27 @@ async function provisionMember(
   space: Located,
   { userId, email, role }: NamedMember,
 ): Promise<void> {
-  const { rowCount } = await run.sql.query(
+  const { rows } = await run.sql.query<{ is_new: boolean }>(
     `insert into space_members (space_id, user_id, organization_id, role)
      values ($1, $2, $3, $4)
      on conflict (space_id, user_id) do update
      set role = excluded.role
-     where space_members.role <> excluded.role`,
+     where space_members.role <> excluded.role
+     returning (xmax = 0) as is_new`,
     [space.id, userId, scope.organization.id, role],
   );
-  noteChange(run, {
+  const change = {
     path: `${space.path}.members.${email}`,
     id: `${space.id} ${userId}`,
     what: `${role} ${email} of space ${space.name}`,
-    outcome: rowCount === 1 ? "changed" : "unchanged",
+    outcome: rows.length === 1 ? "changed" : "unchanged",
+  } as const;
+  noteChange(run, change, {
+    type: rows[0]?.is_new === true ? "space.member_added" : "space.member_updated",
+    resource_type: "user",
+    resource_id: userId,
+    space_id: space.id,
+    data: { role },
   });
 }
 

@@ -58,5 +58,10 @@ async function confirmEmail(run: Run, located: Located, { id, email }: Provision
        and ($2 or lower(confirmed_email) = lower($3))`,
     [located.id, id !== undefined, email],
   );
-  if (rowCount === 1) noteChange(run, { ...changeOf("users", located), outcome: "changed" });
+  if (rowCount === 1)
+    noteChange(
+      run,
+      { ...changeOf("users", located), outcome: "changed" },
+      { type: "member.updated", resource_type: "user", resource_id: located.id },
+    );
 }

@@ -2,6 +2,7 @@
  * All SQL by which an attempt of an activity takes the members of a claim, writes their outcome, and releases
  * them.
  */
+import { noteTenantEvents } from "../events/noted.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { MAX_ISOLATED_LOSSES, type RunError } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
@@ -107,6 +108,7 @@ export async function beginAttempt(
 }
 
 async function suspectLostMembers(sql: Sql, claimId: string): Promise<void> {
+  noteTenantEvents(sql);
   await sql.query(
     `update pipeline_runs run
      set suspected = true,
@@ -191,6 +193,7 @@ export async function recordWaiting(
   waiting: readonly Wait[],
   nextAttemptMs: number,
 ): Promise<string[]> {
+  noteTenantEvents(sql);
   const { rows } = await sql.query<{ id: string; waiting_attempts: number }>(
     `update pipeline_runs run
      set attempt_id = null,
@@ -224,6 +227,7 @@ export async function recordFailures(
   fence: Fence,
   failures: ReadonlyArray<{ id: string; error: RunError }>,
 ): Promise<void> {
+  noteTenantEvents(sql);
   await sql.query(
     `update pipeline_runs run
      set status = 'failed',

@@ -1,4 +1,5 @@
 /** All SQL of one step of a batch's workflow. */
+import { noteTenantEvents } from "../events/noted.ts";
 import {
   BATCH_WINDOW_RUNS,
   type BatchStatus,
@@ -84,6 +85,7 @@ async function countOpenRuns(sql: Sql, batchId: string): Promise<{ open: number;
 }
 
 async function endBatch(sql: Sql, batchId: string): Promise<void> {
+  noteTenantEvents(sql);
   await sql.query(
     `update batches
      set status = case when status = 'cancelled' then status else 'completed' end,

@@ -1,6 +1,7 @@
 /**
  * Publishes runs: makes each the version that search serves, and takes the previous version out of search.
  */
+import { noteTenantEvents } from "../events/noted.ts";
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import { closeClaimIfDone } from "./claim.ts";
 import type { Fence } from "./attempt.ts";
@@ -115,6 +116,7 @@ export async function flipPublished(
   claimId: string,
   runs: readonly Publishable[],
 ): Promise<void> {
+  noteTenantEvents(sql);
   const replaced = runs.filter((run) => run.old_run_num !== null && run.old_run_num !== run.run_num);
   await adjustStatistics(sql, organizationNum, runs);
   await sql.query({

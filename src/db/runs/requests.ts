@@ -1,4 +1,5 @@
 /** All SQL that queues runs, and that cancels them on request. */
+import { noteTenantEvents } from "../events/noted.ts";
 import type { Priority, Trigger } from "../../domain/work/processing.ts";
 import { traceparent } from "../../telemetry/span.ts";
 import type { Sql } from "../pool.ts";
@@ -149,6 +150,7 @@ export async function endActiveRuns(
   code: "superseded" | "cancelled",
   message: string,
 ): Promise<void> {
+  noteTenantEvents(sql);
   await sql.query(
     `update pipeline_runs
      set ${CANCELLED}
@@ -162,6 +164,7 @@ const BY_REQUEST = ["cancelled", "The run was cancelled."];
 
 /** Cancels the run if it is active. @returns whether it was. */
 export async function cancelRun(sql: Sql, runId: string): Promise<boolean> {
+  noteTenantEvents(sql);
   const { rowCount } = await sql.query(
     `update pipeline_runs
      set ${CANCELLED}
@@ -177,6 +180,7 @@ export async function cancelRun(sql: Sql, runId: string): Promise<boolean> {
  * @returns how many it cancelled.
  */
 export async function cancelRunsOfBatch(sql: Sql, batchId: string, limit: number): Promise<number> {
+  noteTenantEvents(sql);
   const { rowCount } = await sql.query(
     `update pipeline_runs
      set ${CANCELLED}

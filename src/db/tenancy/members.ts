@@ -194,8 +194,13 @@ function unlessEmail<T>(statement: Promise<T>): Promise<T> {
  * Removes a member: keys are revoked, running turns cancelled, roles in shared spaces end, and spaces without
  * another owner pass to the admin who has been in the organization for longest. The private space stays as it
  * is. Needs {@link lockMembers} and {@link requireAnotherAdmin}.
+ * @returns the ids of the keys.
  */
-export async function removeMember(sql: Sql, organization: OrganizationKey, userId: string): Promise<void> {
+export async function removeMember(
+  sql: Sql,
+  organization: OrganizationKey,
+  userId: string,
+): Promise<readonly string[]> {
   const heir = await firstAdmin(sql, organization.id, userId);
   const { rows } = await sql.query<{ id: string }>(
     `select id
@@ -215,11 +220,12 @@ export async function removeMember(sql: Sql, organization: OrganizationKey, user
      where id = $1`,
     [userId],
   );
-  await sql.query(
+  const revoked = await sql.query<{ id: string }>(
     `update api_keys
      set revoked_at = now()
      where user_id = $1
-       and revoked_at is null`,
+       and revoked_at is null
+     returning id`,
     [userId],
   );
   await cancelTurnsOfUser(sql, organization.id, userId);
@@ -246,6 +252,7 @@ export async function removeMember(sql: Sql, organization: OrganizationKey, user
     [spaceIds, heir, organization.id],
   );
   await settleOwners(sql, spaceIds);
+  return revoked.rows.map((key) => key.id);
 }
 
 async function firstAdmin(

@@ -3,6 +3,7 @@
  * messages.
  */
 import type { TurnStatus } from "../../domain/work/turn.ts";
+import { noteEvents } from "../events/noted.ts";
 import { type Database, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
 export interface TurnRow {
@@ -124,8 +125,10 @@ export async function writeTurnEnds(
   calls: readonly TurnCallRow[],
 ): Promise<void> {
   await inTransaction(db.system, async (sql) => {
-    await sql.query({ name: "end turns", text: END_TURNS, values: [JSON.stringify(turns)] });
+    for (const turn of turns) noteEvents(sql, turn.organization_id);
+    // The event of a turn's end counts the calls that are there.
     await sql.query({ name: "turn calls", text: INSERT_CALLS, values: [JSON.stringify(calls)] });
+    await sql.query({ name: "end turns", text: END_TURNS, values: [JSON.stringify(turns)] });
   });
 }
 
@@ -219,6 +222,7 @@ const LONGEST_TURN = "1 hour";
  * within about a second.
  */
 export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId: string): Promise<void> {
+  noteEvents(sql, organizationId);
   await sql.query(
     `update turns
      set status = 'cancelled',

@@ -45,6 +45,13 @@ const DELETE_EXPIRED = {
                        where claimed_at < now() - interval '24 hours'
                        limit $1
                      ))`,
+  budgets_reached: `delete from budgets_reached
+                    where ctid = any(array(
+                      select ctid
+                      from budgets_reached
+                      where month < now() - interval '62 days'
+                      limit $1
+                    ))`,
   kept_turns: `delete from kept_turns
                where ctid = any(array(
                  select ctid

@@ -32,11 +32,11 @@ test("a user's monthly tokens are those of all keys and sessions; a refusal name
     };
     // Sums are cached for seconds, so each check makes its own cache.
     const check = (principal: Principal): Promise<void> =>
-      createTokenBudgets(database.db, {
-        monthlyTokensPerOrganization: 500,
-        monthlyTokensPerUser: 300,
-        monthlyTokensPerKey: 200,
-      })(principal);
+      createTokenBudgets(
+        database.db,
+        { monthlyTokensPerOrganization: 500, monthlyTokensPerUser: 300, monthlyTokensPerKey: 200 },
+        { warn: () => undefined },
+      )(principal);
     const window = expect.any(Number) as number;
 
     await spend(ada, key, 150);
