@@ -43,7 +43,7 @@ export async function runPython(
   args: readonly string[],
 ): Promise<unknown> {
   const { stdout } = await run("python3", [join(import.meta.dirname, script), ...args], {
-    env: await environment(packages),
+    env: await pythonEnvironment(packages),
     timeout: RUN_MS,
   });
   return JSON.parse(stdout);
@@ -59,12 +59,13 @@ export async function generatePythonClient(cacheDir: string, library: string, fo
     join(ROOT, "clients/python/openapi-python-client.yml"),
   ];
   await run("python3", ["-m", "openapi_python_client", "generate", ...from, ...to], {
-    env: await environment({ cacheDir, library }),
+    env: await pythonEnvironment({ cacheDir, library }),
     timeout: RUN_MS,
   });
 }
 
-async function environment({ cacheDir, library, path }: Packages): Promise<NodeJS.ProcessEnv> {
+/** The settings with which Python finds the packages, which are installed if they are not there. */
+export async function pythonEnvironment({ cacheDir, library, path }: Packages): Promise<NodeJS.ProcessEnv> {
   const packages = await installed(cacheDir, library);
   return {
     PATH: process.env["PATH"],
