@@ -13,6 +13,7 @@ export const FAMILIES = {
   requests: async (extent) => (await import("./subjects/requests.ts")).requestSubjects(extent),
   chat: async (extent) => (await import("./subjects/chat.ts")).chatSubjects(extent),
   "keys and seals": async () => (await import("./subjects/keys.ts")).keySubjects(),
+  events: async () => (await import("./subjects/events.ts")).eventSubjects(),
   functions: async (extent) => (await import("./subjects/functions.ts")).functionSubjects(extent),
 } as const satisfies Record<string, SubjectFamily>;
 

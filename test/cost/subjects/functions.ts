@@ -20,6 +20,7 @@ const FOLDERS = [
   "chunkers",
   "domain",
   "models",
+  "outbound",
   "parsers",
   "schema",
   "search",
