@@ -5,6 +5,7 @@ import type { SpaceInput } from "../domain/work/index-upkeep.ts";
 import type { MaintenanceCounts, OrganizationInput } from "../domain/work/maintenance-rounds.ts";
 import type { OperationInput, OperationStep } from "../domain/work/operation.ts";
 import type { AttemptInput, GroupOutcome } from "../domain/work/processing.ts";
+import type { WebhookInput, WebhookStep } from "../domain/work/webhook.ts";
 import { stepBatch } from "./batch.ts";
 import { purgeStep } from "./deletion.ts";
 import { embedAndPublish } from "./pipeline/embed-and-publish.ts";
@@ -18,6 +19,7 @@ import {
 import { type OperationDeps, operationStep } from "./operations/steps.ts";
 import type { PipelineDeps } from "./pipeline/pipeline-deps.ts";
 import { prepareDocuments } from "./pipeline/prepare-documents.ts";
+import { type DeliveryDeps, deliverWebhook } from "./webhooks/deliver.ts";
 import { type ToolActivities, type ToolDeps, createToolActivities } from "./tools.ts";
 
 export interface Activities extends ToolActivities {
@@ -31,6 +33,7 @@ export interface Activities extends ToolActivities {
   listSpacesToTend(): Promise<SpaceInput[]>;
   tendSpace(input: SpaceInput): Promise<MaintenanceCounts>;
   operationStep(input: OperationInput): Promise<OperationStep>;
+  deliverWebhook(input: WebhookInput): Promise<WebhookStep>;
 }
 
 /**
@@ -38,7 +41,7 @@ export interface Activities extends ToolActivities {
  * @see test/workflows/document-pipeline.stack.test.ts
  */
 export function createActivities(
-  deps: PipelineDeps & ToolDeps & MaintenanceDeps & OperationDeps,
+  deps: PipelineDeps & ToolDeps & MaintenanceDeps & OperationDeps & DeliveryDeps,
 ): Activities {
   return {
     ...createToolActivities(deps),
@@ -52,5 +55,6 @@ export function createActivities(
     listSpacesToTend: () => listSpacesToTend(deps),
     tendSpace: (input) => tendSpace(deps, input),
     operationStep: (input) => operationStep(deps, input),
+    deliverWebhook: (input) => deliverWebhook(deps, input),
   };
 }

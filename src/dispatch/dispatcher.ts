@@ -11,6 +11,7 @@ import { coalesce } from "./coalesce.ts";
 import { createEventPlacer } from "./place-events.ts";
 import { startClaim, type StartClaimDeps } from "./start-claims.ts";
 import { startBatches, startDeletions, startOperations } from "./start-outbox.ts";
+import { createWebhookStarter } from "./start-webhooks.ts";
 
 interface Organization {
   readonly id: string;
@@ -54,7 +55,12 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
     ({ organization, priority }) => `${organization.id} ${priority}`,
     (queue) => dispatch(deps, queue),
   );
-  const events = createEventPlacer({ db, log, onPlaced: () => undefined });
+  const webhooks = createWebhookStarter(deps);
+  const events = createEventPlacer({
+    db,
+    log,
+    onPlaced: (organizationId) => void webhooks.run(organizationId),
+  });
   onNotedEvents(db.pools.values(), (organizationId) => events.wake(organizationId));
   return {
     wake(organization, priority = PRIORITY.interactive) {
@@ -70,9 +76,12 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
         log.warn({ err: error, organization_id: organizationId }, "deletions could not be started"),
       );
     },
-    wakeWebhooks() {},
+    wakeWebhooks(organizationId) {
+      void webhooks.run(organizationId);
+    },
     async sweep() {
       await events.sweep();
+      void webhooks.run(null);
       const expired = await takeExpiredClaims(db.system, CLAIMS_A_SWEEP);
       await Promise.all(expired.map((claim) => startClaim(deps, claim)));
       await startDeletions(deps, null);
@@ -86,6 +95,7 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
     async idle() {
       await queues.idle();
       await events.idle();
+      await webhooks.idle();
     },
   };
 }

@@ -28,5 +28,10 @@ export const Event = z
   })
   .meta({ id: "Event" });
 
+/** The text of an event that is delivered: what the interface shows of it. */
+export function encodeEvent(event: z.input<typeof Event>): string {
+  return JSON.stringify(Event.parse(event));
+}
+
 /** The types that a request may name. */
 export const EventTypes = z.array(EventTypeName).max(EVENT_TYPES.length);

@@ -44,6 +44,11 @@ export const DRILL_POINTS = [
   "chatTurn: tool in hand",
   "chatTurn: tool answered, workflow not told",
   "chatTurn: model answered, workflow not told",
+  "webhookDelivery: events placed, endpoint not started",
+  "webhookDelivery: workflow started, answer not seen",
+  "webhookDelivery: deliveries made, none sent",
+  "webhookDelivery: sent, outcome not written",
+  "webhookDelivery: outcome written, workflow not told",
   "directory store: pieces about to be written",
 ] as const;
 

@@ -106,6 +106,16 @@ export const chatTurns = histogram(
   ["status"],
 );
 
+/**
+ * `outcome` is `delivered`, or why not: the class of the answer's status such as `status_5xx`, `redirect`,
+ * `timeout`, `unreachable`, `private_target`.
+ */
+export const webhookAttempts = histogram(
+  "holdfast_webhook_attempt_duration_seconds",
+  "Time of one attempt to deliver an event to a webhook.",
+  ["outcome"],
+);
+
 export const logLinesDropped = counter(
   "holdfast_log_lines_dropped_total",
   "Lines of the log that could not be written, as on a disk that is full.",

@@ -14,6 +14,12 @@ const SHUTDOWN_GRACE = "20 seconds";
  */
 const DOCUMENT_SLOTS = 64;
 
+/**
+ * Many, because an endpoint that hangs keeps its slot for ten seconds at a time; attempts have a limit of
+ * their own.
+ */
+const DELIVERY_SLOTS = 200;
+
 const HOSTED = {
   parse: { activities: ["prepareDocuments"], atOnce: DOCUMENT_SLOTS },
   embed: {
@@ -33,6 +39,7 @@ const HOSTED = {
   // One at a time, so that whatever kills the process was this document.
   isolated: { activities: ["prepareDocuments", "embedAndPublish"], atOnce: 1 },
   tools: { activities: ["runTool"], atOnce: 20 },
+  webhooks: { activities: ["deliverWebhook"], atOnce: DELIVERY_SLOTS },
 } as const satisfies Record<string, { activities: ReadonlyArray<keyof Activities>; atOnce: number }>;
 
 export type ActivityQueue = keyof typeof HOSTED;

@@ -26,6 +26,7 @@ import {
   prepareSandbox,
   type Sandbox,
 } from "../parsers/process/sandbox/sandbox.ts";
+import { createPoster } from "../outbound/poster.ts";
 import { openTemporaryFolder } from "./temporary-folder.ts";
 
 export interface WorkerDeps extends SharedDeps {
@@ -80,8 +81,10 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
     timeoutMs: 2_000,
     open: (model) => openEmbeddingModel(config.models, model),
   });
+  const poster = createPoster({ allowHosts: config.webhooks.allowHosts });
   const activities = createActivities({
     ...deps,
+    poster,
     embedding: mergeEmbeddings(gated(deps)),
     parserPool,
     chunking: createChunking(config.models, deps.embedding),
@@ -94,6 +97,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
     activities,
     sandbox,
     async close() {
+      poster.close();
       await queryEmbedding.close();
       await parserPool.close();
       await rm(temporaryFolder, { recursive: true, force: true });

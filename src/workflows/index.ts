@@ -7,3 +7,4 @@ export { documentPipeline } from "./document-pipeline.ts";
 export { indexUpkeep } from "./index-upkeep.ts";
 export { operation } from "./operation.ts";
 export { maintenance } from "./maintenance.ts";
+export { webhookDelivery } from "./webhook-delivery.ts";

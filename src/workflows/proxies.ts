@@ -66,3 +66,14 @@ export const operator = proxyActivities<Pick<Activities, "operationStep">>({
   heartbeatTimeout: "10 seconds",
   retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
 });
+
+/**
+ * Retried without end: what is down, such as Postgres, is the service's own; receivers that are down are an
+ * outcome and no failure.
+ */
+export const webhooks = proxyActivities<Pick<Activities, "deliverWebhook">>({
+  taskQueue: "webhooks",
+  startToCloseTimeout: "2 minutes",
+  heartbeatTimeout: "10 seconds",
+  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+});

@@ -143,7 +143,7 @@ test("each queue has a worker group that scales by it, and no selector finds ano
       (one: Manifest) => one["metadata"].taskQueue ?? [],
     );
   expect(queues("holdfast-worker-parse")).toEqual(["parse"]);
-  expect(queues("holdfast-worker-flow")).toEqual(["pipeline", "chat", "tools"]);
+  expect(queues("holdfast-worker-flow")).toEqual(["pipeline", "chat", "tools", "webhooks"]);
   expect(find("groups", "Deployment", "holdfast-worker-index")["spec"].replicas).toBe(3);
   expect(
     rendered["groups"]!.some(

@@ -19,7 +19,9 @@ export const REFUSED: Record<string, Refused> = {
   "no group for suspected documents": {
     values: {
       env,
-      worker: { groups: { parse: group("parse"), rest: group("pipeline", "embed", "tools", "chat") } },
+      worker: {
+        groups: { parse: group("parse"), rest: group("pipeline", "embed", "tools", "webhooks", "chat") },
+      },
     },
     says: "no group has the queue isolated",
   },

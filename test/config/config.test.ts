@@ -40,7 +40,15 @@ test("an empty environment gives the embedded defaults", () => {
     refusalsPerMinute: 1_200,
     keysPerUser: 50,
   });
-  expect(config.worker.queues).toEqual(["pipeline", "parse", "embed", "isolated", "tools", "chat"]);
+  expect(config.worker.queues).toEqual([
+    "pipeline",
+    "parse",
+    "embed",
+    "isolated",
+    "tools",
+    "webhooks",
+    "chat",
+  ]);
   expect(config.database.url).toBeUndefined();
   expect(config.models.baseUrl).toBeUndefined();
 });

@@ -64,6 +64,11 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "chatTurn: tool in hand": ["api", "chat", "provider hangs"],
   "chatTurn: tool answered, workflow not told": ["api", "chat", "kill -9 Temporal"],
   "chatTurn: model answered, workflow not told": ["api", "chat", "provider 429"],
+  "webhookDelivery: events placed, endpoint not started": ["api", "uploads", "kill -9 api"],
+  "webhookDelivery: workflow started, answer not seen": ["api", "uploads", "kill -9 Temporal"],
+  "webhookDelivery: deliveries made, none sent": ["worker", "uploads", "kill -9 worker"],
+  "webhookDelivery: sent, outcome not written": ["worker", "uploads", "kill -9 worker"],
+  "webhookDelivery: outcome written, workflow not told": ["worker", "uploads", "stop Postgres"],
 };
 
 const isStep = (point: DrillPoint): point is Step => point !== DISK;

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
 import { HttpFetchConfig } from "../../schema/tool-config.ts";
+import { isAllowedHost } from "../../outbound/hosts.ts";
 import { fenceData } from "../sources.ts";
 import { defineTool } from "./define-tool.ts";
-import { isAllowedHost } from "../../domain/requests/web-hosts.ts";
 import { fetchPublic, type Page } from "./public-http.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,10 +1,10 @@
 /** Fetches web pages for a model: from allowed hosts, at public addresses, bounded in time and size. */
-import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { type LookupFunction, isIP } from "node:net";
+import type { LookupFunction } from "node:net";
 import { DomainError } from "../../domain/errors.ts";
-import { isPublicAddress } from "../../domain/requests/web-hosts.ts";
+import { type AddressRules, bareHost, publicAddresses } from "../../outbound/addresses.ts";
 
 export interface Page {
   /** The address after redirects. */
@@ -15,10 +15,8 @@ export interface Page {
   readonly isCut: boolean;
 }
 
-interface FetchRules {
+interface FetchRules extends AddressRules {
   readonly isAllowed: (host: string) => boolean;
-  readonly isPublic?: (address: string) => boolean;
-  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
 }
@@ -75,27 +73,11 @@ function checkedUrl(text: string, { isAllowed }: FetchRules): URL {
   return url;
 }
 
-/** Refuses a name with any address that is not public: a name with both kinds is an attack or a mistake. */
-async function pinnedAddress(
-  url: URL,
-  { resolve = systemAddresses, isPublic = isPublicAddress }: FetchRules,
-  signal: AbortSignal,
-): Promise<LookupAddress> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(host);
-  const addresses = family === 0 ? await abortable(resolve(host), signal) : [{ address: host, family }];
-  const [first] = addresses;
-  if (first === undefined || !addresses.every(({ address }) => isPublic(address)))
-    throw new DomainError("bad_request", "url: the host has no public address");
+/** @throws DomainError `bad_request` if the host has an address that is not public, or none. */
+async function pinnedAddress(url: URL, rules: FetchRules, signal: AbortSignal): Promise<LookupAddress> {
+  const [first] = await abortable(publicAddresses(bareHost(url), rules), signal);
+  if (first === undefined) throw new DomainError("bad_request", "url: the host has no public address");
   return first;
-}
-
-function systemAddresses(host: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    systemLookup(host, { all: true }, (error, addresses) =>
-      error === null ? resolve(addresses) : reject(error),
-    );
-  });
 }
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

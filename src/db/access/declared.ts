@@ -193,13 +193,14 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   users: tenant(BY_ID, { maintenance: "select, insert, update" }),
   vector_indexes: tenant(BY_NUM, { system: ALL, maintenance: ALL }),
   webhook_deliveries: tenant(BY_ID, {
-    system: "delete, select (num, organization_id, webhook_id, status, created_at, next_attempt_at)",
+    system:
+      "delete, select (num, organization_id, webhook_id, status, attempts, created_at, next_attempt_at)",
   }),
   webhook_replays: tenant(BY_ID),
   webhooks: tenant(BY_ID, {
     system:
-      "delete, select (id, organization_id, status, position, is_resting, next_attempt_at, leased_until, " +
-      "failing_since, deleted_at), update (leased_until)",
+      "delete, select (id, organization_id, space_id, status, position, is_resting, next_attempt_at, " +
+      "leased_until, failing_since, failures, deleted_at), update (leased_until)",
   }),
 };
 

@@ -46,7 +46,8 @@ call protect_tenant_table('webhooks');
 create policy system on webhooks to holdfast_system using (true) with check (true);
 grant
   select (
-    id, organization_id, status, position, is_resting, next_attempt_at, leased_until, failing_since, deleted_at
+    id, organization_id, space_id, status, position, is_resting, next_attempt_at, leased_until, failing_since,
+    failures, deleted_at
   ),
   update (leased_until),
   delete
@@ -84,7 +85,7 @@ create index webhook_deliveries_age on webhook_deliveries using brin (created_at
 call protect_tenant_table('webhook_deliveries');
 create policy system on webhook_deliveries to holdfast_system using (true) with check (true);
 grant
-  select (num, organization_id, webhook_id, status, created_at, next_attempt_at),
+  select (num, organization_id, webhook_id, status, attempts, created_at, next_attempt_at),
   delete
   on webhook_deliveries to holdfast_system;
 

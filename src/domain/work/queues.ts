@@ -10,6 +10,8 @@ export const QUEUES = {
   isolated: "isolated",
   /** Tools of agents. */
   tools: "tools",
+  /** Deliveries of events to webhooks. */
+  webhooks: "webhooks",
   /** Workflows of chat turns, polled by API and worker processes. */
   chat: "chat",
 } as const;

@@ -27,6 +27,11 @@ export function batchWorkflowId(organizationId: string, batchId: string): string
   return `batch-reprocess/${organizationId}/${batchId}`;
 }
 
+/** The workflow that delivers the events of one endpoint. */
+export function webhookWorkflowId(organizationId: string, webhookId: string): string {
+  return `webhook/${organizationId}/${webhookId}`;
+}
+
 /**
  * The bookkeeping workflow of a group of turns. Turns of several organizations share it, so its id has no
  * organization.

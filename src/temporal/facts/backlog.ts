@@ -22,6 +22,7 @@ const ASKED = [
   ["embed", "activity"],
   ["isolated", "activity"],
   ["tools", "activity"],
+  ["webhooks", "activity"],
 ] as const;
 
 /** @throws what the client throws, after five seconds at most. */

@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fetchPublic } from "../../../src/agents/tools/public-http.ts";
-import { isAllowedHost, isPublicAddress } from "../../../src/domain/requests/web-hosts.ts";
+import { isPublicAddress } from "../../../src/outbound/addresses.ts";
+import { isAllowedHost } from "../../../src/outbound/hosts.ts";
 
 let server: Server;
 let port: number;

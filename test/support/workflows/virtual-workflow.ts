@@ -29,18 +29,21 @@ interface Setting {
 }
 
 interface VirtualWorkflow {
+  /** Sends the workflow a signal. */
+  signal(name: string): void;
   /** Milliseconds that the workflow has slept so far. */
   sleptMs(): number;
 }
 
 let current: Setting | undefined;
+const handlers = new Map<string, () => void>();
 let slept = 0;
 
 /** Sets what the workflow functions that are called from now on run with. */
 export function virtualWorkflow(setting: Setting): VirtualWorkflow {
   current = setting;
   slept = 0;
-  return { sleptMs: () => slept };
+  return { sleptMs: () => slept, signal: (name) => handlers.get(name)!() };
 }
 
 /** Thrown by `continueAsNew`: ends the run of a workflow; carries the arguments of the next run. */
@@ -76,7 +79,11 @@ export const continueAsNew = (...args: unknown[]): Promise<never> => Promise.rej
 /** @public */
 export const defineQuery = (name: string): string => name;
 /** @public */
-export const setHandler = (): void => undefined;
+export const defineSignal = (name: string): string => name;
+/** @public */
+export const setHandler = (name: string, handler: () => void): void => {
+  handlers.set(name, handler);
+};
 /** @public */
 export const setCurrentDetails = (): void => undefined;
 /** @public */
@@ -89,4 +96,10 @@ export const workflowInfo = (): NonNullable<Setting["info"]> =>
 export async function sleep(ms: number): Promise<void> {
   slept += ms;
   await now().onSleep?.(ms);
+}
+
+/** @public */
+export async function condition(isMet: () => boolean, ms: number): Promise<boolean> {
+  if (!isMet()) await sleep(ms);
+  return isMet();
 }

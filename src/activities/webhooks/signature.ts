@@ -1,0 +1,31 @@
+/** Signs deliveries as Standard Webhooks says. */
+import { createHmac } from "node:crypto";
+
+const PREFIX = "whsec_";
+
+interface Signed {
+  /** The event's id. */
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/**
+ * The headers of a delivery. While a secret is rolled, both sign.
+ * @param secrets each `whsec_` and base64.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ * @see test/activities/webhooks/signature.test.ts
+ */
+export function signedHeaders(secrets: readonly string[], signed: Signed): Record<string, string> {
+  return {
+    "webhook-id": signed.id,
+    "webhook-timestamp": String(signed.timestamp),
+    "webhook-signature": secrets.map((secret) => signatureOf(secret, signed)).join(" "),
+  };
+}
+
+function signatureOf(secret: string, { id, timestamp, body }: Signed): string {
+  const key = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, "base64");
+  return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+}

@@ -1,0 +1,132 @@
+/** One round of an endpoint's activity: makes deliveries, then hands out those that are due, or lets it rest. */
+import { appendAudit } from "../../audit/append.ts";
+import { type Database, inTenant } from "../../pool.ts";
+import type { OrganizationKey, Sql } from "../../sql.ts";
+import { type DueDelivery, listDue, nextDueMs } from "./due.ts";
+import { type Endpoint, lockEndpoint } from "./endpoint.ts";
+import { makeDeliveries, makeReplays } from "./make.ts";
+
+/** Why an endpoint is not active any more, as its row and its event say. */
+export type EndReason = "reach_lost" | "failing" | "gone";
+
+export type Round =
+  /** The endpoint is gone, paused or disabled; `ended` if this round did that. */
+  | { readonly type: "ended"; readonly ended: EndReason | null }
+  | { readonly type: "send"; readonly endpoint: Endpoint; readonly due: readonly DueDelivery[] }
+  /** There was nothing to send, but there is more of the log. */
+  | { readonly type: "again" }
+  /** Nothing before the next attempt, if there is one at all. */
+  | { readonly type: "rest"; readonly waitMs: number | null };
+
+/** How long a round may take until it is taken for lost, and the endpoint's workflow is looked after. */
+export const ROUND_LEASE = "60 seconds";
+
+/**
+ * The maker's rights are read with everything else, so a right that was lost before the round began carries
+ * nothing any more.
+ * @param limit of deliveries that are handed out.
+ * @see test/db/webhooks/delivery/round.database.test.ts
+ */
+export async function beginRound(
+  db: Database,
+  organization: OrganizationKey,
+  webhookId: string,
+  limit: number,
+): Promise<Round> {
+  return inTenant(db, organization, async (sql): Promise<Round> => {
+    const endpoint = await lockEndpoint(sql, organization, webhookId);
+    if (endpoint === undefined) return { type: "ended", ended: null };
+    if (!endpoint.isAllowed) {
+      await endEndpoint(sql, endpoint, "reach_lost");
+      return { type: "ended", ended: "reach_lost" };
+    }
+    const isClosed = endpoint.failures > 0 && endpoint.waitMs !== null;
+    if (isClosed) return rest(sql, endpoint, endpoint.waitMs);
+    const hasMore = [await makeDeliveries(sql, endpoint), await makeReplays(sql, endpoint)].includes(true);
+    const due = await listDue(sql, endpoint, limit);
+    if (due.length === 0 && !hasMore) return rest(sql, endpoint, await nextDueMs(sql, endpoint.id));
+    await sql.query(
+      `update webhooks
+       set is_resting = false,
+           leased_until = now() + interval '${ROUND_LEASE}'
+       where id = $1`,
+      [endpoint.id],
+    );
+    return due.length === 0 ? { type: "again" } : { type: "send", endpoint, due };
+  });
+}
+
+async function rest(sql: Sql, { id }: Endpoint, waitMs: number | null): Promise<Round> {
+  await sql.query(
+    `update webhooks
+     set is_resting = true,
+         leased_until = null,
+         next_attempt_at = now() + $2 * interval '1 millisecond'
+     where id = $1`,
+    [id, waitMs],
+  );
+  return { type: "rest", waitMs };
+}
+
+/**
+ * Whether the log went on while the endpoint came to rest. Ask it after the rest was committed: whoever places
+ * events looks for endpoints at rest after that was committed, so one of the two sees the other.
+ */
+export async function hasNewEvents(
+  db: Database,
+  organization: OrganizationKey,
+  webhookId: string,
+): Promise<boolean> {
+  return inTenant(
+    db,
+    organization,
+    async (sql) => {
+      const { rows } = await sql.query(
+        `select
+         from webhooks webhook
+         join event_positions log on log.organization_id = webhook.organization_id
+         where webhook.id = $1
+           and webhook.status = 'active'
+           and webhook.position < log.last_position
+           and (webhook.failures = 0 or webhook.next_attempt_at is null)`,
+        [webhookId],
+      );
+      return rows.length > 0;
+    },
+    "read only",
+  );
+}
+
+/** Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays pending. */
+export async function endEndpoint(
+  sql: Sql,
+  { id, spaceId, viewer }: Pick<Endpoint, "id" | "spaceId" | "viewer">,
+  reason: EndReason,
+): Promise<void> {
+  const status = reason === "gone" ? "disabled" : "paused";
+  await sql.query(
+    `update webhooks
+     set status = $2,
+         status_reason = $3,
+         status_changed_at = now(),
+         updated_at = now(),
+         is_resting = true,
+         leased_until = null,
+         next_attempt_at = null
+     where id = $1`,
+    [id, status, reason],
+  );
+  await appendAudit(
+    sql,
+    { authMethod: "system", organization: { id: viewer.organizationId } },
+    {
+      action: reason === "gone" ? "webhooks:disable" : "webhooks:pause",
+      resource_type: "webhook",
+      resource_id: id,
+      space_id: spaceId,
+      request_id: null,
+      outcome: "success",
+      events: [{ type: `webhook.${status}`, data: { reason } }],
+    },
+  );
+}

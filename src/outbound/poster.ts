@@ -1,0 +1,186 @@
+/** Posts deliveries to receivers that users name: only to fit addresses, and bounded in time and size. */
+import { type IncomingMessage, Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import { callbackify } from "node:util";
+import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
+import { isAllowedHost } from "./hosts.ts";
+import { createSlots } from "./slots.ts";
+import { refusalOfTarget } from "./webhook-target.ts";
+
+export interface Message {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Answer {
+  /** Null if there was none. */
+  readonly status: number | null;
+  /** Null if it is a success; else a code such as `status_500`, `redirect`, `timeout` or `private_target`. */
+  readonly failure: string | null;
+  /** What `Retry-After` says. */
+  readonly retryAfterMs: number | null;
+}
+
+export interface Poster {
+  /** Never rejects: a receiver that cannot be reached is an answer too. */
+  post(message: Message): Promise<Answer>;
+  close(): void;
+}
+
+interface PosterRules extends AddressRules {
+  /** Hosts that may be private, and may be asked by http. */
+  readonly allowHosts: readonly string[];
+  readonly timeoutMs?: number;
+  readonly atOnce?: number;
+}
+
+const TIMEOUT_MS = 10_000;
+const AT_ONCE = 256;
+const ANSWER_BYTES = 65_536;
+const IDLE_MS = 15_000;
+const IDLE_SOCKETS_A_HOST = 32;
+
+interface Sending {
+  readonly message: Message;
+  readonly url: URL;
+  readonly agent: HttpAgent;
+  readonly timeoutMs: number;
+}
+
+class RefusedTarget extends Error {}
+
+/**
+ * A connection is used again only for the host that it was made for, and the addresses of a name are judged at
+ * each new connection, which goes to one of the very addresses that were judged. By default 10 s for a whole
+ * answer, and 256 attempts at once; of an answer at most 64 KB are read.
+ * @see test/outbound/poster.test.ts
+ */
+export function createPoster(rules: PosterRules): Poster {
+  const { timeoutMs = TIMEOUT_MS, allowHosts } = rules;
+  const options = {
+    keepAlive: true,
+    maxFreeSockets: IDLE_SOCKETS_A_HOST,
+    timeout: IDLE_MS,
+    lookup: createLookup(rules),
+  };
+  const agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
+  const slots = createSlots(rules.atOnce ?? AT_ONCE);
+
+  const attempt = async (message: Message): Promise<Answer> => {
+    const url = new URL(message.url);
+    const refusal = refusalOfTarget(url, allowHosts);
+    if (refusal !== undefined) return failed(refusal);
+    const agent = agents[url.protocol === "https:" ? "https:" : "http:"];
+    try {
+      return await send({ message, url, agent, timeoutMs });
+    } catch (error) {
+      return failed(codeOf(error));
+    }
+  };
+
+  return {
+    post: (message) => slots.run(() => attempt(message)),
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+const failed = (failure: string): Answer => ({ status: null, failure, retryAfterMs: null });
+
+/** Names that are being resolved share one look-up, so that one whose server hangs takes one thread. */
+function createLookup({ allowHosts, ...rules }: PosterRules): LookupFunction {
+  const running = new Map<string, ReturnType<typeof publicAddresses>>();
+  const { resolve = systemAddresses } = rules;
+  const find = (host: string): ReturnType<typeof publicAddresses> => {
+    const current = running.get(host);
+    if (current !== undefined) return current;
+    const started = (isAllowedHost(host, allowHosts) ? resolve(host) : publicAddresses(host, rules)).finally(
+      () => running.delete(host),
+    );
+    running.set(host, started);
+    return started;
+  };
+  const answer = callbackify(find);
+  return (host, options, callback) => {
+    answer(host, (error, addresses) => {
+      if (error) return callback(error, "");
+      const [first] = addresses;
+      if (first === undefined) return callback(new RefusedTarget("private_target"), "");
+      if (options.all === true) return callback(null, [...addresses]);
+      return callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Repeated once if the receiver had closed the connection, which was kept open for it, before it was used. */
+async function send({ message, url, agent, timeoutMs }: Sending, isSecond = false): Promise<Answer> {
+  const body = Buffer.from(message.body);
+  const call = url.protocol === "https:" ? httpsRequest : httpRequest;
+  const request = call(url, {
+    method: "POST",
+    agent,
+    headers: { ...message.headers, "content-length": body.byteLength },
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    request.destroy();
+  }, timeoutMs);
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.on("response", resolve);
+      request.on("error", reject);
+      request.end(body);
+    });
+    await drain(response);
+    return answerOf(response);
+  } catch (error) {
+    if (isLate) return failed("timeout");
+    if (request.reusedSocket && !isSecond) return await send({ message, url, agent, timeoutMs }, true);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Reads the answer to its end, so that its connection can be used again. One that is too long, breaks off or
+ * takes too long counts by its status, which has arrived.
+ */
+async function drain(response: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      bytes += part.length;
+      if (bytes > ANSWER_BYTES) break;
+    }
+  } catch {
+    response.destroy();
+  }
+}
+
+function answerOf({ statusCode = 0, headers }: IncomingMessage): Answer {
+  const retryAfterMs = parseRetryAfter(headers["retry-after"]);
+  if (statusCode >= 200 && statusCode < 300) return { status: statusCode, failure: null, retryAfterMs: null };
+  const failure = statusCode >= 300 && statusCode < 400 ? "redirect" : `status_${statusCode}`;
+  return { status: statusCode, failure, retryAfterMs };
+}
+
+/** Seconds, or a date. */
+function parseRetryAfter(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof RefusedTarget) return error.message;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (/^(ENOTFOUND|EAI_)/.test(code)) return "name_not_found";
+  if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code)) return "tls";
+  return "unreachable";
+}
