@@ -95,6 +95,9 @@ const NEEDS_MORE = new Set([
   "tenancy/storage-quotas.requireWithinQuotas",
   "turns/ledger.cancelTurnsOfUser",
   "turns/usage.tokensOfMonth",
+  "encryption/webhook-secrets.countSecretsOfOldKeys",
+  "webhooks/endings.pauseWebhooksOfUser",
+  "webhooks/replays.oldestKept",
 ]);
 
 let matrix: Matrix;

@@ -2,9 +2,9 @@
  * Where a webhook may deliver to, as far as its URL shows it. What its host resolves to is looked at by each
  * delivery, because it may change at any time.
  */
-import { isIP } from "node:net";
-import { isPublicAddress } from "../../outbound/addresses.ts";
+import { refusalOfTarget, type TargetRefusal } from "../../outbound/webhook-target.ts";
 import { isAllowedHost } from "../../outbound/hosts.ts";
+import { bareHost } from "../../outbound/addresses.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 
 const MAX_CHARACTERS = 2_048;
@@ -24,18 +24,17 @@ export function checkedTarget(text: string, allowHosts: readonly string[]): stri
   return url.href;
 }
 
+const REASONS: Readonly<Record<TargetRefusal, string>> = {
+  not_https: "must begin with https://",
+  credentials: "must not hold credentials",
+  private_target: "must be at a public address",
+};
+
 function faultOf(url: URL, allowHosts: readonly string[]): string | undefined {
-  const isAllowed = isAllowedHost(url.hostname, allowHosts);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isAllowed))
-    return "must begin with https://";
-  if (url.username !== "" || url.password !== "") return "must not hold credentials";
+  const refusal = refusalOfTarget(url, allowHosts);
+  if (refusal !== undefined) return REASONS[refusal];
   if (url.hash !== "") return "must not have a fragment";
   if (url.href.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
-  return isAllowed || mayBePublic(url.hostname) ? undefined : "must be at a public address";
-}
-
-function mayBePublic(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (isIP(host) !== 0) return isPublicAddress(host);
-  return host !== "localhost" && !host.endsWith(".localhost");
+  const isLocal = /^(.+\.)?localhost\.?$/.test(url.hostname);
+  return isLocal && !isAllowedHost(bareHost(url), allowHosts) ? REASONS.private_target : undefined;
 }

@@ -110,6 +110,8 @@ const READ_BY_SYSTEM = [
   "claim_turns",
   "claims",
   "deletions",
+  "event_positions",
+  "events",
   "hidden_runs",
   "idempotency_keys",
   "kept_turns",
@@ -122,6 +124,8 @@ const READ_BY_SYSTEM = [
   "turns",
   "upload_intents",
   "vector_indexes",
+  "webhook_deliveries",
+  "webhooks",
 ];
 /** Directories, wrapped keys, and the rows of the audit log, which are chained. */
 const READ_BY_MAINTENANCE = [

@@ -21,6 +21,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await moveAndReplace(stack, owner);
   await refuseSome(stack, owner);
   await changePeople(stack, signedIn);
+  await changeWebhooks(signedIn);
   await runCli(
     [
       "organization",
@@ -141,6 +142,24 @@ async function changePeople(stack: Stack, signedIn: As): Promise<void> {
   const agent = await signedIn("POST", "/agents", { name: "Brief", space_id: SPACES.archive });
   await signedIn("PATCH", `/agents/${agent.body.id}`, { name: "Briefer" });
   await signedIn("DELETE", `/agents/${agent.body.id}`);
+}
+
+async function changeWebhooks(signedIn: As): Promise<void> {
+  const made = await signedIn("POST", "/webhooks", {
+    url: "https://receiver.invalid/",
+    space_id: SPACES.archive,
+  });
+  const path = `/webhooks/${made.body.id}`;
+  await signedIn("POST", `${path}/test`);
+  let deliveries: { id: string }[] = [];
+  await until("the test has a delivery", async () => {
+    deliveries = (await signedIn("GET", `${path}/deliveries`)).body.items;
+    return deliveries.length > 0;
+  });
+  await signedIn("POST", `${path}/deliveries/${deliveries[0]!.id}/redeliver`);
+  await signedIn("PATCH", path, { status: "paused" });
+  await signedIn("PATCH", path, { status: "active" });
+  await signedIn("DELETE", path);
 }
 
 async function removeThings(stack: Stack, owner: As, signedIn: As): Promise<void> {

@@ -46,6 +46,9 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "POST /v1/me/api-keys": () => ({ name: newId() }),
   "POST /v1/organizations/:organization_id/api-keys": () => ({ name: newId(), user_id: UNKNOWN_ID }),
   "PATCH /v1/organizations/:organization_id": () => ({}),
+  "POST /v1/webhooks": (things) => ({ url: "https://receiver.invalid/", ...SPACE_FIELD(things) }),
+  "PATCH /v1/webhooks/:webhook_id": () => ({ description: newId() }),
+  "POST /v1/webhooks/:webhook_id/replay": () => ({ from: new Date(Date.now() - 60_000).toISOString() }),
   "PUT /v1/organizations/:organization_id/members/:user_id": () => ({
     email: `${newId()}@made.example`,
     name: "Made",
@@ -68,6 +71,7 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
   "DELETE /v1/organizations/:organization_id/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
   "DELETE /v1/organizations/:organization_id/members/:user_id": { user_id: UNKNOWN_ID },
+  "POST /v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver": { delivery_id: UNKNOWN_ID },
 };
 
 /** `route` is `METHOD /v1/path/:parameter`. */

@@ -27,8 +27,11 @@ export interface MatrixRule {
   readonly within?: string;
   /** The code of the 400 that an authorized caller gets. */
   readonly elsewise?: string;
-  /** The organization's admin may see the target without a role in the space. */
-  readonly adminToo?: true;
+  /**
+   * Whether the organization's admin may do it without a role in a shared space. Default: true for what its
+   * owner may.
+   */
+  readonly adminToo?: boolean;
   /** A target outside the caller's reach answers 200 with an empty list. */
   readonly narrows?: true;
 }
@@ -123,6 +126,22 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "DELETE /v1/organizations/:organization_id/members/:user_id": admin("User not found"),
   "GET /v1/organizations/:organization_id/audit-log": admin(),
   "GET /v1/organizations/:organization_id/usage": admin(),
+  "GET /v1/webhooks": self(),
+  "POST /v1/webhooks": owner({ adminToo: false }),
+  "GET /v1/webhooks/:webhook_id": owner({ adminToo: false }),
+  "PATCH /v1/webhooks/:webhook_id": owner({ adminToo: false }),
+  "DELETE /v1/webhooks/:webhook_id": owner({ adminToo: false }),
+  "POST /v1/webhooks/:webhook_id/secret/roll": owner({ adminToo: false }),
+  "POST /v1/webhooks/:webhook_id/test": owner({ adminToo: false }),
+  "GET /v1/webhooks/:webhook_id/deliveries": owner({ adminToo: false }),
+  "POST /v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver": owner({
+    adminToo: false,
+    within: "Delivery not found",
+  }),
+  "POST /v1/webhooks/:webhook_id/replay": owner({
+    adminToo: false,
+    elsewise: "A webhook may have at most 3 replays that are under way",
+  }),
 };
 
 /** A batch is visible only to the caller who started it, whatever role others have. */
@@ -190,7 +209,7 @@ export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceNam
 function onSpace(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
   const has = roleIn(caller, space);
   const isColleague = caller.organization === HOME[space] && caller.onlySpaces === undefined;
-  const isManaged = rule.needs === "owner" || rule.adminToo === true;
+  const isManaged = rule.adminToo ?? rule.needs === "owner";
   if (isManaged && isColleague && caller.isAdmin && space !== "diary") return "allowed";
   if (has === undefined && !(isColleague && rule.on === "public agent")) return 404;
   return satisfies(has, rule.needs) ? "allowed" : 403;

@@ -169,6 +169,25 @@ export async function makeEverything(stack: Stack, viewer: string): Promise<Reco
   return { diary, research, archive, rival };
 }
 
+/**
+ * Makes a webhook of the space that is never answered. Only users who have logged in may, unlike for all else
+ * that is made here. @param owner access token of an owner. @returns its id.
+ */
+export async function makeWebhook(
+  { url }: Stack,
+  owner: string,
+  space: SpaceName,
+  { space_id: spaceId }: Things,
+): Promise<string> {
+  const { status, body } = await call(url, owner, "POST", "/webhooks", {
+    url: "https://receiver.invalid/",
+    description: canary(space),
+    space_id: spaceId,
+  });
+  if (status !== 201) throw new Error(`making a webhook answered ${status}: ${JSON.stringify(body)}`);
+  return body.id;
+}
+
 /** Returns the same names with ids that do not exist. */
 export function unknownThings(things: Things): Things {
   return Object.fromEntries(

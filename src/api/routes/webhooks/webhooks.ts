@@ -65,7 +65,7 @@ const postWebhook = defineRoute({
   body: WebhookCreate,
   response: WebhookCreated,
   replyHeaders: NO_STORE,
-  errors: [404],
+  errors: [400, 404],
   async handle({ deps, caller, body, reply }) {
     reply.header("Cache-Control", "no-store");
     return createWebhook(deps, caller, {
