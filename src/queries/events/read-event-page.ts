@@ -42,7 +42,7 @@ export async function readEventPage(
   { after, upTo, filter, limit }: Wanted,
 ): Promise<EventPage> {
   authorizeListing(principal, "events:read");
-  const viewer = viewerOf(principal, reachedSpaceIds(reachFor(principal, "events:read")));
+  const viewer = viewerOf(principal, reachedSpaceIds(reachFor(principal, "spaces:read")));
   const bound = filter.resourceId === undefined ? Math.min(upTo, after + POSITIONS_A_READ) : upTo;
   return readTenant(
     db,
