@@ -11,6 +11,7 @@ import { testWebhook } from "../../../src/commands/webhooks/test-webhook.ts";
 import { updateWebhook } from "../../../src/commands/webhooks/update-webhook.ts";
 import { placeEvents } from "../../../src/db/events/place.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
+import { deleteExpired } from "../../../src/db/upkeep/retention.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { openWebhookSecret } from "../../../src/storage/keys/webhook-secret.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
@@ -316,6 +317,22 @@ describe("the end of what a webhook depends on", () => {
       "webhook.paused",
     ]);
   });
+});
+
+it("a deleted webhook is purged with its deliveries after a day, and no other", async () => {
+  const kept = await createWebhook(parts, owner, wanted());
+  await remove(owner);
+  const left = async () =>
+    (await test.db.owner.query("select id from webhooks where organization_id = $1", [organization.id])).rows;
+
+  await deleteExpired(test.db);
+  expect(await left()).toHaveLength(2);
+  await test.db.owner.query("update webhooks set deleted_at = now() - interval '2 days' where id = $1", [
+    webhookId,
+  ]);
+  await deleteExpired(test.db);
+
+  expect(await left()).toEqual([{ id: kept.id }]);
 });
 
 describe("how many there may be", () => {
