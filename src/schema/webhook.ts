@@ -61,12 +61,10 @@ const Webhook = z
   .meta({ id: "Webhook" });
 
 const WithSecret = {
-  secret: z
-    .string()
-    .meta({
-      description: "Signs each delivery as Standard Webhooks says. Shown only here",
-      example: "whsec_…",
-    }),
+  secret: z.string().meta({
+    description: "Signs each delivery as Standard Webhooks says. Shown only here",
+    example: "whsec_…",
+  }),
 };
 
 export { Webhook };

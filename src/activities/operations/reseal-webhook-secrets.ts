@@ -7,7 +7,11 @@ import {
 import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
-import { openWebhookSecret, type SealedSecret, sealWebhookSecret } from "../../storage/keys/webhook-secret.ts";
+import {
+  openWebhookSecret,
+  type SealedSecret,
+  sealWebhookSecret,
+} from "../../storage/keys/webhook-secret.ts";
 
 interface ResealDeps {
   readonly db: Database;
@@ -47,7 +51,8 @@ async function resealOne(
       const text = await openWebhookSecret(keyring, endpoint, before);
       return { from: before.sealed, to: await sealWebhookSecret(keyring, endpoint, text) };
     } catch (error) {
-      if (error instanceof DomainError && (error.code === "not_found" || error.code === "corrupt")) return null;
+      if (error instanceof DomainError && (error.code === "not_found" || error.code === "corrupt"))
+        return null;
       throw error;
     }
   };

@@ -95,6 +95,27 @@ const DELETE_EXPIRED = {
               and status <> 'open'
             limit $1
           ))`,
+  webhook_deliveries: `delete from webhook_deliveries
+                       where num = any(array(
+                         select delivery.num
+                         from webhooks webhook
+                         join webhook_deliveries delivery on delivery.webhook_id = webhook.id
+                         where webhook.deleted_at is not null
+                         limit $1
+                       ))`,
+  // After their deliveries, and long after a worker that still had one in hand.
+  webhooks: `delete from webhooks
+             where id = any(array(
+               select webhook.id
+               from webhooks webhook
+               where webhook.deleted_at < now() - interval '1 day'
+                 and not exists (
+                   select
+                   from webhook_deliveries delivery
+                   where delivery.webhook_id = webhook.id
+                 )
+               limit $1
+             ))`,
 } as const;
 
 /**

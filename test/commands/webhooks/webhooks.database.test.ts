@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
-import { removeMember } from "../../../src/commands/members/remove-member.ts";
-import { deleteSpace } from "../../../src/commands/spaces/delete-space.ts";
 import { createWebhook } from "../../../src/commands/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../../../src/commands/webhooks/delete-webhook.ts";
 import { redeliverEvent } from "../../../src/commands/webhooks/redeliver-event.ts";
@@ -283,56 +281,5 @@ describe("a delivery", () => {
     await test.db.owner.query("delete from events where organization_id = $1", [organization.id]);
 
     await expect(redeliver(owner)).rejects.toMatchObject({ code: "cursor_expired" });
-  });
-});
-
-describe("the end of what a webhook depends on", () => {
-  it("a deleted space takes its webhooks with it, and their secrets", async () => {
-    await deleteSpace(parts, owner, { id: spaceId, ifMatch: undefined });
-
-    expect(await storedWebhook(test.db, webhookId)).toMatchObject({
-      status: "disabled",
-      status_reason: "deleted",
-      secret: null,
-      previous: null,
-    });
-    await expect(remove(owner)).rejects.toMatchObject({ code: "not_found" });
-  });
-
-  it("a member who is removed leaves webhooks that are paused, each with an audit row and an event", async () => {
-    const userId = owner.principal.user.id;
-    await removeMember(parts, admin, { organizationId: organization.id, userId });
-
-    expect(await storedWebhook(test.db, webhookId)).toMatchObject({
-      status: "paused",
-      status_reason: "reach_lost",
-    });
-    expect(await auditOf(test.db, admin)).toMatchObject([
-      { action: "members:delete" },
-      { action: "webhooks:pause", resource_id: webhookId, space_id: spaceId },
-    ]);
-    expect((await eventsOf(test.db, admin)).map(({ type }) => type)).toEqual([
-      "key.revoked",
-      "member.removed",
-      "webhook.paused",
-    ]);
-  });
-});
-
-describe("how many there may be", () => {
-  it("is bounded for a user", async () => {
-    await test.db.owner.query(
-      `insert into webhooks (id, organization_id, created_by, url, secret_key_id, sealed_secret, position)
-       select gen_random_uuid(), $1, $2, '${URL_OF}', gen_random_uuid(), '', 0
-       from generate_series(1, 99)`,
-      [organization.id, owner.principal.user.id],
-    );
-
-    await expect(createWebhook(parts, owner, wanted())).rejects.toMatchObject({
-      code: "bad_request",
-      message: "A user may have at most 100 webhooks",
-    });
-    await remove(owner);
-    await expect(createWebhook(parts, owner, wanted())).resolves.toMatchObject({ status: "active" });
   });
 });
