@@ -6,9 +6,14 @@ import { appendAudit, type ToldEvent } from "../../../src/db/audit/append.ts";
 import { placeEvents } from "../../../src/db/events/place.ts";
 import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import type { TestDatabase } from "../servers/database.ts";
+import type { OwnedDatabase } from "../servers/database.ts";
 import { TEST_PEPPER } from "../tenants/callers.ts";
 import { startTinyApp } from "./tiny-app.ts";
+
+interface EventDatabase {
+  readonly db: OwnedDatabase;
+  readonly env: { readonly DATABASE_URL: string };
+}
 
 export interface EventApp {
   readonly url: string;
@@ -18,7 +23,7 @@ export interface EventApp {
 
 /** Serves the endpoints of events, with a pool of its own for nothing but its listening. */
 export async function startEventApp(
-  database: TestDatabase,
+  database: EventDatabase,
   { streamsPerProcess = 100 }: { streamsPerProcess?: number } = {},
 ): Promise<EventApp> {
   const { db } = database;
@@ -46,7 +51,7 @@ export async function startEventApp(
  * @returns the id of its resource.
  */
 export async function happen(
-  { db }: TestDatabase,
+  { db }: Pick<EventDatabase, "db">,
   organization: OrganizationKey,
   { type, ...told }: Pick<ToldEvent, "type" | "data">,
   spaceId: string | null,
