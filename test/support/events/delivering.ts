@@ -128,7 +128,7 @@ export async function startDelivering(db: OwnedDatabase) {
 export type Delivering = Awaited<ReturnType<typeof startDelivering>>;
 
 /** Lets the endpoint and its deliveries be older by so much. */
-export async function age(db: OwnedDatabase, webhookId: string, ms: number): Promise<void> {
+async function age(db: OwnedDatabase, webhookId: string, ms: number): Promise<void> {
   await db.owner.query(
     `update webhooks
      set next_attempt_at = next_attempt_at - $2 * interval '1 millisecond',
