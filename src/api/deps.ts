@@ -25,6 +25,7 @@ import { connectWorkers } from "../temporal/connection.ts";
 import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
+import { createEventHost, type EventHost } from "./events/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
 
@@ -36,6 +37,7 @@ interface ApiParts {
   readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
+  readonly events: EventHost;
   readonly readiness: Readiness;
 }
 
@@ -78,6 +80,9 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const leakedKeys =
     overrides.leakedKeys ??
     createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
+  const events =
+    overrides.events ??
+    createEventHost({ db, url: config.database.url, log, streamsPerProcess: config.api.eventStreams });
   return {
     ...shared,
     authenticator,
@@ -87,8 +92,10 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     callerCounts,
     queryEmbedding,
     chat,
+    events,
     readiness: openReadiness(shared, chat.ready),
     async close() {
+      await events.hub.close();
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();

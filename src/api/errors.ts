@@ -5,7 +5,7 @@ import { type Problem, ValidationProblems, valueError } from "../schema/requests
 
 export interface ErrorAnswer {
   readonly status: number;
-  readonly body: { readonly detail: unknown };
+  readonly body: { readonly detail: unknown; readonly code?: ErrorCode; readonly oldest?: string };
   readonly headers: Readonly<Record<string, string>>;
   /** True for an error that is a defect: it is logged with its cause. */
   readonly isUnexpected: boolean;
@@ -21,7 +21,10 @@ export function answerError(error: unknown): ErrorAnswer {
   if (error instanceof DomainError && error.code !== "internal") {
     return {
       status: error.status,
-      body: { detail: error.message },
+      body: {
+        detail: error.message,
+        ...(error.oldestCursor === undefined ? {} : { code: error.code, oldest: error.oldestCursor }),
+      },
       headers: headersOf(error),
       isUnexpected: false,
     };

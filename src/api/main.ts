@@ -40,6 +40,7 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
   deps.log.info("api stops");
   deps.readiness.drain();
   await setTimeout(config.api.drainDelayMs);
+  deps.events.hub.drain();
   await server.close();
   await closeMetrics();
   await deps.close();

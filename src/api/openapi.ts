@@ -8,6 +8,7 @@ import {
 } from "zod-openapi";
 import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/fields.ts";
+import { CursorExpired } from "../schema/event.ts";
 import type { Route } from "./route.ts";
 
 const API_VERSION = "1.0.0";
@@ -26,6 +27,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   401: "Authentication is missing or invalid, or the endpoint is not open to keys",
   403: "No permission, or another organization",
   404: "Not found, or out of reach",
+  410: "What comes after the cursor is not kept any more; `oldest` is the cursor to go on from",
   409: "It does not fit the present state",
   412: "The resource has changed since it was read",
   416: "The range cannot be served",
@@ -37,6 +39,9 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   504: "The model provider took too long",
   507: "There is too little free disk space; reads, search and chat go on. Try again after Retry-After",
 };
+
+/** Other errors have the body of {@link ErrorBody}. */
+const ERROR_BODIES: Readonly<Record<number, z.ZodType>> = { 410: CursorExpired, 422: ValidationErrorBody };
 
 const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -226,7 +231,7 @@ function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
 function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
   return Object.fromEntries(
     declaredErrors(route).map((status) => {
-      const schema = status === 422 ? ValidationErrorBody : ErrorBody;
+      const schema = ERROR_BODIES[status] ?? ErrorBody;
       const more: HeaderName[] =
         status === 401 ? ["WWW-Authenticate"] : [429, 503, 507].includes(status) ? ["Retry-After"] : [];
       return [

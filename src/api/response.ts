@@ -1,6 +1,7 @@
 /** The answers of handlers other than JSON: bytes, or a response that the handler writes itself. */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
+import type { Context } from "koa";
 
 const RAW = Symbol("raw");
 const STREAM = Symbol("stream");
@@ -41,4 +42,14 @@ export function isRaw(value: unknown): value is RawAnswer {
 
 export function isStream(value: unknown): value is StreamAnswer {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === STREAM;
+}
+
+export function sendRaw(ctx: Context, answer: RawAnswer): void {
+  ctx.set(answer.headers ?? {});
+  const { status } = ctx;
+  ctx.body = answer.body;
+  ctx.status = answer.status ?? status;
+  if (answer.body !== null) ctx.set("Content-Type", answer.contentType);
+  const length = answer.headers?.["Content-Length"];
+  if (length !== undefined) ctx.set("Content-Length", length);
 }

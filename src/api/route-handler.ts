@@ -11,7 +11,7 @@ import { answerOnce } from "./answer-once.ts";
 import { type JsonBody, readJsonBody } from "./body/json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 import { jsonPieces } from "./json-answer.ts";
-import { isRaw, isStream, type RawAnswer, stream, type StreamAnswer } from "./response.ts";
+import { isRaw, isStream, sendRaw, stream, type StreamAnswer } from "./response.ts";
 import type { AuditRule, Route, RouteContext } from "./route.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation/validate.ts";
 
@@ -92,12 +92,17 @@ async function countMore(
   if (more > 0) await limit.countRefusal(ctx, more);
 }
 
-async function identify(route: Route, { deps, ctx }: Arrival): Promise<Principal> {
+async function identify(
+  route: Route,
+  { deps, ctx }: Pick<Arrival, "deps" | "ctx">,
+  isFresh = false,
+): Promise<Principal> {
   const { authorization, "x-organization-id": organizationId } = ctx.headers;
   const principal = await deps.authenticator.authenticate({
     authorization,
     organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId,
     address: ctx.ip,
+    isFresh,
   });
   ctx.state["principal"] = principal;
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
@@ -154,6 +159,8 @@ async function contextOf(
       id: ctx.state["requestId"] as string,
       headers: ctx.headers,
       signal: goneSignal(ctx),
+      credentials: `${ctx.ip} ${ctx.get("x-organization-id")} ${ctx.get("authorization")}`,
+      authenticateAgain: () => identify(route, { deps, ctx }, true),
       idempotencyKey: route.idempotent !== undefined ? ctx.get("idempotency-key") || undefined : undefined,
       bodyHash: json.hash,
       req: ctx.req,
@@ -236,16 +243,6 @@ async function* chain(first: string, second: string, rest: AsyncIterable<string>
   yield first;
   yield second;
   yield* rest;
-}
-
-function sendRaw(ctx: Context, answer: RawAnswer): void {
-  ctx.set(answer.headers ?? {});
-  const { status } = ctx;
-  ctx.body = answer.body;
-  ctx.status = answer.status ?? status;
-  if (answer.body !== null) ctx.set("Content-Type", answer.contentType);
-  const length = answer.headers?.["Content-Length"];
-  if (length !== undefined) ctx.set("Content-Length", length);
 }
 
 function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log">): void {

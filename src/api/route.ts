@@ -27,6 +27,13 @@ export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
   /** Aborted if the client goes away before it has the answer. */
   readonly signal: AbortSignal;
+  /** Who asks, as a text that only requests with the same credentials from the same address share; a secret. */
+  readonly credentials: string;
+  /**
+   * Looks the caller up again, past all caches, for answers that take long.
+   * @throws as at the beginning of the request, if the caller has lost the right to it meanwhile.
+   */
+  readonly authenticateAgain: () => Promise<Principal>;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
   /** Set if the request has such a key: says what was sent in the form once it has been read. */

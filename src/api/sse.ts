@@ -8,9 +8,12 @@ export interface EventStream {
   /**
    * Sends one event. Resolves at once while the client keeps up, else when it has read what was sent before.
    * @param id becomes the event's `id:` line.
+   * @param name becomes its `event:` line; without one it is a message.
    * @returns false once the stream is closed.
    */
-  send(data: string, id?: string): Promise<boolean>;
+  send(data: string, id?: string, name?: string): Promise<boolean>;
+  /** Makes `id` the last event's, without an event. */
+  mark(id: string): void;
   /** Sends a comment, which clients ignore. */
   comment(text: string): void;
   /** Ends the stream in order. */
@@ -56,13 +59,17 @@ export function openEventStream(
 
   return {
     closed: gone.signal,
-    async send(data, id) {
+    async send(data, id, name) {
       if (isEnded || gone.signal.aborted) return false;
       packets.gather();
       const lines = data.split("\n").map((line) => `data: ${line}\n`);
-      const hasRoom = res.write(`${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`);
+      const head = `${name === undefined ? "" : `event: ${name}\n`}${id === undefined ? "" : `id: ${id}\n`}`;
+      const hasRoom = res.write(`${head}${lines.join("")}\n`);
       if (!hasRoom) await drained(res, gone.signal);
       return !gone.signal.aborted;
+    },
+    mark(id) {
+      if (!isEnded && !gone.signal.aborted && !res.writableNeedDrain) res.write(`id: ${id}\n\n`);
     },
     comment(text) {
       if (!isEnded && !gone.signal.aborted) res.write(`: ${text.replaceAll("\n", " ")}\n\n`);

@@ -31,6 +31,8 @@ interface Credentials {
   readonly organizationId: string | undefined;
   /** The client's address, as the trusted proxies report it. */
   readonly address: string;
+  /** True: what was looked up before is not enough, however short ago that was. */
+  readonly isFresh?: boolean;
 }
 
 export interface Authenticator {
@@ -98,10 +100,10 @@ export function createAuthenticator({
     maxAgeMs: (caller) => (caller === null ? UNKNOWN_KEY_CACHE_MS : KEY_CACHE_MS),
   });
 
-  async function byKey(text: string, address: string): Promise<Principal> {
+  async function byKey(text: string, address: string, isFresh: boolean): Promise<Principal> {
     if (!isWellFormedKey(text)) throw unauthenticated("Invalid API key");
     const hash = hashKey(pepperKey, text);
-    const caller = await keys.get(hash.toString("base64"), async () => {
+    const caller = await keys[isFresh ? "renew" : "get"](hash.toString("base64"), async () => {
       const row = await withPrivateSpace(db, () => findKeyCaller(db, hash));
       return row === null ? null : keyCaller(row);
     });
@@ -120,9 +122,9 @@ export function createAuthenticator({
   }
 
   return {
-    async authenticate({ authorization, organizationId, address }) {
+    async authenticate({ authorization, organizationId, address, isFresh = false }) {
       const token = bearerToken(authorization);
-      const principal = isKey(token) ? await byKey(token, address) : await byJwt(token);
+      const principal = isKey(token) ? await byKey(token, address, isFresh) : await byJwt(token);
       if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id)
         throw new DomainError("permission_denied", "Permission denied: wrong organization");
       return principal;

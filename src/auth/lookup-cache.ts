@@ -10,6 +10,8 @@ interface Entry<T> {
 export interface LookupCache<T> {
   /** The cached value of `key`, else what `look` finds. A look-up that fails is not cached. */
   get(key: string, look: () => Promise<T>): Promise<T>;
+  /** Looks `key` up even if its value is cached, and caches what it finds. */
+  renew(key: string, look: () => Promise<T>): Promise<T>;
   /** Drops the values that match, and every look-up under way: it may have read the state before a change. */
   forget(matches: (value: T) => boolean): void;
 }
@@ -51,6 +53,7 @@ export function createLookupCache<T>({ maxEntries, now, maxAgeMs }: LookupCacheS
         return start(key, look);
       return known.answer;
     },
+    renew: start,
     forget(matches) {
       // A copy, since the cache cannot be iterated while entries are deleted.
       const all = [...entries.entries()];

@@ -49,6 +49,7 @@ export const RULES = {
   "agents:chat": rule("role", "chat", "agents:chat", "Agent"),
   "agents:create": rule("write", "write", "agents:write", "Space"),
   "agents:write": rule("write", "write", "agents:write", "Agent"),
+  "events:read": rule("member", "read", "events:read", "Event"),
   "organization:read": rule("member", "read", "organization:read", "Organization"),
   "organization:manage": rule("admin", "write", "organization:manage", "Organization"),
 } as const satisfies Record<string, Rule>;

@@ -55,6 +55,7 @@ function apiOf(env: Settings) {
     drainDelayMs: env.DRAIN_DELAY_SECONDS * 1_000,
     trustedProxies: env.TRUSTED_PROXIES,
     corsOrigins: env.CORS_ORIGINS,
+    eventStreams: env.EVENT_STREAMS_PER_PROCESS,
   };
 }
 

@@ -4,8 +4,8 @@ export interface Budget {
   /** Whose budget it is and of what: `user-requests`. */
   readonly name: string;
   readonly quota: number;
-  /** The seconds after which the whole quota is available again. */
-  readonly windowSeconds: number;
+  /** The seconds after which the whole quota is available again; absent if it counts what is open at once. */
+  readonly windowSeconds?: number;
   /** What is counted; absent for requests. */
   readonly unit?: "tokens";
 }
@@ -15,5 +15,6 @@ export interface Budget {
  * `"user-requests";q=600;w=60`. Names are made by us, of lower case letters and hyphens, and need no escapes.
  */
 export function policyItem({ name, quota, windowSeconds, unit }: Budget): string {
-  return `"${name}";q=${quota};w=${windowSeconds}${unit === undefined ? "" : `;qu="${unit}"`}`;
+  const window = windowSeconds === undefined ? "" : `;w=${windowSeconds}`;
+  return `"${name}";q=${quota}${window}${unit === undefined ? "" : `;qu="${unit}"`}`;
 }

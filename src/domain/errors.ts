@@ -52,6 +52,7 @@ const ERRORS = {
   method_not_allowed: hopeless(405),
   conflict: hopeless(409),
   turn_lost: hopeless(409),
+  cursor_expired: hopeless(410),
   precondition_failed: hopeless(412),
   range_not_satisfiable: hopeless(416),
   invalid: hopeless(422),
@@ -91,6 +92,8 @@ interface DomainErrorOptions {
   readonly retryAfterSeconds?: number | undefined;
   /** The budget that is used up. */
   readonly budget?: Budget | undefined;
+  /** The cursor to go on from, of `cursor_expired`. */
+  readonly oldestCursor?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -102,6 +105,7 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
   readonly budget: Budget | undefined;
+  readonly oldestCursor: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: DomainErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -109,6 +113,7 @@ export class DomainError extends Error {
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.budget = options.budget;
+    this.oldestCursor = options.oldestCursor;
   }
 
   get status(): number {

@@ -1,7 +1,7 @@
 /** The contract of events: what happened to a resource, as lists, streams and deliveries show it. */
 import { z } from "zod";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
-import { Timestamp, Uuid } from "./fields.ts";
+import { RESOURCES_PER_PAGE, Timestamp, Uuid } from "./fields.ts";
 
 const EventTypeName = z.enum(EVENT_TYPES);
 
@@ -35,3 +35,71 @@ export function encodeEvent(event: z.input<typeof Event>): string {
 
 /** The types that a request may name. */
 export const EventTypes = z.array(EventTypeName).max(EVENT_TYPES.length);
+
+/** In place of a cursor: the end of the log. */
+export const NOW = "now";
+/** The longest `wait`. */
+const MAX_WAIT_SECONDS = 30;
+const MAX_CURSOR_CHARACTERS = 255;
+const EXAMPLE_CURSOR = "MToxOjQy";
+
+const Cursor = z.string().meta({
+  description: "A place in the organization's log, to be kept and sent as it is",
+  example: EXAMPLE_CURSOR,
+});
+
+export const EventFilterQuery = z.object({
+  after: z
+    .string()
+    .max(MAX_CURSOR_CHARACTERS)
+    .optional()
+    .meta({ description: "A cursor, or `now` for the end of the log", example: NOW }),
+  types: EventTypes.optional().meta({
+    description: "Only events of these types; may be repeated",
+    example: ["document.completed"],
+  }),
+  space_id: Uuid.optional().meta({ description: "Only events of this space" }),
+  resource_id: Uuid.optional().meta({ description: "Only events of this resource" }),
+});
+
+export const EventQuery = EventFilterQuery.extend({
+  limit: z
+    .int()
+    .min(1)
+    .max(RESOURCES_PER_PAGE.max)
+    .default(RESOURCES_PER_PAGE.default)
+    .meta({ description: "At most so many events", example: RESOURCES_PER_PAGE.default }),
+  wait: z
+    .int()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(0)
+    .meta({ description: "Seconds to wait for an event if there is none yet", example: 0 }),
+});
+
+export const EventPage = z
+  .object({
+    items: z.array(Event),
+    next_cursor: Cursor,
+    has_more: z.boolean().meta({ description: "Whether the log goes on after `next_cursor`" }),
+  })
+  .meta({ id: "EventPage" });
+
+const errorFields = {
+  detail: z.string().meta({ example: "The events after this cursor are not kept any more." }),
+  code: z.string().meta({ example: "cursor_expired" }),
+  oldest: Cursor,
+};
+
+/** The body of a 410. */
+export const CursorExpired = z.object(errorFields).meta({ id: "CursorExpired" });
+
+/** The last frame of a stream that ends by an error. */
+export const EventStreamEnd = z
+  .object({
+    ...errorFields,
+    status: z.int().meta({ description: "The status that a request would get", example: 410 }),
+    code: errorFields.code.optional(),
+    oldest: errorFields.oldest.optional(),
+  })
+  .meta({ id: "EventStreamEnd" });

@@ -116,6 +116,12 @@ export const webhookAttempts = histogram(
   ["outcome"],
 );
 
+export const eventDelays = histogram(
+  "holdfast_event_delay_seconds",
+  "Time from a change to its event on a stream that waited for it.",
+  [],
+);
+
 export const logLinesDropped = counter(
   "holdfast_log_lines_dropped_total",
   "Lines of the log that could not be written, as on a disk that is full.",

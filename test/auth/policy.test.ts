@@ -67,12 +67,18 @@ const EXPECTED: Record<Action, readonly [who: string, capability: Capability, de
   "agents:chat": ["viewer editor owner", "chat", "Permission denied: agents:chat"],
   "agents:create": ["editor owner", "write", "Permission denied: agents:write"],
   "agents:write": ["editor owner", "write", "Permission denied: agents:write"],
+  "events:read": ["member admin", "read", "Permission denied: events:read"],
   "organization:read": ["member admin", "read", "Permission denied: organization:read"],
   "organization:manage": ["admin", "write", "Permission denied: organization:manage"],
 };
 
 const ACTIONS = Object.keys(EXPECTED) as Action[];
-const OF_ORGANIZATION = new Set<Action>(["spaces:create", "organization:read", "organization:manage"]);
+const OF_ORGANIZATION = new Set<Action>([
+  "spaces:create",
+  "events:read",
+  "organization:read",
+  "organization:manage",
+]);
 const IN_SPACE = ACTIONS.filter((action) => !OF_ORGANIZATION.has(action));
 const ROLES = [null, "viewer", "editor", "owner"] as const;
 

@@ -22,6 +22,7 @@ test("an empty environment gives the embedded defaults", () => {
   expect(config.api).toEqual({
     host: "127.0.0.1",
     port: 8080,
+    eventStreams: 2_000,
     publicUrl: "http://127.0.0.1:8080",
     drainDelayMs: 0,
     trustedProxies: 0,

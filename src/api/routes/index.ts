@@ -11,6 +11,7 @@ import { docsRoutes } from "./service/docs.ts";
 import { downloadRawFile } from "./spaces/download.ts";
 import { documentPartRoutes } from "./documents/parts.ts";
 import { getDocument, patchDocument, removeDocument } from "./documents/documents.ts";
+import { eventRoutes } from "./events/events.ts";
 import { folderRoutes } from "./spaces/folders.ts";
 import { health, ready } from "./service/health.ts";
 import { searchDocuments } from "./documents/hybrid-search.ts";
@@ -55,6 +56,7 @@ export const API_ROUTES: readonly Route[] = [
   downloadRawFile,
   makePathFolder,
   ...folderRoutes,
+  ...eventRoutes,
   getMe,
   ...ownKeyRoutes,
   ...leakedKeyRoutes,

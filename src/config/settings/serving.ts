@@ -75,6 +75,12 @@ export const API = {
         "`X-Forwarded-For`",
       readBy: ["API"],
     }),
+  EVENT_STREAMS_PER_PROCESS: integer(1, 100_000)
+    .default(2_000)
+    .register(ABOUT, {
+      what: "how many streams of events, and requests that wait for events, an API process holds at once",
+      readBy: ["API"],
+    }),
   CORS_ORIGINS: originList.default([]).register(ABOUT, {
     what: "origins whose pages may call the API",
     readBy: ["API"],

@@ -15,7 +15,7 @@ export interface EventRow {
     readonly api_key_id: string | null;
   };
   readonly request_id: string | null;
-  readonly data: Record<string, string | number | boolean | null>;
+  readonly data: Readonly<Record<string, string | number | boolean | null>>;
 }
 
 /** The columns of an {@link EventRow}, from a table with the alias `event`. */

@@ -1,5 +1,6 @@
 /** Sends requests to a stack as a REST client does. */
 import { until } from "../until.ts";
+import { answerText } from "./answer-text.ts";
 
 export interface Answer {
   readonly status: number;
@@ -29,7 +30,7 @@ export async function call(
       ? {}
       : { body: isForm ? body : typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
+  const text = await answerText(response);
   const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,

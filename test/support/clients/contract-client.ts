@@ -4,6 +4,7 @@ import { createOpenApi } from "../../../src/api/openapi.ts";
 import type { Route } from "../../../src/api/route.ts";
 import { API_ROUTES } from "../../../src/api/routes/index.ts";
 import type { ContractStack } from "../stack/contract-stack.ts";
+import { answerText } from "./answer-text.ts";
 import { type Document, type Operation, operationsOf, sample } from "./samples.ts";
 
 export const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
@@ -64,7 +65,7 @@ export function contractClient(stack: ContractStack) {
       },
       body,
     });
-    const text = await response.text();
+    const text = await answerText(response);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };

@@ -105,6 +105,8 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/folders/:folder_id/contents": role("read"),
   "PATCH /v1/folders/:folder_id": write(),
   "DELETE /v1/folders/:folder_id": write(),
+  "GET /v1/events": listing("read"),
+  "GET /v1/events/stream": listing("read"),
   "GET /v1/me": self(),
   "GET /v1/me/api-keys": self(),
   "POST /v1/me/api-keys": self(),
