@@ -8,6 +8,7 @@ import {
 } from "zod-openapi";
 import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/fields.ts";
+import { EVENT_DATA } from "../schema/event-data.ts";
 import { CursorExpired } from "../schema/event.ts";
 import type { Route } from "./route.ts";
 
@@ -84,6 +85,7 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
     servers: [{ url: "/" }],
     tags: [...new Set(documented.flatMap((route) => route.tags))].map((name) => ({ name })),
     paths,
+    webhooks: webhooksOf(),
     components: {
       schemas: { Error: ErrorBody, ValidationError: ValidationErrorBody },
       headers: COMPONENT_HEADERS,
@@ -99,6 +101,29 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
     },
   };
   return createDocument(document, { override: tidy }) as unknown as Record<string, unknown>;
+}
+
+/** What is sent to the webhooks of callers: an event of each type is a message of its own. */
+function webhooksOf(): NonNullable<ZodOpenApiObject["webhooks"]> {
+  return Object.fromEntries(
+    Object.entries(EVENT_DATA).map(([type, data]) => {
+      const { $schema: _draft, ...dataSchema } = z.toJSONSchema(data, {
+        override: ({ jsonSchema }) => {
+          tidy({ jsonSchema, io: "output" });
+        },
+      });
+      const own = { type: "object", properties: { type: { const: type }, data: dataSchema } };
+      const schema = { allOf: [{ $ref: "#/components/schemas/Event" }, own] };
+      const post = {
+        operationId: type,
+        summary: `What is sent for an event of the type ${type}.`,
+        tags: ["Events"],
+        requestBody: { required: true, content: { "application/json": { schema } } },
+        responses: { "200": { description: "The event was received; any status 2xx says so" } },
+      };
+      return [type, { post } as ZodOpenApiPathsObject[string]];
+    }),
+  );
 }
 
 /**

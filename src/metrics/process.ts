@@ -10,6 +10,20 @@ export interface OpenTurnCounts {
   counts(): { open: number; ended: number };
 }
 
+/** Streams of events, and requests that wait for one. */
+export interface EventSeatCounts {
+  counts(): { readonly stream: number; readonly wait: number };
+}
+
+export function measureEventStreams(metrics: Metrics, seats: EventSeatCounts): void {
+  metrics.gauge({
+    name: "holdfast_event_streams",
+    help: "Streams of events, and requests that wait for events, that this process holds.",
+    labels: ["kind"],
+    read: () => Object.entries(seats.counts()).map(([kind, value]) => ({ labels: { kind }, value })),
+  });
+}
+
 export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCounts | undefined): void {
   metrics.gauge({
     name: "holdfast_pool_connections",

@@ -7,7 +7,7 @@ import type { DiskSpace } from "../storage/disk-space.ts";
 import { measureDisk } from "./disk.ts";
 import { measureDurability } from "./durability.ts";
 import { type ServedMetrics, createMetrics } from "../telemetry/metrics.ts";
-import { type OpenTurnCounts, measureProcess } from "./process.ts";
+import { type EventSeatCounts, type OpenTurnCounts, measureEventStreams, measureProcess } from "./process.ts";
 import { type ParserLayers, measureSandbox } from "./sandbox.ts";
 
 interface MetricsDeps {
@@ -22,6 +22,8 @@ interface MetricsDeps {
   readonly disk: DiskSpace;
   /** Only in a process that runs chat turns. */
   readonly chat?: OpenTurnCounts;
+  /** Only in a process that serves events. */
+  readonly events?: { readonly seats: EventSeatCounts };
   /** Only in a process that has parsers. */
   readonly sandbox?: Promise<ParserLayers>;
   /** The metrics page of Temporal's native core. */
@@ -41,6 +43,7 @@ export async function serveMetrics({
   temporal,
   disk,
   chat,
+  events,
   sandbox,
   coreMetrics,
 }: MetricsDeps): Promise<() => Promise<void>> {
@@ -58,6 +61,7 @@ export async function serveMetrics({
   const metrics = createMetrics(warn, corePage);
   measureProcess(metrics, db, chat);
   measureDisk(metrics, disk);
+  if (events !== undefined) measureEventStreams(metrics, events.seats);
   if (sandbox !== undefined) measureSandbox(metrics, sandbox);
   const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });
   let served: ServedMetrics;

@@ -21,10 +21,14 @@ export const Event = z
         api_key_id: Uuid.nullable(),
       })
       .meta({ description: "Who made the change; the service itself is `system`" }),
-    request_id: z.string().nullable().meta({ description: "The `X-Request-Id` of the change" }),
-    data: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-      .meta({ description: "Ids, states, codes and counts; never text and never names" }),
+    request_id: z.string().nullable().meta({
+      description: "The `X-Request-Id` of the change",
+      example: "01900000-0000-7000-8000-000000000090",
+    }),
+    data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
+      description: "Ids, states, codes and counts; never text and never names",
+      example: { version: 1, chunk_count: 12 },
+    }),
   })
   .meta({ id: "Event" });
 
