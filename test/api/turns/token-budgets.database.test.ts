@@ -1,9 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createTokenBudgets } from "../../../src/api/turns/token-budgets.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import { makeOrganization } from "../../support/tenants/callers.ts";
+import { eventsOf } from "../../support/tenants/events.ts";
 import { createTestDatabase } from "../../support/servers/database.ts";
 
 const caller = (organization: OrganizationKey, userId: string, apiKeyId: string | null): Principal =>
@@ -58,6 +59,37 @@ test("a user's monthly tokens are those of all keys and sessions; a refusal name
     await expect(check(caller(organization, newId(), null))).rejects.toMatchObject({
       budget: { name: "organization-tokens" },
     });
+
+    const month = new Date().toISOString().slice(0, 7);
+    const events = await eventsOf(database.db, organization);
+    const told = events.filter((event) => event.type === "budget.reached");
+    expect(told.map(({ type, resource, data }) => [type, resource, data])).toEqual([
+      ["budget.reached", { type: "user", id: ada }, { budget: "user", quota: 300, month }],
+      [
+        "budget.reached",
+        { type: "organization", id: organization.id },
+        { budget: "organization", quota: 500, month },
+      ],
+    ]);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("if the event of a used-up budget cannot be written, the refusal is the same", async () => {
+  const database = await createTestDatabase();
+  try {
+    const organization = await makeOrganization(database.db);
+    await database.db.owner.query("drop table budgets_reached");
+    const warn = vi.fn<() => void>();
+    const check = createTokenBudgets(database.db, { monthlyTokensPerUser: 0 }, { warn });
+
+    await expect(check(caller(organization, newId(), null))).rejects.toMatchObject({
+      code: "rate_limited",
+      budget: { name: "user-tokens" },
+    });
+
+    expect(warn).toHaveBeenCalledOnce();
   } finally {
     await database.drop();
   }
