@@ -8,13 +8,13 @@ import { isAllowedHost } from "./hosts.ts";
 import { createSlots } from "./slots.ts";
 import { refusalOfTarget } from "./webhook-target.ts";
 
-export interface Message {
+interface Message {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export interface Answer {
+interface Answer {
   /** Null if there was none. */
   readonly status: number | null;
   /** Null if it is a success; else a code such as `status_500`, `redirect`, `timeout` or `private_target`. */

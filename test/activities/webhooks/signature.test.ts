@@ -1,13 +1,12 @@
-/** Signatures of deliveries, as the official libraries for JavaScript and Python verify them. */
-import { randomBytes } from "node:crypto";
-import { homedir } from "node:os";
-import { join } from "node:path";
+/**
+ * Signatures of deliveries, as the official library for JavaScript verifies them; deliver.database.test.ts asks
+ * that for Python too.
+ */
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
+import { newSecret } from "../../support/events/endpoints.ts";
 import { signedHeaders } from "../../../src/activities/webhooks/signature.ts";
-import { runPython } from "../../support/clients/python-client.ts";
 
-const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 const SECRET = newSecret();
 const body = JSON.stringify({ id: "an event", type: "document.completed", note: "größer als ✓" });
 const timestamp = Math.floor(Date.now() / 1_000);

@@ -8,11 +8,11 @@ import { newId } from "../../../src/domain/ids.ts";
 import type { WebhookStep } from "../../../src/domain/work/webhook.ts";
 import { createPoster } from "../../../src/outbound/poster.ts";
 import type { Keyring } from "../../../src/storage/keys/keyring.ts";
-import { sealWebhookSecret } from "../../../src/storage/keys/webhook-secret.ts";
 import { webhookDelivery } from "../../../src/workflows/webhook-delivery.ts";
 import { makeOrganization, makeUser } from "../tenants/callers.ts";
 import { virtualWorkflow } from "../workflows/virtual-workflow.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
+import { type EndpointFields, makeEndpoint, newSecret } from "./endpoints.ts";
 
 const KEY = { id: newId(), secret: createSecretKey(randomBytes(32)) };
 const keyring: Keyring = { current: async () => KEY, byId: async () => KEY, forget: () => undefined };
@@ -23,12 +23,6 @@ interface EventFields {
   readonly audience?: string;
   readonly spaceIds?: readonly string[];
   readonly listedIds?: readonly string[];
-}
-
-interface EndpointFields {
-  readonly url: string;
-  readonly spaceId?: string | null;
-  readonly types?: readonly string[];
 }
 
 export interface DeliveryRow {
@@ -46,7 +40,7 @@ export async function startDelivering(db: OwnedDatabase) {
   const warnings: unknown[] = [];
   const poster = createPoster({ allowHosts: ["127.0.0.1"] });
   const deps = { db, keyring, poster, log: { warn: (fields: unknown) => void warnings.push(fields) } };
-  const secret = `whsec_${randomBytes(32).toString("base64")}`;
+  const secret = newSecret();
 
   return {
     organization,
@@ -54,20 +48,13 @@ export async function startDelivering(db: OwnedDatabase) {
     secret,
     warnings,
 
-    async endpoint({ url, spaceId = null, types = [] }: EndpointFields): Promise<string> {
-      const id = newId();
-      const place = { organizationId: organization.id, webhookId: id };
-      const { keyId, sealed } = await sealWebhookSecret(keyring, place, secret);
-      await db.owner.query(
-        `insert into webhooks (
-           id, organization_id, space_id, created_by, url, types, secret_key_id, sealed_secret, position
-         )
-         values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce(
-           (select last_position from event_positions where organization_id = $2), 0))`,
-        [id, organization.id, spaceId, maker, url, types, keyId, sealed],
-      );
-      return id;
-    },
+    endpoint: (fields: Pick<EndpointFields, "url" | "spaceId" | "types">): Promise<string> =>
+      makeEndpoint(db, keyring, {
+        organizationId: organization.id,
+        createdBy: maker,
+        secret,
+        ...fields,
+      }),
 
     /** Writes an event, by default of the organization, and places it. @returns its id. */
     async tell(type: string, fields: EventFields = {}): Promise<string> {
@@ -141,7 +128,7 @@ export async function startDelivering(db: OwnedDatabase) {
 export type Delivering = Awaited<ReturnType<typeof startDelivering>>;
 
 /** Lets the endpoint and its deliveries be older by so much. */
-export async function age(db: OwnedDatabase, webhookId: string, ms: number): Promise<void> {
+async function age(db: OwnedDatabase, webhookId: string, ms: number): Promise<void> {
   await db.owner.query(
     `update webhooks
      set next_attempt_at = next_attempt_at - $2 * interval '1 millisecond',

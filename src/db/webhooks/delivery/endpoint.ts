@@ -3,7 +3,7 @@ import type { OrganizationKey, Sql } from "../../sql.ts";
 import type { Viewer } from "../../events/visible.ts";
 
 /** A secret that signs, sealed with the organization's key. */
-export interface SealedSigner {
+interface SealedSigner {
   readonly keyId: string;
   readonly sealed: Buffer;
 }

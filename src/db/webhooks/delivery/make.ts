@@ -4,7 +4,7 @@ import type { Sql } from "../../sql.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** How many positions of the log one transaction goes through. */
-export const POSITIONS_A_ROUND = 500;
+const POSITIONS_A_ROUND = 500;
 
 /**
  * A condition over `events event`: what the endpoint `$7` with the types `$8` in the space `$9` is told. A

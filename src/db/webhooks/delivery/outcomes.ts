@@ -19,7 +19,7 @@ export interface Outcome {
 }
 
 /** The code of an answer that says that there is no such receiver any more. */
-export const GONE = "status_410";
+const GONE = "status_410";
 
 /**
  * Writes the outcomes of a batch in one transaction.

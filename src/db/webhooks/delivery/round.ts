@@ -19,7 +19,7 @@ export type Round =
   | { readonly type: "rest"; readonly waitMs: number | null };
 
 /** How long a round may take until it is taken for lost, and the endpoint's workflow is looked after. */
-export const ROUND_LEASE = "60 seconds";
+const ROUND_LEASE = "60 seconds";
 
 /**
  * The maker's rights are read with everything else, so a right that was lost before the round began carries
