@@ -1,17 +1,16 @@
 /**
- * Tests the client in clients/typescript against a stack: typed requests, and uploads that survive faults of
- * their connection.
+ * Tests the client in clients/typescript against a stack: typed requests, and uploads and events that survive
+ * faults of their connection.
  */
-import { afterAll, expect, test } from "vitest";
-import { HoldfastError, createHoldfast } from "../../clients/typescript/src/index.ts";
+import { expect, test } from "vitest";
+import { type HoldfastEvent, HoldfastError, createHoldfast } from "../../clients/typescript/src/index.ts";
+import { startFaultyConnection } from "../support/servers/faulty-connection.ts";
 import { onSharedStack } from "../support/stack/shared-stack.ts";
 
 const { stack, tenants } = onSharedStack();
 
-afterAll(async () => {});
-
-const client = (send: typeof fetch = fetch) =>
-  createHoldfast({ baseUrl: `${stack.url}/`, credential: tenants.keys.editor, fetch: send });
+const client = (send: typeof fetch = fetch, baseUrl = `${stack.url}/`) =>
+  createHoldfast({ baseUrl, credential: tenants.keys.editor, fetch: send });
 const note = (text: string) => new Blob([text], { type: "text/markdown" });
 
 test("uploads, waits, and finds what was uploaded", async () => {
@@ -21,7 +20,6 @@ test("uploads, waits, and finds what was uploaded", async () => {
     file: note("# Otters\n\nOtters hold hands while they sleep."),
     filename: "otters.md",
     spaceId: tenants.spaces.research,
-    pollMs: 20,
     onState: ({ processing_state }) => states.push(processing_state.pipeline_status ?? ""),
   });
   expect(document).toMatchObject({
@@ -58,7 +56,6 @@ test("an upload whose answer is lost, and that is refused for a while, is one do
     file: note("Once only."),
     filename: "once.md",
     spaceId: tenants.spaces.research,
-    pollMs: 20,
   });
   expect(attempts).toBe(3);
   const { data } = await client().api.POST("/v1/data/search", {
@@ -83,7 +80,6 @@ test("gives the status and detail of a refusal, and the code of a failed documen
     file: new Blob(["%PDF-1.7 nothing of a PDF"]),
     filename: "broken.pdf",
     spaceId: tenants.spaces.research,
-    pollMs: 20,
   });
   await expect(failed).rejects.toBeInstanceOf(HoldfastError);
   await expect(failed).rejects.toMatchObject({
@@ -101,4 +97,55 @@ test("gives the status and detail of a refusal, and the code of a failed documen
       signal: given.signal,
     }),
   ).rejects.toThrow("enough");
+});
+
+test("twenty documents at once use a tenth of the default rate limit", async () => {
+  const asked: string[] = [];
+  const counting: typeof fetch = (request, init) => {
+    asked.push(new URL((request as Request).url).pathname);
+    return fetch(request, init);
+  };
+  const { uploadAndWait } = client(counting);
+  const documents = await Promise.all(
+    Array.from({ length: 20 }, (_, number) =>
+      uploadAndWait({
+        file: note(`Note ${number}.`),
+        filename: `${number}.md`,
+        spaceId: tenants.spaces.research,
+      }),
+    ),
+  );
+  expect(new Set(documents.map(({ id }) => id)).size).toBe(20);
+  expect(asked.filter((path) => path.endsWith("/events/stream"))).toHaveLength(1);
+  expect(asked.length).toBeLessThanOrEqual(60);
+});
+
+test("events come once each and in their order over connections that are cut", async () => {
+  const direct = client();
+  const { data: start } = await direct.api.GET("/v1/events", { params: { query: { after: "now" } } });
+  const after = start!.next_cursor;
+  const connection = await startFaultyConnection(stack.url);
+  // Each of them ends within an event.
+  const countOpened = connection.failFirst(3, { cutAfterBytes: 1_500 }, ({ url }) =>
+    url.startsWith("/v1/events/stream"),
+  );
+  const uploads = Array.from({ length: 6 }, (_, number) =>
+    direct.uploadAndWait({
+      file: note(`Event ${number}.`),
+      filename: `event-${number}.md`,
+      spaceId: tenants.spaces.research,
+    }),
+  );
+  const seen: HoldfastEvent[] = [];
+  const isEnd = ({ type }: HoldfastEvent): boolean => type === "document.completed";
+  for await (const { event } of client(fetch, connection.origin).events({ after })) {
+    seen.push(event);
+    if (seen.filter(isEnd).length === uploads.length) break;
+  }
+  await Promise.all(uploads);
+  await connection.close();
+  expect(countOpened()).toBeGreaterThanOrEqual(4);
+  const { data: log } = await direct.api.GET("/v1/events", { params: { query: { after, limit: 100 } } });
+  expect(seen).toEqual(log!.items.slice(0, seen.length));
+  expect(seen.filter(({ type }) => type === "document.uploaded")).toHaveLength(uploads.length);
 });

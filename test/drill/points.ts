@@ -122,4 +122,10 @@ export const BROKEN: Readonly<Record<string, BrokenBuild>> = {
     point: "documentPipeline: embedded, nothing published",
     fault: "kill -9 worker",
   },
+  "a failed attempt counts as delivered": {
+    module: "activities/webhooks/deliver.ts",
+    patches: [['result: failure === null ? "delivered" : "failed",', 'result: "delivered",']],
+    point: "webhookDelivery: deliveries made, none sent",
+    fault: "receiver dies",
+  },
 };

@@ -67,6 +67,7 @@ export async function startReceiver(): Promise<Receiver> {
       key = Buffer.from(secret.replace("whsec_", ""), "base64");
     },
     async die() {
+      if (!server.listening) return;
       const closed = promisify(server.close.bind(server))();
       server.closeAllConnections();
       await closed;
