@@ -89,6 +89,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     TEMPORAL_ADDRESS: temporal.address,
     MASTER_KEY,
     ...(temporal.uiUrl === undefined ? {} : { CORS_ORIGINS: temporal.uiUrl }),
+    WEBHOOK_ALLOW_HOSTS: "127.0.0.1",
     LOG_LEVEL: "info",
     RATE_LIMIT_RPM: "1000000",
     CHAT_RATE_LIMIT_RPM: "1000000",

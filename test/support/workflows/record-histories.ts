@@ -9,9 +9,11 @@ import { Client, Connection } from "@temporalio/client";
 import type { Payload, PayloadCodec } from "@temporalio/common";
 import proto from "@temporalio/proto";
 import { loadConfig, requireReal } from "../../../src/config/config.ts";
-import { openSharedDeps } from "../../../src/deps.ts";
+import { openSharedDeps, type SharedDeps } from "../../../src/deps.ts";
 import { call, ended, upload } from "../clients/client.ts";
 import { runCli } from "../stack/processes.ts";
+import { makeEndpoint } from "../events/endpoints.ts";
+import { type Receiver, startReceiver } from "../events/receiver.ts";
 import setup from "../run/global-setup.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
@@ -27,6 +29,7 @@ const WORKFLOWS = [
   "maintenance",
   "indexUpkeep",
   "operation",
+  "webhookDelivery",
 ];
 
 /** Sends the requests that start each workflow once. */
@@ -69,9 +72,26 @@ async function decrypt(value: unknown, codec: PayloadCodec): Promise<void> {
   }
 }
 
+/** Makes an endpoint whose receiver fails at first, so that its workflow waits too. */
+async function startReceiving({ keyring }: SharedDeps, { database }: Stack): Promise<Receiver> {
+  const receiver = await startReceiver();
+  receiver.answer((response) => response.writeHead(receiver.received.length < 3 ? 500 : 204).end());
+  const { rows } = await database.db.owner.query<{ id: string }>(
+    "select id from users where organization_id = $1 and role = 'admin'",
+    [ACME],
+  );
+  await makeEndpoint(database.db, keyring, {
+    organizationId: ACME,
+    createdBy: rows[0]!.id,
+    url: receiver.url,
+  });
+  return receiver;
+}
+
 const stop = await setup();
 const stack = await startStack();
 const deps = await openSharedDeps(requireReal(loadConfig(stack.env)), "recorder");
+const receiver = await startReceiving(deps, stack);
 const connection = await Connection.connect({ address: stack.temporalAddress });
 try {
   const client = new Client({ connection });
@@ -93,6 +113,7 @@ try {
     return missing.size === 0;
   });
 } finally {
+  await receiver.close();
   await connection.close();
   await deps.close();
   await stack.close();
