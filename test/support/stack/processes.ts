@@ -34,6 +34,12 @@ function inherited(): Record<string, string> {
   );
 }
 
+/** What the test run, if this is one, has every main file started with. */
+function runArguments(): string[] {
+  const given = process.env["HOLDFAST_TEST_NODE_ARGUMENTS"] ?? "";
+  return given === "" ? [] : given.split(" ");
+}
+
 /** Returns the Node that a tree's own packages bring, as its npm scripts would use it. */
 function nodeOf(root: string): string {
   const own = join(root, "node_modules/.bin/node");
@@ -45,7 +51,7 @@ function nodeOf(root: string): string {
  * unless another is given.
  */
 export function startProcess(main: string, env: Record<string, string>, root = ROOT): TestProcess {
-  return watched([join(root, main)], env, root);
+  return watched([...runArguments(), join(root, main)], env, root);
 }
 
 /** A placeholder for a process that a test may start later: it does nothing and has ended. */
