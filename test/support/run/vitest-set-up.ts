@@ -3,6 +3,7 @@
  * `stack`.
  */
 import type { TestProject } from "vitest/node";
+import { keepGarbageOfIdleProcesses } from "../stack/processes.ts";
 import type { RunningParts } from "./global-setup.ts";
 
 /**
@@ -23,9 +24,7 @@ type Holder = { [SHARED]?: Shared };
  */
 async function start(): Promise<RunningParts> {
   const { startParts } = await import("./global-setup.ts");
-  // A process that idles after its start collects garbage several times, which takes it and its threads as much
-  // processor time as the start. Benches and drills keep that.
-  process.env["HOLDFAST_TEST_NODE_ARGUMENTS"] = "--no-memory-reducer";
+  keepGarbageOfIdleProcesses();
   return startParts({ isDurable: false });
 }
 
