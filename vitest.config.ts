@@ -23,6 +23,8 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
+    // Its heap is large, and it would be searched for garbage twice whenever a test waits for a server.
+    execArgv: ["--no-memory-reducer"],
     // Files share what their worker process has imported and started.
     isolate: false,
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.

@@ -17,7 +17,7 @@ export interface Sizes {
   readonly extent: Extent;
   /**
    * Input lengths that are tried in turn until one costs `telling` milliseconds; if none does, the subject
-   * passes.
+   * passes. One between the first and the last is left out if linear growth would not make it cost as much.
    */
   readonly lengths: readonly number[];
   /** Milliseconds of processor time from which growth can be measured. */
@@ -63,6 +63,12 @@ export interface Measured {
 
 const HEAP_MB = 1_500;
 
+/** What a subject costs on a length from which its growth can be measured. */
+interface Telling {
+  readonly length: number;
+  readonly cpuMs: number;
+}
+
 class Hang extends Error {}
 
 /** Measures in a thread, which is replaced if it hangs or runs out of memory. */
@@ -99,7 +105,7 @@ export class Measurer {
       const first = await this.#telling(run);
       if (first !== undefined) growth = await this.#growth(run, first, maxLength);
       if (growth !== undefined && growth > MOST_GROWTH)
-        faults.add(`grows ${growth.toFixed(1)} times per doubling from ${first} characters on`);
+        faults.add(`grows ${growth.toFixed(1)} times per doubling from ${first!.length} characters on`);
     } catch (error) {
       if (!(error instanceof Hang)) throw error;
       faults.add(error.message);
@@ -113,22 +119,26 @@ export class Measurer {
   }
 
   /**
-   * Finds the least length that costs enough, by halving as long as that suffices; undefined if even the
-   * longest does not.
+   * Finds the least length that costs enough, by halving as long as that suffices, and what it costs; undefined
+   * if even the longest does not.
    */
-  async #telling(run: (length: number) => Promise<Ran>): Promise<number | undefined> {
+  async #telling(run: (length: number) => Promise<Ran>): Promise<Telling | undefined> {
     const { lengths, telling } = this.#sizes;
     let below = 0;
+    let perCharacter = Infinity;
     for (const length of lengths) {
-      const ran = await run(length);
-      if (ran.cpuMs < telling) {
+      if (length < lengths.at(-1)! && perCharacter * length < telling) continue;
+      const { cpuMs } = await run(length);
+      if (cpuMs < telling) {
         below = length;
+        perCharacter = cpuMs / length;
         continue;
       }
       // The first run also compiles the code.
       let reached = length;
       while (reached / 2 > below && (await run(reached / 2)).cpuMs >= telling) reached /= 2;
-      if ((await run(reached)).cpuMs >= telling) return reached;
+      const again = await run(reached);
+      if (again.cpuMs >= telling) return { length: reached, cpuMs: again.cpuMs };
       below = reached;
     }
     return undefined;
@@ -138,22 +148,23 @@ export class Measurer {
    * Measures the growth for a doubled input. If it is too large, takes the lesser of the growth from n to 4n
    * and from 2n to 8n, because a first garbage collection is not growth.
    */
-  async #growth(run: (length: number) => Promise<Ran>, first: number, maxLength: number): Promise<number> {
+  async #growth(run: (length: number) => Promise<Ran>, first: Telling, maxLength: number): Promise<number> {
     // If inputs are bounded, the growth up to the bound counts.
-    const length = Math.min(first, maxLength / 4);
-    const growth = await this.#growthFrom(run, length);
+    const length = Math.min(first.length, maxLength / 4);
+    const growth = await this.#growthFrom(run, length, length === first.length ? first.cpuMs : undefined);
     return growth <= MOST_GROWTH || length * 8 > maxLength
       ? growth
       : Math.min(growth, await this.#growthFrom(run, length * 2));
   }
 
-  async #growthFrom(run: (length: number) => Promise<Ran>, length: number): Promise<number> {
-    let least: readonly [number, number] = [Infinity, Infinity];
+  /** @param known what `length` has cost already; a growth that is too large is measured anew. */
+  async #growthFrom(run: (length: number) => Promise<Ran>, length: number, known?: number): Promise<number> {
+    let least: readonly [number, number] = [known ?? Infinity, Infinity];
     let growth = Infinity;
     for (let attempt = 0; attempt <= this.#sizes.retries && growth > MOST_GROWTH; attempt++) {
-      const small = await run(length);
+      const small = attempt === 0 && known !== undefined ? known : (await run(length)).cpuMs;
       const large = await run(length * 4);
-      least = [Math.min(least[0], small.cpuMs), Math.min(least[1], large.cpuMs)];
+      least = [Math.min(least[0], small), Math.min(least[1], large.cpuMs)];
       growth = Math.sqrt(least[1] / least[0]);
     }
     return growth;
