@@ -1,4 +1,7 @@
-/** Reads an organization for an archive, page by page. What is deleted is left out. */
+/**
+ * Reads an organization for an archive, page by page. What is deleted is left out, and so are events and
+ * webhooks: cursors and secrets mean nothing in another instance, where the log begins anew.
+ */
 import type { ArchivedBlock, ArchivedChunk, Directory, Row } from "../../domain/archive.ts";
 import { WARNINGS_OF_TEXT } from "../runs/refused-chunks.ts";
 import type { Sql } from "../sql.ts";
