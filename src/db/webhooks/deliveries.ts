@@ -1,7 +1,7 @@
 /** Lists the deliveries of a webhook, and makes one pending again. Delivering is in the folder `delivery`. */
 import type { Sql } from "../sql.ts";
 
-export type DeliveryStatus = "pending" | "delivered" | "failed" | "skipped";
+type DeliveryStatus = "pending" | "delivered" | "failed" | "skipped";
 
 export interface DeliveryRow {
   readonly id: string;

@@ -4,9 +4,9 @@ import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../sql.ts";
 
-export type WebhookStatus = "active" | "paused" | "disabled";
+type WebhookStatus = "active" | "paused" | "disabled";
 /** `gone`: it answered 410. A deleted webhook is found by no function of this file. */
-export type WebhookReason = "by_user" | "reach_lost" | "failing" | "gone";
+type WebhookReason = "by_user" | "reach_lost" | "failing" | "gone";
 
 export interface WebhookRow {
   readonly id: string;
