@@ -178,14 +178,18 @@ describe("a receiver", () => {
     const webhook = await endpoint();
     for (let count = 0; count < 40; count += 1) await world.tell("organization.updated");
     const hung: ServerResponse[] = [];
+    let isReleased = false;
     receiver.answer((response, { path }) => {
-      if (path === "/hangs") hung.push(response);
-      else response.writeHead(204).end();
+      if (path === "/hangs") {
+        hung.push(response);
+        if (isReleased) response.socket?.destroy();
+      } else response.writeHead(204).end();
     });
     const stuck = world.step(hanging);
     await until("the first attempts hang", async () => hung.length > 0);
     await world.run(webhook);
     expect((await world.rows(webhook)).every(({ status }) => status === "delivered")).toBe(true);
+    isReleased = true;
     for (const response of hung) response.socket?.destroy();
     expect(await stuck).toMatchObject({ state: "waiting" });
     const rows = await world.rows(hanging);
