@@ -130,8 +130,8 @@ describe("a receiver", () => {
 
   test("that comes back gets all that it missed, each once", async () => {
     const webhook = await endpoint();
-    const ids = [];
-    for (let count = 0; count < 40; count += 1) ids.push(await world.tell("organization.updated"));
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) ids.push(await world.tell("organization.updated"));
     let slept = 0;
     let isDown = true;
     const taken: string[] = [];
@@ -182,7 +182,7 @@ describe("a receiver", () => {
     receiver.answer((response, { path }) => {
       if (path === "/hangs") {
         hung.push(response);
-        if (isReleased) response.socket?.destroy();
+        if (isReleased) response.writeHead(500).end();
       } else response.writeHead(204).end();
     });
     const stuck = world.step(hanging);
@@ -190,7 +190,7 @@ describe("a receiver", () => {
     await world.run(webhook);
     expect((await world.rows(webhook)).every(({ status }) => status === "delivered")).toBe(true);
     isReleased = true;
-    for (const response of hung) response.socket?.destroy();
+    for (const response of [...hung]) response.writeHead(500).end();
     expect(await stuck).toMatchObject({ state: "waiting" });
     const rows = await world.rows(hanging);
     expect(hung.length).toBeLessThan(8);
