@@ -190,7 +190,7 @@ describe("a receiver", () => {
     await world.run(webhook);
     expect((await world.rows(webhook)).every(({ status }) => status === "delivered")).toBe(true);
     isReleased = true;
-    for (const response of [...hung]) response.writeHead(500).end();
+    for (const response of hung) response.writeHead(500).end();
     expect(await stuck).toMatchObject({ state: "waiting" });
     const rows = await world.rows(hanging);
     expect(hung.length).toBeLessThan(8);
