@@ -13162,6 +13162,10 @@ export interface operations {
                         folder_id?: string | null;
                         /** @example 1 */
                         version?: number;
+                        /** @example MARKDOWN */
+                        file_type?: string;
+                        /** @example 5120 */
+                        file_size?: number;
                     } & {
                         [key: string]: unknown;
                     };
@@ -13431,6 +13435,11 @@ export interface operations {
                     type?: "document.deleted";
                     data?: {
                         folder_id?: string | null;
+                        /**
+                         * Format: uuid
+                         * @example 01900000-0000-7000-8000-000000000010
+                         */
+                        deleted_folder_id?: string;
                     } & {
                         [key: string]: unknown;
                     };
@@ -14256,7 +14265,7 @@ export interface operations {
                     /** @constant */
                     type?: "budget.reached";
                     data?: {
-                        /** @example user-tokens */
+                        /** @example user */
                         budget?: string;
                         /** @example 1000000 */
                         quota?: number;
@@ -14319,6 +14328,11 @@ export interface operations {
                     /** @constant */
                     type?: "webhook.updated";
                     data?: {
+                        /** @example active */
+                        status?: string;
+                        /** @example secret */
+                        changed?: string;
+                    } & {
                         [key: string]: unknown;
                     };
                 };
