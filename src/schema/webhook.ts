@@ -4,7 +4,7 @@ import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { EventTypes } from "./event.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./fields.ts";
 
-const MAX_URL_CHARACTERS = 2_048;
+export const MAX_URL_CHARACTERS = 2_048;
 const MAX_DESCRIPTION_CHARACTERS = 256;
 /** As long as the earlier text of a rolled API key is accepted at most, and by default. */
 const MAX_OVERLAP_SECONDS = 604_800;
@@ -88,7 +88,7 @@ export const WebhookPatch = z
     status: z
       .enum(["active", "paused"])
       .optional()
-      .meta({ description: "`active` goes on behind the last event that it got", example: "paused" }),
+      .meta({ description: "`active` goes on after the last event that it got", example: "paused" }),
   })
   .meta({ id: "WebhookPatch" });
 

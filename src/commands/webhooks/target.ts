@@ -6,8 +6,7 @@ import { refusalOfTarget, type TargetRefusal } from "../../outbound/webhook-targ
 import { isAllowedHost } from "../../outbound/hosts.ts";
 import { bareHost } from "../../outbound/addresses.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
-
-const MAX_CHARACTERS = 2_048;
+import { MAX_URL_CHARACTERS } from "../../schema/webhook.ts";
 
 /**
  * @param allowHosts patterns of hosts that may be private, or spoken to without TLS.
@@ -34,7 +33,7 @@ function faultOf(url: URL, allowHosts: readonly string[]): string | undefined {
   const refusal = refusalOfTarget(url, allowHosts);
   if (refusal !== undefined) return REASONS[refusal];
   if (url.hash !== "") return "must not have a fragment";
-  if (url.href.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
+  if (url.href.length > MAX_URL_CHARACTERS) return `must have at most ${MAX_URL_CHARACTERS} characters`;
   const isLocal = /^(.+\.)?localhost\.?$/.test(url.hostname);
   return isLocal && !isAllowedHost(bareHost(url), allowHosts) ? REASONS.private_target : undefined;
 }

@@ -29,6 +29,7 @@ export interface WebhookRow {
   readonly updated_at: Date;
 }
 
+/** A secret that signs, sealed with the key of the organization that it names. */
 export interface StoredSecret {
   readonly keyId: string;
   readonly sealed: Buffer;
