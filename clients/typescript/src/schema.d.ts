@@ -2462,7 +2462,7 @@ export interface components {
             types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
             description?: string | null;
             /**
-             * @description `active` goes on behind the last event that it got
+             * @description `active` goes on after the last event that it got
              * @example paused
              * @enum {string}
              */
