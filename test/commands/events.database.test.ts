@@ -34,7 +34,7 @@ import { AgentCreate } from "../../src/schema/agent.ts";
 import { localMasterKey } from "../../src/storage/keys/keyring.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { commandDatabase, documentParts, loggedIn, storedMarkdown } from "../support/tenants/commands.ts";
-import { eventsOf, undescribedEvents } from "../support/tenants/events.ts";
+import { eventsOf, requireDescribedEvents } from "../support/tenants/events.ts";
 
 /** Part of every name and text that a test gives. */
 const SECRET = "quagga";
@@ -61,9 +61,7 @@ beforeEach(async () => {
   parts = partsOf();
 });
 
-afterEach(async () => {
-  expect(await undescribedEvents(test.db, organization)).toEqual([]);
-});
+afterEach(() => requireDescribedEvents(test.db, organization));
 
 const stored = () => storedMarkdown(organization);
 const unlessChanged = { ifMatch: undefined };

@@ -19,7 +19,7 @@ import {
   refusedAtCommit,
   withKey,
 } from "../../support/tenants/commands.ts";
-import { undescribedEvents } from "../../support/tenants/events.ts";
+import { requireDescribedEvents } from "../../support/tenants/events.ts";
 import {
   deliveryOf,
   eventsOf,
@@ -65,9 +65,7 @@ beforeEach(async () => {
   deliveryId = await deliveryOf(test.db, organization, webhookId);
 });
 
-afterEach(async () => {
-  expect(await undescribedEvents(test.db, organization)).toEqual([]);
-});
+afterEach(() => requireDescribedEvents(test.db, organization));
 
 const wanted = () => ({ spaceId, url: URL_OF, types: [], description: null });
 const change = (values: object) => (caller: Caller) =>

@@ -16,7 +16,7 @@ import {
   makeSharedSpace,
   storedMarkdown,
 } from "../../support/tenants/commands.ts";
-import { eventsOf, undescribedEvents, viewerIn } from "../../support/tenants/events.ts";
+import { eventsOf, requireDescribedEvents, viewerIn } from "../../support/tenants/events.ts";
 
 const test = commandDatabase();
 let organization: OrganizationKey;
@@ -29,9 +29,7 @@ beforeEach(async () => {
   editor = await loggedIn(test.db, organization, shared.editorId);
 });
 
-afterEach(async () => {
-  expect(await undescribedEvents(test.db, organization)).toEqual([]);
-});
+afterEach(() => requireDescribedEvents(test.db, organization));
 
 async function upload(): Promise<{ documentId: string; runId: string }> {
   const file = { spaceId, folderId: null, filename: "a.md", stored: storedMarkdown(organization) };

@@ -53,13 +53,13 @@ export async function typesSeenBy(
   return (await eventsOf(db, organization, viewerIn(principal))).map((event) => event.type);
 }
 
-/** The organization's events whose data are not as the contract describes them for their type. */
-export async function undescribedEvents(
+/** Fails if an event of the organization has data that the contract does not describe for its type. */
+export async function requireDescribedEvents(
   db: OwnedDatabase,
   organization: OrganizationKey,
-): Promise<Pick<EventRow, "type" | "data">[]> {
-  const events = await eventsOf(db, organization);
-  return events
-    .filter(({ type, data }) => !EVENT_DATA[type as EventType].strict().safeParse(data).success)
-    .map(({ type, data }) => ({ type, data }));
+): Promise<void> {
+  for (const { type, data } of await eventsOf(db, organization)) {
+    const { error } = EVENT_DATA[type as EventType].strict().safeParse(data);
+    if (error !== undefined) throw new Error(`the data of ${type} are not as described: ${error.message}`);
+  }
 }
