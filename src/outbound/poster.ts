@@ -3,9 +3,9 @@ import { type IncomingMessage, Agent as HttpAgent, request as httpRequest } from
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { callbackify } from "node:util";
-import { createSemaphore } from "../domain/semaphore.ts";
 import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
 import { isAllowedHost } from "./hosts.ts";
+import { createSlots } from "./slots.ts";
 import { refusalOfTarget } from "./webhook-target.ts";
 
 interface Message {
@@ -66,7 +66,7 @@ export function createPoster(rules: PosterRules): Poster {
     lookup: createLookup(rules),
   };
   const agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
-  const inTurn = createSemaphore(rules.atOnce ?? AT_ONCE);
+  const slots = createSlots(rules.atOnce ?? AT_ONCE);
 
   const attempt = async (message: Message): Promise<Answer> => {
     const url = new URL(message.url);
@@ -81,7 +81,7 @@ export function createPoster(rules: PosterRules): Poster {
   };
 
   return {
-    post: (message) => inTurn(() => attempt(message)),
+    post: (message) => slots.run(() => attempt(message)),
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
     },
