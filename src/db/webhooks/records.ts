@@ -211,7 +211,7 @@ export interface WebhookValues {
   readonly description: string | null;
   readonly status: WebhookStatus;
   readonly reason: WebhookReason | null;
-  /** Tries again at once, as if nothing had failed. Rows of deliveries stay as they are. */
+  /** Tries again at once, as if nothing had failed. Rows of deliveries stay as they are here. */
   readonly startsAfresh: boolean;
 }
 
