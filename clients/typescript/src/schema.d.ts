@@ -13162,10 +13162,10 @@ export interface operations {
                         folder_id?: string | null;
                         /** @example 1 */
                         version?: number;
-                        /** @example MARKDOWN */
-                        file_type?: string;
-                        /** @example 5120 */
+                        /** @example 52428 */
                         file_size?: number;
+                        /** @example PDF */
+                        file_type?: string;
                     } & {
                         [key: string]: unknown;
                     };
