@@ -6,7 +6,7 @@ import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput, Uui
 
 export const MAX_URL_CHARACTERS = 2_048;
 const MAX_DESCRIPTION_CHARACTERS = 256;
-/** As long as the earlier text of a rolled API key is accepted at most, and by default. */
+/** The overlap has the bounds and the default of that of a rolled API key. */
 const MAX_OVERLAP_SECONDS = 604_800;
 export const DEFAULT_SECRET_OVERLAP_SECONDS = 86_400;
 
@@ -25,7 +25,7 @@ const Description = z
   .max(MAX_DESCRIPTION_CHARACTERS)
   .meta({ description: "For those who manage it", example: "Search index of the web site" });
 
-const Webhook = z
+export const Webhook = z
   .object({
     id: Uuid,
     space_id: Uuid.nullable().meta({
@@ -67,7 +67,6 @@ const WithSecret = {
   }),
 };
 
-export { Webhook };
 export const WebhookPage = envelope(Webhook, "WebhookPage");
 export const WebhookCreated = Webhook.extend(WithSecret).meta({ id: "WebhookCreated" });
 
@@ -114,7 +113,7 @@ export const WebhookSecretRoll = z
   .optional()
   .meta({ id: "WebhookSecretRoll" });
 
-const WebhookDelivery = z
+export const WebhookDelivery = z
   .object({
     id: Uuid,
     event_id: Uuid.nullable().meta({
@@ -133,7 +132,6 @@ const WebhookDelivery = z
     completed_at: Timestamp.nullable(),
   })
   .meta({ id: "WebhookDelivery" });
-export { WebhookDelivery };
 
 export const WebhookDeliveryPage = z
   .object({

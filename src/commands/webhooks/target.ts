@@ -15,12 +15,16 @@ import { MAX_URL_CHARACTERS } from "../../schema/webhook.ts";
  * @see test/commands/webhooks/target.test.ts
  */
 export function checkedTarget(text: string, allowHosts: readonly string[]): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const reason = url === undefined ? "must be a URL" : faultOf(url, allowHosts);
-  // The URL is not repeated: it may hold credentials.
-  if (url === undefined || reason !== undefined)
-    throw new ValidationProblems([valueError(["body", "url"], reason ?? "must be a URL")]);
+  const url = URL.parse(text);
+  if (url === null) throw refusedUrl("must be a URL");
+  const fault = faultOf(url, allowHosts);
+  if (fault !== undefined) throw refusedUrl(fault);
   return url.href;
+}
+
+/** The URL is not repeated: it may hold credentials. */
+function refusedUrl(fault: string): ValidationProblems {
+  return new ValidationProblems([valueError(["body", "url"], fault)]);
 }
 
 const REASONS: Readonly<Record<TargetRefusal, string>> = {

@@ -124,7 +124,7 @@ export async function makePendingAgain(sql: Sql, id: string): Promise<DeliveryRo
   return rows[0]!;
 }
 
-/** A success makes the others due, so this bounds what the transaction costs and not what is delivered. */
+/** Bounds what the transaction costs. After a resume the first success makes the others due. */
 const MADE_DUE = 1_000;
 
 /** Makes deliveries due that wait for another attempt, those that would be next first. */
