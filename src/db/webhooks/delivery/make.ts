@@ -24,7 +24,7 @@ const CARRIED = `
                 end
   end`;
 
-/** Makes the deliveries of the next positions. @returns whether the log goes on after them. */
+/** Makes the deliveries of the next positions. @returns whether the log goes on behind them. */
 export async function makeDeliveries(sql: Sql, endpoint: Endpoint): Promise<boolean> {
   const from = await skipExpired(sql, endpoint);
   if (from >= endpoint.lastPosition) return false;
