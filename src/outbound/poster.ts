@@ -1,5 +1,10 @@
 /** Posts deliveries to receivers that users name: only to fit addresses, and bounded in time and size. */
-import { type IncomingMessage, Agent as HttpAgent, request as httpRequest } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as HttpAgent,
+  request as httpRequest,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { callbackify } from "node:util";
@@ -39,6 +44,8 @@ interface PosterRules extends AddressRules {
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 256;
 const ANSWER_BYTES = 65_536;
+/** Such as `100 Continue`; reading them costs as much as a receiver wants to send. */
+const PROVISIONAL_ANSWERS = 16;
 const IDLE_MS = 15_000;
 const IDLE_SOCKETS_A_HOST = 32;
 
@@ -130,11 +137,7 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
     request.destroy();
   }, timeoutMs);
   try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      request.on("response", resolve);
-      request.on("error", reject);
-      request.end(body);
-    });
+    const response = await firstAnswer(request, body);
     await drain(response);
     return answerOf(response);
   } catch (error) {
@@ -144,6 +147,25 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Sends the body and waits for the head of the answer.
+ * @throws Error if there is none, also if the receiver speaks of something else without end.
+ */
+async function firstAnswer(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
+  let provisional = 0;
+  return new Promise((resolve, reject) => {
+    request.on("response", resolve);
+    request.on("error", reject);
+    // An answer that switches to another protocol closes the connection without an error.
+    request.on("close", () => reject(new Error("The connection was closed without an answer")));
+    request.on("information", () => {
+      provisional += 1;
+      if (provisional > PROVISIONAL_ANSWERS) request.destroy();
+    });
+    request.end(body);
+  });
 }
 
 /**

@@ -93,6 +93,18 @@ describe("an answer", () => {
     impatient.close();
   });
 
+  it.each([
+    [
+      "switches to another protocol",
+      "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      1,
+    ],
+    ["is put off without end", "HTTP/1.1 103 Early Hints\r\n\r\n", 100],
+  ])("that %s fails before the time is over", async (_, text, times) => {
+    receiver.answer(({ socket }) => socket?.write(text.repeat(times)));
+    expect(await post()).toEqual({ status: null, failure: "unreachable", retryAfterMs: null });
+  });
+
   it("is asked for once more if the connection that was kept had been closed", async () => {
     receiver.answer((response) => response.writeHead(204).end());
     await post();
@@ -114,6 +126,8 @@ describe("a target", () => {
     ["https://10.0.0.7/", "private_target"],
     ["https://[::1]/", "private_target"],
     ["https://[::ffff:169.254.169.254]/", "private_target"],
+    ["https://[::127.0.0.1]/", "private_target"],
+    ["https://[64:ff9b::10.0.0.7]/", "private_target"],
     ["https://167772167/", "private_target"],
     ["https://private.test/", "private_target"],
     ["https://both.test/", "private_target"],
