@@ -10,10 +10,13 @@ import type { LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
 import { isAllowedHost } from "./hosts.ts";
+import { addressesByDns } from "./names.ts";
 import { createSlots } from "./slots.ts";
 import { refusalOfTarget } from "./webhook-target.ts";
 
 interface Message {
+  /** Whose attempt it is: one owner takes only a part of the attempts at once. */
+  readonly owner: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -29,8 +32,12 @@ interface Answer {
 }
 
 export interface Poster {
-  /** Never rejects: a receiver that cannot be reached is an answer too. */
-  post(message: Message): Promise<Answer>;
+  /**
+   * Never rejects: a receiver that cannot be reached is an answer too.
+   * @param isOver asked when the attempt's turn has come; if it is true then, nothing is sent.
+   * @returns undefined if nothing was sent.
+   */
+  post(message: Message, isOver?: () => boolean): Promise<Answer | undefined>;
   close(): void;
 }
 
@@ -39,10 +46,13 @@ interface PosterRules extends AddressRules {
   readonly allowHosts: readonly string[];
   readonly timeoutMs?: number;
   readonly atOnce?: number;
+  readonly atOnceOfOwner?: number;
 }
 
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 256;
+/** Receivers that are slow on purpose may hold each attempt until its time is over. */
+const AT_ONCE_OF_OWNER = 64;
 const ANSWER_BYTES = 65_536;
 /** Such as `100 Continue`; reading them costs as much as a receiver wants to send. */
 const PROVISIONAL_ANSWERS = 16;
@@ -61,7 +71,7 @@ class RefusedTarget extends Error {}
 /**
  * A connection is used again only for the host that it was made for, and the addresses of a name are judged at
  * each new connection, which goes to one of the very addresses that were judged. By default 10 s for a whole
- * answer, and 256 attempts at once; of an answer at most 64 KB are read.
+ * answer, and 256 attempts at once, of which 64 are one owner's; of an answer at most 64 KB are read.
  * @see test/outbound/poster.test.ts
  */
 export function createPoster(rules: PosterRules): Poster {
@@ -73,7 +83,10 @@ export function createPoster(rules: PosterRules): Poster {
     lookup: createLookup(rules),
   };
   const agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
-  const slots = createSlots(rules.atOnce ?? AT_ONCE);
+  const slots = createSlots({
+    atOnce: rules.atOnce ?? AT_ONCE,
+    ofOwner: rules.atOnceOfOwner ?? AT_ONCE_OF_OWNER,
+  });
 
   const attempt = async (message: Message): Promise<Answer> => {
     const url = new URL(message.url);
@@ -88,7 +101,8 @@ export function createPoster(rules: PosterRules): Poster {
   };
 
   return {
-    post: (message) => slots.run(() => attempt(message)),
+    post: (message, isOver = () => false) =>
+      slots.run(message.owner, async () => (isOver() ? undefined : attempt(message))),
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
     },
@@ -97,14 +111,18 @@ export function createPoster(rules: PosterRules): Poster {
 
 const failed = (failure: string): Answer => ({ status: null, failure, retryAfterMs: null });
 
-/** Names that are being resolved share one look-up, so that one whose server hangs takes one thread. */
+/**
+ * Names that are being resolved share one look-up. Only names that the operator allows are resolved as the
+ * system does it: two names at a time, so that servers that hang would stop every look-up of the process.
+ */
 function createLookup({ allowHosts, ...rules }: PosterRules): LookupFunction {
   const running = new Map<string, ReturnType<typeof publicAddresses>>();
   const { resolve = systemAddresses } = rules;
+  const strict = { resolve: addressesByDns, ...rules };
   const find = (host: string): ReturnType<typeof publicAddresses> => {
     const current = running.get(host);
     if (current !== undefined) return current;
-    const started = (isAllowedHost(host, allowHosts) ? resolve(host) : publicAddresses(host, rules)).finally(
+    const started = (isAllowedHost(host, allowHosts) ? resolve(host) : publicAddresses(host, strict)).finally(
       () => running.delete(host),
     );
     running.set(host, started);
@@ -202,7 +220,7 @@ function parseRetryAfter(value: string | undefined): number | null {
 function codeOf(error: unknown): string {
   if (error instanceof RefusedTarget) return error.message;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return "name_not_found";
+  if (/^(ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EAI_)/.test(code)) return "name_not_found";
   if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code)) return "tls";
   return "unreachable";
 }

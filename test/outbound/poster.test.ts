@@ -13,7 +13,7 @@ const resolve = async (host: string): Promise<LookupAddress[]> =>
 const open = (more: Partial<Parameters<typeof createPoster>[0]> = {}): Poster =>
   createPoster({ allowHosts: ["127.0.0.1", "inside.test"], resolve, ...more });
 const post = (url = receiver.url, from = poster) =>
-  from.post({ url, headers: { "content-type": "application/json" }, body: '{"a":1}' });
+  from.post({ owner: "one", url, headers: { "content-type": "application/json" }, body: '{"a":1}' });
 
 beforeEach(async () => {
   receiver = await startReceiver();
