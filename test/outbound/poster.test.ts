@@ -52,7 +52,7 @@ describe("an answer", () => {
     expect(await post()).toMatchObject({ retryAfterMs: 7_000 });
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     receiver.answer((response) => response.writeHead(503, { "retry-after": date }).end());
-    const { retryAfterMs } = await post();
+    const { retryAfterMs } = (await post())!;
     expect(retryAfterMs).toBeGreaterThan(3_590_000);
     expect(retryAfterMs).toBeLessThanOrEqual(3_600_000);
     receiver.answer((response) => response.writeHead(503, { "retry-after": "soon" }).end());

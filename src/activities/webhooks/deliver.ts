@@ -1,9 +1,8 @@
 /** The activity of an endpoint's workflow: delivers a batch after the other, until nothing is due. */
 import { Context } from "@temporalio/activity";
 import type { Database } from "../../db/pool.ts";
-import type { DueDelivery } from "../../db/webhooks/delivery/due.ts";
 import type { Endpoint } from "../../db/webhooks/delivery/endpoint.ts";
-import { type Outcome, writeOutcomes } from "../../db/webhooks/delivery/outcomes.ts";
+import { writeOutcomes } from "../../db/webhooks/delivery/outcomes.ts";
 import { type EndReason, type Round, beginRound, hasNewEvents } from "../../db/webhooks/delivery/round.ts";
 import type { WebhookInput, WebhookStep } from "../../domain/work/webhook.ts";
 import type { Poster } from "../../outbound/poster.ts";
