@@ -11,7 +11,7 @@ import { callbackify } from "node:util";
 import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
 import { isAllowedHost } from "./hosts.ts";
 import { addressesByDns } from "./names.ts";
-import { createSlots } from "./slots.ts";
+import { createSlots } from "../process/slots.ts";
 import { refusalOfTarget } from "./webhook-target.ts";
 
 interface Message {

@@ -16,7 +16,7 @@ const signal = new AbortController().signal;
 
 /** Follows a log of ten events from its beginning. */
 const follow: Follow = {
-  asker: { credentials: "", authenticateAgain: () => Promise.reject(new Error("not asked")) },
+  asker: { userId: "", credentials: "", authenticateAgain: () => Promise.reject(new Error("not asked")) },
   principal: principal as unknown as Principal,
   filter: {},
   after: 0,

@@ -118,7 +118,7 @@ async function startOf(
   if (after === null)
     throw new ValidationProblems([valueError(loc, "not a cursor of this organization", place)]);
   return {
-    asker: request,
+    asker: { userId: principal.user.id, ...request },
     principal,
     filter: { types: query.types, spaceId: query.space_id, resourceId: query.resource_id },
     after,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createSlots } from "../../src/outbound/slots.ts";
+import { createSlots } from "../../src/process/slots.ts";
 
 /** Calls that run until the test ends them. @returns who runs, and what ends the oldest call of an owner. */
 function startCalls(bounds: Parameters<typeof createSlots>[0], owners: string) {
   const slots = createSlots(bounds);
   const running: { owner: string; end: () => void }[] = [];
-  const calls = [...owners].map((owner) =>
+  const calls = Array.from(owners).map((owner) =>
     slots.run(owner, () => new Promise<void>((end) => running.push({ owner, end }))),
   );
   const settled = () => new Promise((resolve) => setImmediate(resolve));
