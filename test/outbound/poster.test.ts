@@ -81,7 +81,7 @@ describe("an answer", () => {
   });
 
   it("that does not come is a time-out; one that does not end counts by its status", async () => {
-    const impatient = open({ timeoutMs: 100 });
+    const impatient = open({ timeoutMs: 400 });
     receiver.answer(() => undefined);
     expect(await post(receiver.url, impatient)).toEqual({
       status: null,
