@@ -195,6 +195,8 @@ function goneSignal(ctx: Context): AbortSignal {
   ctx.res.once("close", () => {
     if (!ctx.res.writableFinished) gone.abort();
   });
+  // It closed while the caller was looked up.
+  if (ctx.res.destroyed) gone.abort();
   return gone.signal;
 }
 

@@ -8,6 +8,9 @@ export interface AddressRules {
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
 }
 
+/** All of IPv6 that is given out; what is outside of it, such as `::7f00:1`, may name an IPv4 address too. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+
 /**
  * False for an address that is not routed on the public internet, also if it is the IPv6 form of such an IPv4
  * address.
@@ -16,7 +19,9 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // `process` turns IPv4-mapped addresses into IPv4; other tunnels are ranges of their own, which are not
   // `unicast`.
-  return ipaddr.process(address).range() === "unicast";
+  const known = ipaddr.process(address);
+  if (known.range() !== "unicast") return false;
+  return known instanceof ipaddr.IPv4 || known.match(GLOBAL_UNICAST);
 }
 
 /** The host of a URL as an address or a name: IPv6 addresses stand in brackets there. */

@@ -1,14 +1,22 @@
 /** Posts deliveries to receivers that users name: only to fit addresses, and bounded in time and size. */
-import { type IncomingMessage, Agent as HttpAgent, request as httpRequest } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as HttpAgent,
+  request as httpRequest,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
 import { isAllowedHost } from "./hosts.ts";
-import { createSlots } from "./slots.ts";
+import { addressesByDns } from "./names.ts";
+import { createSlots } from "../process/slots.ts";
 import { refusalOfTarget } from "./webhook-target.ts";
 
 interface Message {
+  /** Whose attempt it is: one owner takes only a part of the attempts at once. */
+  readonly owner: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -24,8 +32,12 @@ interface Answer {
 }
 
 export interface Poster {
-  /** Never rejects: a receiver that cannot be reached is an answer too. */
-  post(message: Message): Promise<Answer>;
+  /**
+   * Never rejects: a receiver that cannot be reached is an answer too.
+   * @param isOver asked when the attempt's turn has come; if it is true then, nothing is sent.
+   * @returns undefined if nothing was sent.
+   */
+  post(message: Message, isOver?: () => boolean): Promise<Answer | undefined>;
   close(): void;
 }
 
@@ -34,11 +46,16 @@ interface PosterRules extends AddressRules {
   readonly allowHosts: readonly string[];
   readonly timeoutMs?: number;
   readonly atOnce?: number;
+  readonly atOnceOfOwner?: number;
 }
 
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 256;
+/** Receivers that are slow on purpose may hold each attempt until its time is over. */
+const AT_ONCE_OF_OWNER = 64;
 const ANSWER_BYTES = 65_536;
+/** Such as `100 Continue`; reading them costs as much as a receiver wants to send. */
+const PROVISIONAL_ANSWERS = 16;
 const IDLE_MS = 15_000;
 const IDLE_SOCKETS_A_HOST = 32;
 
@@ -54,7 +71,7 @@ class RefusedTarget extends Error {}
 /**
  * A connection is used again only for the host that it was made for, and the addresses of a name are judged at
  * each new connection, which goes to one of the very addresses that were judged. By default 10 s for a whole
- * answer, and 256 attempts at once; of an answer at most 64 KB are read.
+ * answer, and 256 attempts at once, of which 64 are one owner's; of an answer at most 64 KB are read.
  * @see test/outbound/poster.test.ts
  */
 export function createPoster(rules: PosterRules): Poster {
@@ -66,7 +83,10 @@ export function createPoster(rules: PosterRules): Poster {
     lookup: createLookup(rules),
   };
   const agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
-  const slots = createSlots(rules.atOnce ?? AT_ONCE);
+  const slots = createSlots({
+    atOnce: rules.atOnce ?? AT_ONCE,
+    ofOwner: rules.atOnceOfOwner ?? AT_ONCE_OF_OWNER,
+  });
 
   const attempt = async (message: Message): Promise<Answer> => {
     const url = new URL(message.url);
@@ -81,7 +101,8 @@ export function createPoster(rules: PosterRules): Poster {
   };
 
   return {
-    post: (message) => slots.run(() => attempt(message)),
+    post: (message, isOver = () => false) =>
+      slots.run(message.owner, async () => (isOver() ? undefined : attempt(message))),
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
     },
@@ -90,14 +111,18 @@ export function createPoster(rules: PosterRules): Poster {
 
 const failed = (failure: string): Answer => ({ status: null, failure, retryAfterMs: null });
 
-/** Names that are being resolved share one look-up, so that one whose server hangs takes one thread. */
+/**
+ * Names that are being resolved share one look-up. Only names that the operator allows are resolved as the
+ * system does it: two names at a time, so that servers that hang would stop every look-up of the process.
+ */
 function createLookup({ allowHosts, ...rules }: PosterRules): LookupFunction {
   const running = new Map<string, ReturnType<typeof publicAddresses>>();
   const { resolve = systemAddresses } = rules;
+  const strict = { resolve: addressesByDns, ...rules };
   const find = (host: string): ReturnType<typeof publicAddresses> => {
     const current = running.get(host);
     if (current !== undefined) return current;
-    const started = (isAllowedHost(host, allowHosts) ? resolve(host) : publicAddresses(host, rules)).finally(
+    const started = (isAllowedHost(host, allowHosts) ? resolve(host) : publicAddresses(host, strict)).finally(
       () => running.delete(host),
     );
     running.set(host, started);
@@ -130,11 +155,7 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
     request.destroy();
   }, timeoutMs);
   try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      request.on("response", resolve);
-      request.on("error", reject);
-      request.end(body);
-    });
+    const response = await firstAnswer(request, body);
     await drain(response);
     return answerOf(response);
   } catch (error) {
@@ -144,6 +165,25 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Sends the body and waits for the head of the answer.
+ * @throws Error if there is none, also if the receiver speaks of something else without end.
+ */
+async function firstAnswer(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
+  let provisional = 0;
+  return new Promise((resolve, reject) => {
+    request.on("response", resolve);
+    request.on("error", reject);
+    // An answer that switches to another protocol closes the connection without an error.
+    request.on("close", () => reject(new Error("The connection was closed without an answer")));
+    request.on("information", () => {
+      provisional += 1;
+      if (provisional > PROVISIONAL_ANSWERS) request.destroy();
+    });
+    request.end(body);
+  });
 }
 
 /**
@@ -180,7 +220,7 @@ function parseRetryAfter(value: string | undefined): number | null {
 function codeOf(error: unknown): string {
   if (error instanceof RefusedTarget) return error.message;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return "name_not_found";
+  if (/^(ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EAI_)/.test(code)) return "name_not_found";
   if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code)) return "tls";
   return "unreachable";
 }

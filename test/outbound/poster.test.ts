@@ -13,7 +13,7 @@ const resolve = async (host: string): Promise<LookupAddress[]> =>
 const open = (more: Partial<Parameters<typeof createPoster>[0]> = {}): Poster =>
   createPoster({ allowHosts: ["127.0.0.1", "inside.test"], resolve, ...more });
 const post = (url = receiver.url, from = poster) =>
-  from.post({ url, headers: { "content-type": "application/json" }, body: '{"a":1}' });
+  from.post({ owner: "one", url, headers: { "content-type": "application/json" }, body: '{"a":1}' });
 
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -52,7 +52,7 @@ describe("an answer", () => {
     expect(await post()).toMatchObject({ retryAfterMs: 7_000 });
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     receiver.answer((response) => response.writeHead(503, { "retry-after": date }).end());
-    const { retryAfterMs } = await post();
+    const { retryAfterMs } = (await post())!;
     expect(retryAfterMs).toBeGreaterThan(3_590_000);
     expect(retryAfterMs).toBeLessThanOrEqual(3_600_000);
     receiver.answer((response) => response.writeHead(503, { "retry-after": "soon" }).end());
@@ -81,7 +81,7 @@ describe("an answer", () => {
   });
 
   it("that does not come is a time-out; one that does not end counts by its status", async () => {
-    const impatient = open({ timeoutMs: 100 });
+    const impatient = open({ timeoutMs: 400 });
     receiver.answer(() => undefined);
     expect(await post(receiver.url, impatient)).toEqual({
       status: null,
@@ -91,6 +91,18 @@ describe("an answer", () => {
     receiver.answer((response) => response.writeHead(202).write("and then"));
     expect(await post(receiver.url, impatient)).toMatchObject({ status: 202, failure: null });
     impatient.close();
+  });
+
+  it.each([
+    [
+      "switches to another protocol",
+      "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      1,
+    ],
+    ["is put off without end", "HTTP/1.1 103 Early Hints\r\n\r\n", 100],
+  ])("that %s fails before the time is over", async (_, text, times) => {
+    receiver.answer(({ socket }) => socket?.write(text.repeat(times)));
+    expect(await post()).toEqual({ status: null, failure: "unreachable", retryAfterMs: null });
   });
 
   it("is asked for once more if the connection that was kept had been closed", async () => {
@@ -114,6 +126,8 @@ describe("a target", () => {
     ["https://10.0.0.7/", "private_target"],
     ["https://[::1]/", "private_target"],
     ["https://[::ffff:169.254.169.254]/", "private_target"],
+    ["https://[::127.0.0.1]/", "private_target"],
+    ["https://[64:ff9b::10.0.0.7]/", "private_target"],
     ["https://167772167/", "private_target"],
     ["https://private.test/", "private_target"],
     ["https://both.test/", "private_target"],

@@ -2,8 +2,11 @@
 import type { DueDelivery } from "../../db/webhooks/delivery/due.ts";
 import type { Outcome } from "../../db/webhooks/delivery/outcomes.ts";
 
+/** Undefined: it was not tried, because the time was over before its turn came. */
+export type Send = (delivery: DueDelivery) => Promise<Outcome | undefined>;
+
 interface Attempts {
-  readonly send: (delivery: DueDelivery) => Promise<Outcome>;
+  readonly send: Send;
   /** No attempt begins after it says so. */
   readonly isOver: () => boolean;
 }
@@ -34,6 +37,7 @@ export async function attemptAll(
       for (const delivery of next) {
         if (isOver() || isDown()) return;
         const outcome = await send(delivery);
+        if (outcome === undefined) return;
         outcomes.push(outcome);
         if (outcome.result === "failed") failed += 1;
         if (outcome.result !== "delivered") continue;

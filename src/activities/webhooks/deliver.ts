@@ -1,9 +1,8 @@
 /** The activity of an endpoint's workflow: delivers a batch after the other, until nothing is due. */
 import { Context } from "@temporalio/activity";
 import type { Database } from "../../db/pool.ts";
-import type { DueDelivery } from "../../db/webhooks/delivery/due.ts";
 import type { Endpoint } from "../../db/webhooks/delivery/endpoint.ts";
-import { type Outcome, writeOutcomes } from "../../db/webhooks/delivery/outcomes.ts";
+import { writeOutcomes } from "../../db/webhooks/delivery/outcomes.ts";
 import { type EndReason, type Round, beginRound, hasNewEvents } from "../../db/webhooks/delivery/round.ts";
 import type { WebhookInput, WebhookStep } from "../../domain/work/webhook.ts";
 import type { Poster } from "../../outbound/poster.ts";
@@ -15,7 +14,7 @@ import { drillPoint } from "../../telemetry/drill-point.ts";
 import { webhookAttempts } from "../../telemetry/instruments.ts";
 import { asActivityFailure } from "../failure.ts";
 import { withHeartbeat } from "../heartbeat.ts";
-import { attemptAll } from "./attempts.ts";
+import { attemptAll, type Send } from "./attempts.ts";
 import { signedHeaders } from "./signature.ts";
 
 export interface DeliveryDeps {
@@ -27,6 +26,8 @@ export interface DeliveryDeps {
 
 /** After this time no further attempt begins, so that an activity stays short. */
 const TIME_BOX_MS = 20_000;
+/** So old may the rights, the address and the state be by which an attempt is made: as those of a key. */
+const ROUND_MS = 4_000;
 /** Few enough that little is repeated if the process dies before their outcomes are written. */
 const DELIVERIES_A_BATCH = 128;
 
@@ -48,11 +49,14 @@ async function deliver(deps: DeliveryDeps, input: WebhookInput): Promise<Webhook
   const endsAt = Date.now() + TIME_BOX_MS;
   const isOver = (): boolean => cancellationSignal.aborted || Date.now() >= endsAt;
   while (!isOver()) {
+    const roundEndsAt = Date.now() + ROUND_MS;
+    const isRoundOver = (): boolean => isOver() || Date.now() >= roundEndsAt;
     const round = await beginRound(deps.db, input.organization, input.webhookId, DELIVERIES_A_BATCH);
     if (round.type === "again") continue;
     if (round.type !== "send") return stepAfter(deps, input, round);
     await drillPoint("webhookDelivery: deliveries made, none sent");
-    const outcomes = await attemptAll(round.due, { send: await createSend(deps, round.endpoint), isOver });
+    const send = await createSend(deps, round.endpoint, isRoundOver);
+    const outcomes = await attemptAll(round.due, { send, isOver: isRoundOver });
     await drillPoint("webhookDelivery: sent, outcome not written");
     const ended = await writeOutcomes(deps.db, input.organization, round.endpoint, outcomes);
     await drillPoint("webhookDelivery: outcome written, workflow not told");
@@ -90,7 +94,8 @@ function reportEnd(
 async function createSend(
   { keyring, poster }: DeliveryDeps,
   { id, url, signers, viewer }: Endpoint,
-): Promise<(delivery: DueDelivery) => Promise<Outcome>> {
+  isOver: () => boolean,
+): Promise<Send> {
   const place = { organizationId: viewer.organizationId, webhookId: id };
   const secrets = await Promise.all(signers.map((signer) => openWebhookSecret(keyring, place, signer)));
   return async (delivery) => {
@@ -112,7 +117,9 @@ async function createSend(
       ...signedHeaders(secrets, { id: event.id, timestamp: Math.floor(Date.now() / 1_000), body }),
     };
     const startedAt = performance.now();
-    const { status, failure, retryAfterMs } = await poster.post({ url, headers, body });
+    const answer = await poster.post({ owner: viewer.userId, url, headers, body }, isOver);
+    if (answer === undefined) return undefined;
+    const { status, failure, retryAfterMs } = answer;
     const durationMs = Math.round(performance.now() - startedAt);
     webhookAttempts.observe({ outcome: outcomeClass(failure) }, durationMs / 1_000);
     return {

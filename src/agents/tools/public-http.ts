@@ -105,6 +105,8 @@ function get(url: URL, { address, family }: LookupAddress, signal: AbortSignal):
       resolve,
     );
     made.on("error", reject);
+    // An answer that switches to another protocol closes the connection without an error.
+    made.on("close", () => reject(new Error("The connection was closed without an answer")));
     made.end();
   });
 }

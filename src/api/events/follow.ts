@@ -38,6 +38,8 @@ const PING_MS = 15_000;
  */
 const RIGHTS_EVERY_MS = 15_000;
 const OUTAGE_PAUSE_MS = 1_000;
+/** So long may a client take to read what was read for it, before its rights are looked at again. */
+const SLOW_CLIENT_MS = 4_000;
 
 interface PageWanted {
   readonly limit: number;
@@ -56,7 +58,7 @@ export async function followPage(
   { limit, waitMs, signal }: PageWanted,
 ): Promise<FollowedPage> {
   const deadline = performance.now() + waitMs;
-  let leave = (): void => undefined;
+  let leave: (() => void) | undefined;
   let position = after;
   let upTo = last;
   try {
@@ -66,15 +68,15 @@ export async function followPage(
       const answer = { ...page, hasMore: position < upTo };
       const leftMs = deadline - performance.now();
       if (page.items.length > 0 || leftMs <= 0 || hub.isDraining || signal.aborted) return answer;
+      // Looking through a long log costs more than a request, too.
+      leave ??= seats.take(principal, "wait");
       if (answer.hasMore) continue;
-      leave();
-      leave = seats.take(principal, "wait");
       const later = await hub.later(principal.organization.id, position, { timeoutMs: leftMs, signal });
       // Without news the next read finds nothing, but whether the caller may still ask.
       upTo = later ?? position;
     }
   } finally {
-    leave();
+    leave?.();
   }
 }
 
@@ -134,12 +136,15 @@ async function step(
     filter,
     limit: EVENTS_A_READ,
   });
+  const staleAt = performance.now() + SLOW_CLIENT_MS;
   for (const item of items) {
     if (isLive) eventDelays.observe(Math.max(0, Date.now() - item.occurred_at.getTime()) / 1_000);
     if (!(await stream.send(JSON.stringify(Event.parse(item)), cursorOf(num, item.position)))) return;
+    place.position = item.position;
+    if (performance.now() >= staleAt) return;
   }
   // What the caller does not see counts as seen, so that going on later costs no second look at it.
-  if (next > (items.at(-1)?.position ?? place.position)) stream.mark(cursorOf(num, next));
+  if (next > place.position) stream.mark(cursorOf(num, next));
   place.position = next;
 }
 

@@ -1,12 +1,13 @@
 /** Reads parts of the log for callers: few at once, and once for all who ask for the same. */
 import type { EventFilter, LogPart } from "../../db/events/read.ts";
 import type { Database } from "../../db/pool.ts";
-import { createSemaphore } from "../../domain/semaphore.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import { createSlots } from "../../process/slots.ts";
 import { type EventPage, readEventPage } from "../../queries/events/read-event-page.ts";
 
 /** Who asks; a request is one. */
 export interface Asker {
+  readonly userId: string;
   readonly credentials: string;
   readonly authenticateAgain: () => Promise<Principal>;
 }
@@ -22,19 +23,21 @@ interface Wanted extends LogPart {
  */
 export type ReadEvents = (asker: Asker, wanted: Wanted) => Promise<EventPage>;
 
-/** After an event of an organization all its streams read: they must leave connections for other requests. */
+/**
+ * After an event of an organization all its streams read: they must leave connections for other requests.
+ * Users take turns.
+ */
 const READS_AT_ONCE = 4;
 
 export function createEventReader(db: Database): ReadEvents {
   const underWay = new Map<string, Promise<EventPage>>();
-  const inTurn = createSemaphore(READS_AT_ONCE);
+  const slots = createSlots({ atOnce: READS_AT_ONCE, ofOwner: READS_AT_ONCE });
   return (asker, wanted) => {
     const name = JSON.stringify([asker.credentials, wanted]);
     const shared = underWay.get(name);
     if (shared !== undefined) return shared;
-    const page = inTurn(async () => readEventPage(db, await asker.authenticateAgain(), wanted)).finally(() =>
-      underWay.delete(name),
-    );
+    const look = async (): Promise<EventPage> => readEventPage(db, await asker.authenticateAgain(), wanted);
+    const page = slots.run(asker.userId, look).finally(() => underWay.delete(name));
     underWay.set(name, page);
     return page;
   };

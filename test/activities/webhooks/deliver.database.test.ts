@@ -1,7 +1,8 @@
 /** What becomes of events with receivers of every kind, under a clock that jumps when the workflow waits. */
 import type { ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { newId } from "../../../src/domain/ids.ts";
 import { runPython } from "../../support/clients/python-client.ts";
 import { type Delivering, startDelivering } from "../../support/events/delivering.ts";
 import { type Receiver, startReceiver } from "../../support/events/receiver.ts";
@@ -213,4 +214,22 @@ test("first attempts keep the log's order within a resource", async () => {
     const expected = order.filter((_id, at) => at % resources.length === index);
     expect(receiver.received.map(({ id }) => id).filter((id) => expected.includes(id))).toEqual(expected);
   }
+});
+
+test("rights are looked at again before a receiver that takes its time gets more", async () => {
+  const webhook = await endpoint();
+  const resourceId = newId();
+  const first = await world.tell("organization.updated", { resourceId });
+  await world.tell("organization.updated", { resourceId });
+  vi.useFakeTimers({ toFake: ["Date"] });
+  receiver.answer((response) => {
+    vi.setSystemTime(Date.now() + 5_000);
+    void database.db.owner
+      .query("update users set role = 'member' where id = $1", [world.maker])
+      .then(() => response.writeHead(204).end());
+  });
+  await world.run(webhook).finally(() => vi.useRealTimers());
+
+  expect(receiver.received.map(({ id }) => id)).toEqual([first]);
+  expect(await world.state(webhook)).toEqual({ status: "paused", status_reason: "reach_lost" });
 });

@@ -115,6 +115,12 @@ describe("what is refused", () => {
     expect(asked).toHaveLength(1);
   });
 
+  it("switches to another protocol", async () => {
+    answer = (_, { socket }) =>
+      socket?.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    await expect(get("/")).rejects.toThrow(/cannot be read/);
+  });
+
   it("is a redirect without end", async () => {
     answer = (_, response) => response.writeHead(302, { location: "/again" }).end();
     await expect(get("/")).rejects.toThrow(/too many redirects/);
@@ -125,7 +131,7 @@ describe("addresses", () => {
   it.each([
     ..."127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1".split(" "),
     ..."255.255.255.255 192.0.2.1 198.18.0.1 ::1 :: fe80::1 fc00::1 fd12::1 ::ffff:10.0.0.1".split(" "),
-    ..."::ffff:7f00:1 64:ff9b::a00:1 2002:a00:1:: 2001:db8::1 ff02::1 nonsense".split(" "),
+    ..."::7f00:1 4000::1 ::ffff:7f00:1 64:ff9b::a00:1 2002:a00:1:: 2001:db8::1 ff02::1 nonsense".split(" "),
   ])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 
   it.each(["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1"])("%s is public", (address) =>

@@ -82,6 +82,8 @@ const streamEvents = defineRoute({
     requireKept(principal, follow.ends, follow.after);
     const leave = deps.events.seats.take(principal, "stream");
     request.res.once("close", leave);
+    // A client that left before it had a place gives no sign of that any more.
+    if (request.res.destroyed) leave();
     return stream((res) =>
       followStream(deps.events, res, { ...follow, log: deps.log, requestId: request.id }),
     );
@@ -116,7 +118,7 @@ async function startOf(
   if (after === null)
     throw new ValidationProblems([valueError(loc, "not a cursor of this organization", place)]);
   return {
-    asker: request,
+    asker: { userId: principal.user.id, ...request },
     principal,
     filter: { types: query.types, spaceId: query.space_id, resourceId: query.resource_id },
     after,

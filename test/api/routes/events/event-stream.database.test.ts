@@ -160,3 +160,28 @@ test("ends streams in order, and answers waits, when the process stops", async (
   expect(await waiting).toMatchObject({ status: 200, body: { items: [], has_more: false } });
   await stopping.close();
 });
+
+test("a client that leaves before its stream begins takes no seat", async () => {
+  const leaves = new AbortController();
+  const lock = await database.db.owner.connect();
+  await lock.query("begin; lock event_positions in access exclusive mode");
+  const opening = fetch(`${app.url}/v1/events/stream`, {
+    headers: { authorization: `Bearer ${key.text}` },
+    signal: leaves.signal,
+  }).catch(() => undefined);
+  await until("the request waits for the log", async () => {
+    const { rowCount } = await lock.query(
+      "select from pg_locks where relation = 'event_positions'::regclass and not granted",
+    );
+    return rowCount === 1;
+  });
+  leaves.abort();
+  await opening;
+  // Another request of the same process: what it answers comes after the end of that connection.
+  expect((await fetch(`${app.url}/v1/events/stream`)).status).toBe(401);
+  await lock.query("commit");
+  lock.release();
+
+  await (await open()).close();
+  await until("no stream is open", async () => app.events.seats.counts().stream === 0);
+});
