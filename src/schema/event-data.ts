@@ -24,7 +24,13 @@ const ROLE: Fields = { role: code("viewer") };
 
 /** A type that is not here has no data. */
 const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
-  "document.uploaded": { file_id: id, folder_id: placeId, version: count() },
+  "document.uploaded": {
+    file_id: id,
+    folder_id: placeId,
+    version: count(),
+    file_size: count(52_428),
+    file_type: code("PDF"),
+  },
   "document.completed": { ...RUN, page_count: count(), chunk_count: count(12) },
   "document.failed": { ...RUN, ...FAILURE },
   "document.cancelled": RUN,
@@ -49,6 +55,7 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
   "turn.completed": TURN,
   "turn.failed": TURN,
   "budget.reached": { budget: code("user-tokens"), quota: count(1_000_000), month: code("2026-01") },
+  "webhook.updated": { status: code("active"), changed: code("secret") },
   "webhook.paused": { reason: code("failing") },
   "webhook.disabled": { reason: code("gone") },
 };

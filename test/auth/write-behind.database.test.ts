@@ -13,7 +13,7 @@ const log = { error: vi.fn<Log["error"]>() };
 const entry: AuditEntry = {
   action: "documents:read",
   resource_type: "document",
-  resource_id: "d",
+  resource_id: "01900000-0000-7000-8000-0000000000d0",
   space_id: null,
   request_id: "r",
   outcome: "success",

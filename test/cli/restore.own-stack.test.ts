@@ -14,7 +14,7 @@ import { type TestIssuer, startIssuer } from "../support/servers/issuer.ts";
 import { faultOf, inParallel, ruleOf, sendAs } from "../support/matrix/judge.ts";
 import { matrixRequest } from "../support/matrix/requests.ts";
 import { type MatrixCaller, RULES_OF_ROUTES, type SpaceName } from "../support/matrix/rules.ts";
-import { SPACE_NAMES, type Things, makeCallers, makeThings } from "../support/matrix/world.ts";
+import { SPACE_NAMES, type Things, makeCallers, makeThings, withWebhook } from "../support/matrix/world.ts";
 import {
   type NewServer,
   type OwnedEnvironment,
@@ -51,7 +51,11 @@ beforeAll(async () => {
     },
   });
   callers = await makeCallers(stack, issuer);
-  const made = await Promise.all(SPACE_NAMES.map((space) => makeThings(stack, space, SPACES[space])));
+  const made = await Promise.all(
+    SPACE_NAMES.map(async (space) =>
+      withWebhook(stack, callers, space, await makeThings(stack, space, SPACES[space])),
+    ),
+  );
   things = Object.fromEntries(SPACE_NAMES.map((space, at) => [space, made[at]!])) as typeof things;
   await Promise.all(
     made.map(({ document_id }, at) => ended(stack.url, at === 2 ? KEYS.rival : KEYS.owner, document_id!)),

@@ -29,8 +29,10 @@ import { updateSpace } from "../../src/commands/spaces/update-space.ts";
 import { takeDocuments } from "../../src/db/deletions/target.ts";
 import type { EventRow } from "../../src/db/events/event-row.ts";
 import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
+import type { EventType } from "../../src/domain/events/event-types.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { AgentCreate } from "../../src/schema/agent.ts";
+import { EVENT_DATA } from "../../src/schema/event-data.ts";
 import { localMasterKey } from "../../src/storage/keys/keyring.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { commandDatabase, documentParts, loggedIn, storedMarkdown } from "../support/tenants/commands.ts";
@@ -64,9 +66,10 @@ beforeEach(async () => {
 const stored = () => storedMarkdown(organization);
 const unlessChanged = { ifMatch: undefined };
 
-/** The organization's events as a list of type, resource and data. */
+/** The organization's events as a list of type, resource and data, which must be what the contract says. */
 async function told(): Promise<[type: string, resource: string | null, data: EventRow["data"]][]> {
   const events = await eventsOf(test.db, organization);
+  for (const { type, data } of events) EVENT_DATA[type as EventType].strict().parse(data);
   return events.map(({ type, resource, data }) => [type, resource.id, data]);
 }
 

@@ -13162,6 +13162,10 @@ export interface operations {
                         folder_id?: string | null;
                         /** @example 1 */
                         version?: number;
+                        /** @example 52428 */
+                        file_size?: number;
+                        /** @example PDF */
+                        file_type?: string;
                     } & {
                         [key: string]: unknown;
                     };
@@ -14319,6 +14323,11 @@ export interface operations {
                     /** @constant */
                     type?: "webhook.updated";
                     data?: {
+                        /** @example active */
+                        status?: string;
+                        /** @example secret */
+                        changed?: string;
+                    } & {
                         [key: string]: unknown;
                     };
                 };

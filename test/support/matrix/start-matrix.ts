@@ -6,7 +6,7 @@ import { startIssuer } from "../servers/issuer.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import type { MatrixCaller, SpaceName } from "./rules.ts";
 import { recordingSettings } from "./sql-records.ts";
-import { makeCallers, makeEverything, makeWebhook, type Things } from "./world.ts";
+import { makeCallers, makeEverything, type Things, withWebhook } from "./world.ts";
 
 export interface Matrix {
   readonly stack: Stack;
@@ -26,15 +26,12 @@ export async function startMatrix(): Promise<Matrix> {
   const callers = await makeCallers(stack, issuer);
   const tokenOf = (name: string) => callers.find((caller) => caller.name === `token of ${name}`)!.token!;
   const made = await makeEverything(stack, tokenOf("viewer"));
-  const withWebhook = async (space: SpaceName, owner: string): Promise<Things> => ({
-    ...made[space],
-    webhook_id: await makeWebhook(stack, tokenOf(owner), space, made[space]),
-  });
+  const add = (space: SpaceName): Promise<Things> => withWebhook(stack, callers, space, made[space]);
   const things = {
-    diary: await withWebhook("diary", "viewer"),
-    research: await withWebhook("research", "owner"),
-    archive: await withWebhook("archive", "owner"),
-    rival: await withWebhook("rival", "rival"),
+    diary: await add("diary"),
+    research: await add("research"),
+    archive: await add("archive"),
+    rival: await add("rival"),
   };
   return {
     stack,

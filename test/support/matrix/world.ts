@@ -169,23 +169,32 @@ export async function makeEverything(stack: Stack, viewer: string): Promise<Reco
   return { diary, research, archive, rival };
 }
 
+/** Who owns each space, among the callers that have logged in. */
+const OWNERS: Readonly<Record<SpaceName, string>> = {
+  diary: "viewer",
+  research: "owner",
+  archive: "owner",
+  rival: "rival",
+};
+
 /**
- * Makes a webhook of the space that is never answered. Only users who have logged in may, unlike for all else
- * that is made here. @param owner access token of an owner. @returns its id.
+ * Adds a webhook of the space, which never gets an answer. Unlike all else that is made here, it needs an
+ * owner who has logged in.
  */
-export async function makeWebhook(
+export async function withWebhook(
   { url }: Stack,
-  owner: string,
+  callers: readonly MatrixCaller[],
   space: SpaceName,
-  { space_id: spaceId }: Things,
-): Promise<string> {
-  const { status, body } = await call(url, owner, "POST", "/webhooks", {
+  things: Things,
+): Promise<Things> {
+  const owner = callers.find(({ name }) => name === `token of ${OWNERS[space]}`)!;
+  const { status, body } = await call(url, owner.token!, "POST", "/webhooks", {
     url: "https://receiver.invalid/",
     description: canary(space),
-    space_id: spaceId,
+    space_id: things["space_id"],
   });
   if (status !== 201) throw new Error(`making a webhook answered ${status}: ${JSON.stringify(body)}`);
-  return body.id;
+  return { ...things, webhook_id: body.id };
 }
 
 /** Returns the same names with ids that do not exist. */
