@@ -62,7 +62,9 @@ export async function deleteOldDeliveries(db: Database, days: number, limit: num
        where created_at < now() - make_interval(days => $1)
          and status <> 'pending'
        limit $2
-     ))`,
+     ))
+       -- Somebody may ask for one again meanwhile.
+       and status <> 'pending'`,
     [days, limit],
   );
   return rowCount ?? 0;

@@ -228,6 +228,8 @@ export async function updateWebhook(sql: Sql, id: string, values: WebhookValues)
          failing_since = case when $7 then null else webhook.failing_since end,
          failures = case when $7 then 0 else webhook.failures end,
          next_attempt_at = case when $7 then now() else webhook.next_attempt_at end,
+         -- A round that was under way when it was paused may be over.
+         leased_until = case when not $7 then webhook.leased_until end,
          updated_at = now()
      where webhook.id = $1
      returning ${COLUMNS}`,

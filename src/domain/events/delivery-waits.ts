@@ -6,6 +6,8 @@ const HOUR = 60 * MINUTE;
 
 const WAITS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
 const LONGEST_WAIT_MS = 8 * HOUR;
+/** The longest wait of an endpoint as a whole is that of its fourth failure. */
+const FAILURES_OF_LONGEST_ENDPOINT_WAIT = 4;
 /** A wait is longer by up to this share of it, so that endpoints of one receiver do not come back together. */
 const JITTER = 0.2;
 
@@ -23,4 +25,12 @@ export function deliveryWaitMs(failures: number, retryAfterMs: number | null, ra
   const wait = WAITS_MS[failures - 1] ?? LONGEST_WAIT_MS;
   const asked = Math.min(retryAfterMs ?? 0, LONGEST_WAIT_MS);
   return Math.round(Math.max(wait * (1 + JITTER * random), asked));
+}
+
+/**
+ * Like {@link deliveryWaitMs}, for an endpoint as a whole, but at most 10 minutes: what comes meanwhile waits
+ * too, although the receiver may be back, or may refuse nothing but what it was sent before.
+ */
+export function endpointWaitMs(failures: number, retryAfterMs: number | null, random: number): number {
+  return deliveryWaitMs(Math.min(failures, FAILURES_OF_LONGEST_ENDPOINT_WAIT), retryAfterMs, random);
 }

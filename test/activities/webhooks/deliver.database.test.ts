@@ -116,12 +116,19 @@ describe("a receiver", () => {
     for (let count = 0; count < 40; count += 1) await world.tell("organization.updated");
     receiver.answer((response) => response.writeHead(500).end());
     let tries = 0;
+    let waits = 0;
     const slept = await world.run(webhook, async () => {
+      waits += 1;
       if (tries > 0) expect(receiver.received.length - tries).toBeLessThanOrEqual(1);
       tries = receiver.received.length;
+      if (waits === 8)
+        await database.db.owner.query(
+          "update webhooks set failing_since = failing_since - interval '70 hours' where id = $1",
+          [webhook],
+        );
     });
-    expect(slept).toBeGreaterThanOrEqual(3 * DAY_MS);
-    expect(slept).toBeLessThan(3.5 * DAY_MS);
+    expect(slept).toBeGreaterThanOrEqual(2 * HOUR_MS);
+    expect(slept).toBeLessThan(3 * HOUR_MS);
     expect(await world.state(webhook)).toEqual({ status: "paused", status_reason: "failing" });
     const rows = await world.rows(webhook);
     expect(rows.every(({ status }) => status === "pending")).toBe(true);
@@ -172,6 +179,49 @@ describe("a receiver", () => {
     );
     expect(slept).toBeGreaterThanOrEqual(3 * DAY_MS);
     expect(await world.state(webhook)).toMatchObject({ status: "active" });
+  });
+
+  test("that refuses several events gets the others within minutes, however long that goes on", async () => {
+    const webhook = await endpoint();
+    const refused: string[] = [];
+    for (let count = 0; count < 6; count += 1) refused.push(await world.tell("organization.updated"));
+    let slept = 0;
+    let good: string | undefined;
+    const times: number[] = [];
+    receiver.answer((response, got) => {
+      if (got.id === good) times.push(slept);
+      response.writeHead(refused.includes(got.id) && times.length === 0 ? 500 : 200).end();
+    });
+    await world.run(webhook, async (ms) => {
+      slept += ms;
+      if (good === undefined && slept > 2 * HOUR_MS) {
+        good = await world.tell("organization.updated");
+        slept = 0;
+      }
+    });
+    expect(times).toHaveLength(1);
+    expect(times[0]).toBeLessThan(13 * 60_000);
+    expect((await world.rows(webhook)).every(({ status }) => status === "delivered")).toBe(true);
+  });
+
+  test("that refuses what is left of several waits between attempts", async () => {
+    const webhook = await endpoint();
+    for (let count = 0; count < 2; count += 1) await world.tell("organization.updated");
+    receiver.answer((response) => response.writeHead(500).end());
+    await world.step(webhook);
+    await database.db.owner.query(
+      `update webhook_deliveries
+       set status = 'failed'
+       where num = (select min(num) from webhook_deliveries where webhook_id = $1)`,
+      [webhook],
+    );
+    await database.db.owner.query(
+      "update webhooks set next_attempt_at = now() - interval '1 minute' where id = $1",
+      [webhook],
+    );
+    receiver.received.length = 0;
+    expect(await world.step(webhook)).toMatchObject({ state: "waiting" });
+    expect(receiver.received).toHaveLength(1);
   });
 
   test("that hangs costs a few attempts, and the others nothing", async () => {

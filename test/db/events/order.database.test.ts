@@ -146,3 +146,26 @@ it("a sweep places what a process wrote that died after the commit, and listener
   expect(placed).toContain(organization.id);
   expect(await findUnplaced(db, 1_000)).not.toContain(organization.id);
 });
+
+it("a sweep ends, although an organization goes on writing", async () => {
+  const organization = await makeOrganization(db);
+  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onPlaced: () => undefined });
+  let isOver = false;
+  const writing = (async () => {
+    while (!isOver) {
+      await inTenant(db, organization, (sql) => writeEvent(sql, organization));
+      placer.wake(organization.id);
+    }
+  })();
+
+  const isUnplaced = async (): Promise<boolean> => (await findUnplaced(db, 1_000)).includes(organization.id);
+  for (let sweeps = 0; sweeps < 5; sweeps += 1) {
+    await until("there is something to place", isUnplaced);
+    await placer.sweep();
+  }
+  isOver = true;
+  await writing;
+  await placer.idle();
+
+  expect(await findUnplaced(db, 1_000)).not.toContain(organization.id);
+});

@@ -7,6 +7,7 @@ import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import { commandDatabase } from "../../support/tenants/commands.ts";
 import { eventsOf, writeEvent } from "../../support/tenants/events.ts";
+import { until } from "../../support/until.ts";
 
 const test = commandDatabase();
 
@@ -62,7 +63,8 @@ it("an event that is not placed yet is kept, however old it is", async () => {
   expect(await kept(organization)).toEqual({ last_position: 1, expired_position: 1, ages: [] });
 });
 
-it("old deliveries are deleted once they are settled", async () => {
+/** Makes deliveries of one endpoint, by their status and their age in days. */
+async function deliveriesOf(ages: Readonly<Record<string, number>>): Promise<void> {
   const organization = await makeOrganization(test.db);
   const [userId, webhookId] = [await makeUser(test.db, organization), newId()];
   await test.db.owner.query(
@@ -70,16 +72,44 @@ it("old deliveries are deleted once they are settled", async () => {
      values ($1, $2, $3, 'https://example.org', $1, '', 0)`,
     [webhookId, organization.id, userId],
   );
-  for (const [status, age] of Object.entries({ pending: 40, delivered: 40, failed: 31, skipped: 29 }))
+  for (const [status, age] of Object.entries(ages))
     await test.db.owner.query(
       `insert into webhook_deliveries (id, organization_id, webhook_id, status, created_at)
        values ($1, $2, $3, $4, now() - make_interval(days => $5))`,
       [newId(), organization.id, webhookId, status, age],
     );
+}
+
+const statuses = async (): Promise<string[]> =>
+  (await test.db.owner.query("select status from webhook_deliveries order by num")).rows.map(
+    ({ status }) => status,
+  );
+
+it("old deliveries are deleted once they are settled", async () => {
+  await deliveriesOf({ pending: 40, delivered: 40, failed: 31, skipped: 29 });
 
   expect(await deleteOldDeliveries(test.db, 30, 1)).toBe(1);
   expect(await deleteOldDeliveries(test.db, 30, 100)).toBe(1);
 
-  const { rows } = await test.db.owner.query("select status from webhook_deliveries order by num");
-  expect(rows).toEqual([{ status: "pending" }, { status: "skipped" }]);
+  expect(await statuses()).toEqual(["pending", "skipped"]);
+});
+
+it("an old delivery that is asked for again while old ones are deleted stays", async () => {
+  await test.db.owner.query("delete from webhook_deliveries");
+  await deliveriesOf({ delivered: 40 });
+
+  const deleting = await inTransaction(test.db.owner, async (sql) => {
+    await sql.query("update webhook_deliveries set status = 'pending'");
+    const begun = { count: deleteOldDeliveries(test.db, 30, 100) };
+    await until("retention waits for the row", async () => {
+      const { rowCount } = await test.db.owner.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    return begun;
+  });
+
+  expect(await deleting.count).toBe(0);
+  expect(await statuses()).toEqual(["pending"]);
 });

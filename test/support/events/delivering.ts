@@ -92,9 +92,9 @@ export async function startDelivering(db: OwnedDatabase) {
       return workflow.sleptMs();
     },
 
-    /** Runs the activity once. */
-    step(webhookId: string): Promise<WebhookStep> {
-      const context = { cancellationSignal: new AbortController().signal, heartbeat: () => undefined };
+    /** Runs the activity once; `stop` asks it to end. */
+    step(webhookId: string, stop = new AbortController().signal): Promise<WebhookStep> {
+      const context = { cancellationSignal: stop, heartbeat: () => undefined };
       return asyncLocalStorage.run(context as unknown as Context, () =>
         deliverWebhook(deps, { organization, webhookId }),
       );

@@ -32,8 +32,10 @@ export async function takeDueEndpoints(
     `with due as (
        select webhook.id
        from webhooks webhook
+       join organizations organization on organization.id = webhook.organization_id
        left join event_positions log on log.organization_id = webhook.organization_id
        where webhook.status = 'active'
+         and organization.deleted_at is null
          and ($1::uuid is null or webhook.organization_id = $1)
          and (webhook.leased_until is null or webhook.leased_until < now())
          and (
@@ -63,14 +65,22 @@ export async function takeDueEndpoints(
   }));
 }
 
-/** Ends the leases of endpoints whose workflow could not be started, so that the next round may try again. */
+/**
+ * Ends the leases of endpoints whose workflow could not be started, so that the next round may try again. A row
+ * that somebody has locked is left out: a lease ends by itself, and whoever locks several rows waits for none.
+ */
 export async function endWebhookLeases(system: pg.Pool, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await queryOnce(
     system,
     `update webhooks
      set leased_until = null
-     where id = any($1::uuid[])`,
+     where id in (
+       select id
+       from webhooks
+       where id = any($1::uuid[])
+       for no key update skip locked
+     )`,
     [ids],
   );
 }

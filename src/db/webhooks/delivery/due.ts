@@ -24,8 +24,9 @@ interface DueRow extends EventRow {
 }
 
 /**
- * The deliveries that are due, the oldest first; of an endpoint that fails the oldest one alone, due or not.
- * Those of events that were never tried come in the log's order, because they fall due when they are made.
+ * The deliveries that are due, the oldest first. Those of events that were never tried come in the log's order,
+ * because they fall due when they are made. Of an endpoint that fails one alone, due or not: if possible one that
+ * was never tried, because the receiver may refuse just those that it has refused already.
  */
 export async function listDue(sql: Sql, endpoint: Endpoint, limit: number): Promise<DueDelivery[]> {
   const isProbe = endpoint.failures > 0;
@@ -37,14 +38,18 @@ export async function listDue(sql: Sql, endpoint: Endpoint, limit: number): Prom
             event.num is not null as is_kept,
             coalesce(${VISIBLE}, false) as is_visible,
             ${EVENT_COLUMNS}
-     from webhook_deliveries delivery
+     from (
+       select *
+       from webhook_deliveries
+       where webhook_id = $7
+         and status = 'pending'
+         -- A default of now() is rounded to milliseconds, perhaps up.
+         and ($8::boolean or next_attempt_at <= now() + interval '1 millisecond')
+       order by ${isProbe ? "attempts > 0, " : ""}next_attempt_at, num
+       limit $9
+     ) delivery
      left join events event on event.num = delivery.event_num
-     where delivery.webhook_id = $7
-       and delivery.status = 'pending'
-       -- A default of now() is rounded to milliseconds, perhaps up.
-       and ($8::boolean or delivery.next_attempt_at <= now() + interval '1 millisecond')
-     order by delivery.next_attempt_at, delivery.num
-     limit $9`,
+     order by delivery.next_attempt_at, delivery.num`,
     [...viewerValues(endpoint.viewer), endpoint.id, isProbe, isProbe ? 1 : limit],
   );
   return rows.map((row) => ({

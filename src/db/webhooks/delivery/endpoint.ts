@@ -13,7 +13,6 @@ export interface Endpoint {
   /** The last position of the log of which deliveries were made. */
   readonly position: number;
   readonly lastPosition: number;
-  readonly expiredPosition: number;
   /** How many batches failed as a whole, one after the other; while there are some, one delivery is tried. */
   readonly failures: number;
   /** How long it has to wait before that; null: not at all. */
@@ -36,7 +35,6 @@ interface EndpointRow {
   readonly sealed_previous_secret: Buffer | null;
   readonly position: number;
   readonly last_position: number;
-  readonly expired_position: number;
   readonly failures: number;
   readonly wait_ms: number | null;
   readonly is_admin: boolean;
@@ -47,7 +45,7 @@ interface EndpointRow {
 /**
  * Locks the endpoint until the end of the transaction, so that two attempts of its activity do not make the
  * same deliveries.
- * @returns undefined if it is gone or not active.
+ * @returns undefined if it or its organization is gone, or if it is not active.
  */
 export async function lockEndpoint(
   sql: Sql,
@@ -68,7 +66,6 @@ export async function lockEndpoint(
               as sealed_previous_secret,
             webhook.position,
             coalesce(log.last_position, 0) as last_position,
-            coalesce(log.expired_position, 0) as expired_position,
             webhook.failures,
             ceil(1000 * extract(epoch from webhook.next_attempt_at - now()))::float8 as wait_ms,
             maker.role = 'admin' and maker.removed_at is null as is_admin,
@@ -92,9 +89,11 @@ export async function lockEndpoint(
             ) as space_ids
      from webhooks webhook
      join users maker on maker.id = webhook.created_by
+     join organizations organization on organization.id = webhook.organization_id
      left join event_positions log on log.organization_id = webhook.organization_id
      where webhook.id = $1
        and webhook.status = 'active'
+       and organization.deleted_at is null
      for no key update of webhook`,
     [webhookId],
   );
@@ -114,7 +113,6 @@ function endpointOf(organization: OrganizationKey, row: EndpointRow): Endpoint {
     signers,
     position: row.position,
     lastPosition: row.last_position,
-    expiredPosition: row.expired_position,
     failures: row.failures,
     waitMs: row.wait_ms !== null && row.wait_ms > 0 ? row.wait_ms : null,
     isAllowed: row.space_id === null ? row.is_admin : row.is_owner,

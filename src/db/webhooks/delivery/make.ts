@@ -24,13 +24,34 @@ const CARRIED = `
                 end
   end`;
 
+/**
+ * A row that says that a stretch of the log expired before deliveries were made of it. The statement that reads
+ * the events has it, because retention may delete some at any time. `$1` is the organization, `$7` the endpoint,
+ * and `$10` the position up to which deliveries were made.
+ */
+const SKIPPED = `
+     log as (
+       select expired_position
+       from event_positions
+       where organization_id = $1
+     ),
+     skipped as (
+       insert into webhook_deliveries (
+         id, organization_id, webhook_id, status, error_code, completed_at
+       )
+       select gen_random_uuid(), $1, $7, 'skipped', 'expired', now()
+       from log
+       where log.expired_position > $10
+     )`;
+
 /** Makes the deliveries of the next positions. @returns whether the log goes on behind them. */
 export async function makeDeliveries(sql: Sql, endpoint: Endpoint): Promise<boolean> {
-  const from = await skipExpired(sql, endpoint);
-  if (from >= endpoint.lastPosition) return false;
-  const until = Math.min(from + POSITIONS_A_ROUND, endpoint.lastPosition);
+  const { position, lastPosition } = endpoint;
+  if (position >= lastPosition) return false;
+  const until = Math.min(position + POSITIONS_A_ROUND, lastPosition);
   await sql.query(
-    `with made as (
+    `with ${SKIPPED},
+     made as (
        insert into webhook_deliveries (
          id, organization_id, webhook_id, event_num, event_id, event_type, resource_id
        )
@@ -44,29 +65,11 @@ export async function makeDeliveries(sql: Sql, endpoint: Endpoint): Promise<bool
        on conflict (webhook_id, event_num) do nothing
      )
      update webhooks
-     set position = $11
+     set position = greatest($11, (select expired_position from log))
      where id = $7`,
-    [...viewerValues(endpoint.viewer), endpoint.id, endpoint.types, endpoint.spaceId, from, until],
+    [...viewerValues(endpoint.viewer), endpoint.id, endpoint.types, endpoint.spaceId, position, until],
   );
-  return until < endpoint.lastPosition;
-}
-
-/** Writes a row that says so if a stretch of the log expired before it was delivered. */
-async function skipExpired(sql: Sql, { id, position, expiredPosition, viewer }: Endpoint): Promise<number> {
-  if (position >= expiredPosition) return position;
-  await sql.query(
-    `with skipped as (
-       insert into webhook_deliveries (
-         id, organization_id, webhook_id, status, error_code, completed_at
-       )
-       values (gen_random_uuid(), $2, $1, 'skipped', 'expired', now())
-     )
-     update webhooks
-     set position = $3
-     where id = $1`,
-    [id, viewer.organizationId, expiredPosition],
-  );
-  return expiredPosition;
+  return until < lastPosition;
 }
 
 interface Replay {
@@ -74,29 +77,35 @@ interface Replay {
   readonly types: readonly string[];
   readonly position: number;
   readonly until_position: number;
+  readonly made_position: number;
   readonly occurred_from: Date;
   readonly occurred_until: Date;
 }
 
 /**
  * Goes on with the oldest open replay: deliveries that are there become pending again under the same id, and
- * those that are missing are made. @returns whether replays are left.
+ * those that are missing are made. It does not get ahead of {@link makeDeliveries}, so that the first attempts
+ * of a resource keep their order. @returns whether replays are left.
  */
 export async function makeReplays(sql: Sql, endpoint: Endpoint): Promise<boolean> {
   const { rows } = await sql.query<Replay>(
-    `select id, types, position, until_position, occurred_from, occurred_until
-     from webhook_replays
-     where webhook_id = $1
-       and completed_at is null
-     order by created_at, id
+    `select replay.id, replay.types, replay.position, replay.until_position, replay.occurred_from,
+            replay.occurred_until, webhook.position as made_position
+     from webhook_replays replay
+     join webhooks webhook on webhook.id = replay.webhook_id
+     where replay.webhook_id = $1
+       and replay.completed_at is null
+     order by replay.created_at, replay.id
      limit 2`,
     [endpoint.id],
   );
   const replay = rows[0];
   if (replay === undefined) return false;
-  const until = Math.min(replay.position + POSITIONS_A_ROUND, replay.until_position);
+  const until = Math.min(replay.position + POSITIONS_A_ROUND, replay.until_position, replay.made_position);
+  if (until < replay.position) return true;
   await sql.query(
-    `insert into webhook_deliveries as delivery (
+    `with ${SKIPPED}
+     insert into webhook_deliveries as delivery (
        id, organization_id, webhook_id, event_num, event_id, event_type, resource_id
      )
      select gen_random_uuid(), event.organization_id, $7, event.num, event.id, event.type, event.resource_id

@@ -1,5 +1,9 @@
 /** Writes what became of attempts, and what that says about their endpoint. */
-import { GIVES_UP_AFTER_DAYS, deliveryWaitMs } from "../../../domain/events/delivery-waits.ts";
+import {
+  GIVES_UP_AFTER_DAYS,
+  deliveryWaitMs,
+  endpointWaitMs,
+} from "../../../domain/events/delivery-waits.ts";
 import { type Database, inTenant } from "../../pool.ts";
 import type { OrganizationKey, Sql } from "../../sql.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -141,7 +145,7 @@ async function noteSuccess(sql: Sql, { id, failures }: Endpoint): Promise<void> 
 
 /**
  * After a batch without one success the endpoint waits as a whole, if more than one delivery has failed: one
- * alone says nothing about the others.
+ * alone says nothing about the others, also if it is what is left of several, and has a wait of its own.
  * @returns whether the endpoint has failed for so long that it is to be paused.
  */
 async function noteFailure(
@@ -154,7 +158,7 @@ async function noteFailure(
   const { rows } = await sql.query<{ is_over: boolean }>(
     `update webhooks
      set failing_since = coalesce(failing_since, now()),
-         failures = case when waiting.are_several then failures + 1 else failures end,
+         failures = case when waiting.are_several then failures + 1 else 0 end,
          next_attempt_at = case when waiting.are_several then now() + $2 * interval '1 millisecond' end
      from (
        select count(*) > 1 as are_several
@@ -169,7 +173,7 @@ async function noteFailure(
      ) waiting
      where id = $1
      returning failing_since < now() - interval '${GIVES_UP_AFTER_DAYS} days' as is_over`,
-    [id, deliveryWaitMs(failures + 1, retryAfterMs, Math.random())],
+    [id, endpointWaitMs(failures + 1, retryAfterMs, Math.random())],
   );
   return rows[0]?.is_over ?? false;
 }

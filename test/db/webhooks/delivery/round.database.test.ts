@@ -136,7 +136,8 @@ test("a stretch of the log that expired leaves one row, and the rest is delivere
   const id = await world.tell("organization.updated");
   await world.run(webhook);
   expect(told()).toEqual([id]);
-  expect(await world.rows(webhook)).toMatchObject([
+  const rows = await world.rows(webhook);
+  expect(rows.toSorted((a, b) => b.status.localeCompare(a.status))).toMatchObject([
     { status: "skipped", error_code: "expired", event_type: null },
     { status: "delivered" },
   ]);
