@@ -1,5 +1,5 @@
 /** Gauges that show whether events stay unseen: those without a position, and what endpoints wait for. */
-import { countWebhooks, readOldestDue, readOldestUnplaced } from "../db/events/lag.ts";
+import { countWebhooksByStatus, readOldestDue, readOldestUnplaced } from "../db/events/lag.ts";
 import type { Database } from "../db/pool.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
@@ -25,7 +25,7 @@ export function measureEvents(metrics: Metrics, db: Pick<Database, "system">): v
     help: "Endpoints that events are delivered to, by status and by the reason for it.",
     labels: ["status", "reason"],
     read: async () =>
-      (await countWebhooks(db.system)).map(({ status, reason, webhooks }) => ({
+      (await countWebhooksByStatus(db.system)).map(({ status, reason, webhooks }) => ({
         labels: { status, reason },
         value: webhooks,
       })),

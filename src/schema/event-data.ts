@@ -24,13 +24,19 @@ const ROLE: Fields = { role: code("viewer") };
 
 /** A type that is not here has no data. */
 const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
-  "document.uploaded": { file_id: id, folder_id: placeId, version: count() },
+  "document.uploaded": {
+    file_id: id,
+    folder_id: placeId,
+    version: count(),
+    file_size: count(52_428),
+    file_type: code("PDF"),
+  },
   "document.completed": { ...RUN, page_count: count(), chunk_count: count(12) },
   "document.failed": { ...RUN, ...FAILURE },
   "document.cancelled": RUN,
   "document.waiting": { ...RUN, code: code("provider_unavailable") },
   "document.moved": { folder_id: placeId, previous_folder_id: placeId },
-  "document.deleted": { folder_id: placeId },
+  "document.deleted": { folder_id: placeId, deleted_folder_id: id },
   "batch.completed": {
     status: code("completed"),
     accepted: count(20),
@@ -48,7 +54,8 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
   "member.updated": ROLE,
   "turn.completed": TURN,
   "turn.failed": TURN,
-  "budget.reached": { budget: code("user-tokens"), quota: count(1_000_000), month: code("2026-01") },
+  "budget.reached": { budget: code("user"), quota: count(1_000_000), month: code("2026-01") },
+  "webhook.updated": { status: code("active"), changed: code("secret") },
   "webhook.paused": { reason: code("failing") },
   "webhook.disabled": { reason: code("gone") },
 };

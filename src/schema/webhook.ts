@@ -4,9 +4,9 @@ import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { EventTypes } from "./event.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./fields.ts";
 
-const MAX_URL_CHARACTERS = 2_048;
+export const MAX_URL_CHARACTERS = 2_048;
 const MAX_DESCRIPTION_CHARACTERS = 256;
-/** As long as the earlier text of a rolled API key is accepted at most, and by default. */
+/** The overlap has the bounds and the default of that of a rolled API key. */
 const MAX_OVERLAP_SECONDS = 604_800;
 export const DEFAULT_SECRET_OVERLAP_SECONDS = 86_400;
 
@@ -25,7 +25,7 @@ const Description = z
   .max(MAX_DESCRIPTION_CHARACTERS)
   .meta({ description: "For those who manage it", example: "Search index of the web site" });
 
-const Webhook = z
+export const Webhook = z
   .object({
     id: Uuid,
     space_id: Uuid.nullable().meta({
@@ -67,7 +67,6 @@ const WithSecret = {
   }),
 };
 
-export { Webhook };
 export const WebhookPage = envelope(Webhook, "WebhookPage");
 export const WebhookCreated = Webhook.extend(WithSecret).meta({ id: "WebhookCreated" });
 
@@ -88,7 +87,7 @@ export const WebhookPatch = z
     status: z
       .enum(["active", "paused"])
       .optional()
-      .meta({ description: "`active` goes on behind the last event that it got", example: "paused" }),
+      .meta({ description: "`active` goes on after the last event that it got", example: "paused" }),
   })
   .meta({ id: "WebhookPatch" });
 
@@ -114,7 +113,7 @@ export const WebhookSecretRoll = z
   .optional()
   .meta({ id: "WebhookSecretRoll" });
 
-const WebhookDelivery = z
+export const WebhookDelivery = z
   .object({
     id: Uuid,
     event_id: Uuid.nullable().meta({
@@ -133,7 +132,6 @@ const WebhookDelivery = z
     completed_at: Timestamp.nullable(),
   })
   .meta({ id: "WebhookDelivery" });
-export { WebhookDelivery };
 
 export const WebhookDeliveryPage = z
   .object({

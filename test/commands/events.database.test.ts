@@ -1,5 +1,5 @@
 /** The events that commands write: which ones, with which data, and never a name or a text. */
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { createAgent } from "../../src/commands/agents/create-agent.ts";
 import { deleteAgent } from "../../src/commands/agents/delete-agent.ts";
 import { updateAgent } from "../../src/commands/agents/update-agent.ts";
@@ -34,7 +34,7 @@ import { AgentCreate } from "../../src/schema/agent.ts";
 import { localMasterKey } from "../../src/storage/keys/keyring.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { commandDatabase, documentParts, loggedIn, storedMarkdown } from "../support/tenants/commands.ts";
-import { eventsOf } from "../support/tenants/events.ts";
+import { eventsOf, requireDescribedEvents } from "../support/tenants/events.ts";
 
 /** Part of every name and text that a test gives. */
 const SECRET = "quagga";
@@ -60,6 +60,8 @@ beforeEach(async () => {
   admin = await loggedIn(test.db, organization, adminId);
   parts = partsOf();
 });
+
+afterEach(() => requireDescribedEvents(test.db, organization));
 
 const stored = () => storedMarkdown(organization);
 const unlessChanged = { ifMatch: undefined };

@@ -96,6 +96,8 @@ const NEEDS_MORE = new Set([
   "turns/ledger.cancelTurnsOfUser",
   "turns/usage.tokensOfMonth",
   "encryption/webhook-secrets.countSecretsOfOldKeys",
+  "turns/budgets.tellBudgetReached",
+  "webhooks/delivery/round.endEndpoint",
   "webhooks/endings.pauseWebhooksOfUser",
   "webhooks/replays.oldestKept",
 ]);

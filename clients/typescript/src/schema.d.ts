@@ -2462,7 +2462,7 @@ export interface components {
             types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
             description?: string | null;
             /**
-             * @description `active` goes on behind the last event that it got
+             * @description `active` goes on after the last event that it got
              * @example paused
              * @enum {string}
              */
@@ -13162,6 +13162,10 @@ export interface operations {
                         folder_id?: string | null;
                         /** @example 1 */
                         version?: number;
+                        /** @example 52428 */
+                        file_size?: number;
+                        /** @example PDF */
+                        file_type?: string;
                     } & {
                         [key: string]: unknown;
                     };
@@ -13431,6 +13435,11 @@ export interface operations {
                     type?: "document.deleted";
                     data?: {
                         folder_id?: string | null;
+                        /**
+                         * Format: uuid
+                         * @example 01900000-0000-7000-8000-000000000010
+                         */
+                        deleted_folder_id?: string;
                     } & {
                         [key: string]: unknown;
                     };
@@ -14256,7 +14265,7 @@ export interface operations {
                     /** @constant */
                     type?: "budget.reached";
                     data?: {
-                        /** @example user-tokens */
+                        /** @example user */
                         budget?: string;
                         /** @example 1000000 */
                         quota?: number;
@@ -14319,6 +14328,11 @@ export interface operations {
                     /** @constant */
                     type?: "webhook.updated";
                     data?: {
+                        /** @example active */
+                        status?: string;
+                        /** @example secret */
+                        changed?: string;
+                    } & {
                         [key: string]: unknown;
                     };
                 };

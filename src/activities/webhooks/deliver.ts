@@ -74,7 +74,7 @@ async function stepAfter(
   return round.waitMs === null ? { state: "rest" } : { state: "waiting", waitMs: round.waitMs };
 }
 
-/** For operators, who may know why a receiver is down. */
+/** Tells operators, who may know why a receiver is down. */
 function reportEnd(
   { log }: DeliveryDeps,
   { organization, webhookId }: WebhookInput,

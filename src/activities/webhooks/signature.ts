@@ -1,7 +1,6 @@
 /** Signs deliveries as Standard Webhooks says. */
 import { createHmac } from "node:crypto";
-
-const PREFIX = "whsec_";
+import { WEBHOOK_SECRET_PREFIX } from "../../storage/keys/webhook-secret.ts";
 
 interface Signed {
   /** The event's id. */
@@ -26,6 +25,6 @@ export function signedHeaders(secrets: readonly string[], signed: Signed): Recor
 }
 
 function signatureOf(secret: string, { id, timestamp, body }: Signed): string {
-  const key = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, "base64");
+  const key = Buffer.from(secret.slice(WEBHOOK_SECRET_PREFIX.length), "base64");
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }

@@ -42,7 +42,7 @@ interface Waiter {
   readonly wake: (last: number | undefined) => void;
 }
 
-interface Log {
+interface FollowedLog {
   /** Undefined until the first look. */
   last: number | undefined;
   readonly waiters: Set<Waiter>;
@@ -58,7 +58,7 @@ export function createEventHub({
   onFailure,
 }: HubParts): EventHub {
   /** Only of organizations for which somebody waits. */
-  const logs = new Map<string, Log>();
+  const logs = new Map<string, FollowedLog>();
   let isDraining = false;
   const looks = createLooks({ logs, readLast, onFailure });
   const timer = setInterval(() => looks.at(logs.keys()), lookEveryMs).unref();
@@ -67,10 +67,10 @@ export function createEventHub({
     onConnected: () => looks.at(logs.keys()),
   });
 
-  function logOf(organizationId: string): Log {
+  function logOf(organizationId: string): FollowedLog {
     const known = logs.get(organizationId);
     if (known !== undefined) return known;
-    const log: Log = { last: undefined, waiters: new Set() };
+    const log: FollowedLog = { last: undefined, waiters: new Set() };
     logs.set(organizationId, log);
     looks.at([organizationId]);
     return log;
@@ -121,7 +121,7 @@ function createLooks({
   logs,
   readLast,
   onFailure,
-}: Pick<HubParts, "readLast" | "onFailure"> & { readonly logs: ReadonlyMap<string, Log> }): Looks {
+}: Pick<HubParts, "readLast" | "onFailure"> & { readonly logs: ReadonlyMap<string, FollowedLog> }): Looks {
   const due = new Set<string>();
   let hasFailed = false;
 
@@ -148,7 +148,7 @@ function createLooks({
   };
 }
 
-function wakeWaiters(log: Log | undefined, last: number): void {
+function wakeWaiters(log: FollowedLog | undefined, last: number): void {
   if (log === undefined) return;
   log.last = last;
   for (const waiter of log.waiters) if (last > waiter.position) waiter.wake(last);

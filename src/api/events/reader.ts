@@ -1,6 +1,7 @@
 /** Reads parts of the log for callers: few at once, and once for all who ask for the same. */
 import type { EventFilter, LogPart } from "../../db/events/read.ts";
 import type { Database } from "../../db/pool.ts";
+import { createSemaphore } from "../../domain/semaphore.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { type EventPage, readEventPage } from "../../queries/events/read-event-page.ts";
 
@@ -26,7 +27,7 @@ const READS_AT_ONCE = 4;
 
 export function createEventReader(db: Database): ReadEvents {
   const underWay = new Map<string, Promise<EventPage>>();
-  const inTurn = createTurns(READS_AT_ONCE);
+  const inTurn = createSemaphore(READS_AT_ONCE);
   return (asker, wanted) => {
     const name = JSON.stringify([asker.credentials, wanted]);
     const shared = underWay.get(name);
@@ -36,23 +37,5 @@ export function createEventReader(db: Database): ReadEvents {
     );
     underWay.set(name, page);
     return page;
-  };
-}
-
-/** @returns a function that runs at most `atOnce` works at a time, the others in the order of their calls. */
-function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const queue: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running < atOnce) running += 1;
-    else await new Promise<void>((resolve) => queue.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = queue.shift();
-      // Whoever comes next takes over the place, so that nobody slips in between.
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }

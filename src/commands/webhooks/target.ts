@@ -6,8 +6,7 @@ import { refusalOfTarget, type TargetRefusal } from "../../outbound/webhook-targ
 import { isAllowedHost } from "../../outbound/hosts.ts";
 import { bareHost } from "../../outbound/addresses.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
-
-const MAX_CHARACTERS = 2_048;
+import { MAX_URL_CHARACTERS } from "../../schema/webhook.ts";
 
 /**
  * @param allowHosts patterns of hosts that may be private, or spoken to without TLS.
@@ -16,12 +15,16 @@ const MAX_CHARACTERS = 2_048;
  * @see test/commands/webhooks/target.test.ts
  */
 export function checkedTarget(text: string, allowHosts: readonly string[]): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const reason = url === undefined ? "must be a URL" : faultOf(url, allowHosts);
-  // The URL is not repeated: it may hold credentials.
-  if (url === undefined || reason !== undefined)
-    throw new ValidationProblems([valueError(["body", "url"], reason ?? "must be a URL")]);
+  const url = URL.parse(text);
+  if (url === null) throw refusedUrl("must be a URL");
+  const fault = faultOf(url, allowHosts);
+  if (fault !== undefined) throw refusedUrl(fault);
   return url.href;
+}
+
+/** The URL is not repeated: it may hold credentials. */
+function refusedUrl(fault: string): ValidationProblems {
+  return new ValidationProblems([valueError(["body", "url"], fault)]);
 }
 
 const REASONS: Readonly<Record<TargetRefusal, string>> = {
@@ -34,7 +37,7 @@ function faultOf(url: URL, allowHosts: readonly string[]): string | undefined {
   const refusal = refusalOfTarget(url, allowHosts);
   if (refusal !== undefined) return REASONS[refusal];
   if (url.hash !== "") return "must not have a fragment";
-  if (url.href.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
+  if (url.href.length > MAX_URL_CHARACTERS) return `must have at most ${MAX_URL_CHARACTERS} characters`;
   const isLocal = /^(.+\.)?localhost\.?$/.test(url.hostname);
   return isLocal && !isAllowedHost(bareHost(url), allowHosts) ? REASONS.private_target : undefined;
 }

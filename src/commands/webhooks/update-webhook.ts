@@ -1,6 +1,7 @@
 /** Changes a webhook, pauses it, or makes it active again. */
 import type { ToldEvent } from "../../db/audit/append.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
+import { makeWaitingDue } from "../../db/webhooks/deliveries.ts";
 import {
   makerStillReaches,
   updateWebhook as writeWebhook,
@@ -36,8 +37,8 @@ interface WebhookUpdate {
 }
 
 /**
- * A change to the values that it has already writes nothing. What was not delivered while it was paused is
- * delivered when it is active again.
+ * A change to the values that it has already writes nothing. What was not delivered while it was paused, and
+ * what had failed, is delivered when it is active again; what had failed also if it has another URL.
  * @throws DomainError `not_found`, `precondition_failed`; `permission_denied`, also for a new URL from another
  * than its maker; `bad_request` if it is to be active and its maker has lost the role that it needs;
  * ValidationProblems for a URL that nothing may be delivered to
@@ -60,6 +61,7 @@ export async function updateWebhook(
     const events = eventsOf(before, values);
     if (events.length === 0) return { webhook: before, isDue: false };
     const after = await writeWebhook(sql, id, values);
+    if (values.startsAfresh) await makeWaitingDue(sql, id);
     await recordChange(sql, caller, "webhooks:update", { ...changedWebhook(after), events });
     return { webhook: after, isDue: values.startsAfresh };
   });

@@ -1,19 +1,15 @@
 /** Finds the secrets of webhooks that older keys of the organization seal, and replaces their seals. */
 import type { Sql } from "../sql.ts";
+import type { StoredSecret } from "../webhooks/records.ts";
 
 const SECRETS_A_PAGE = 100;
-
-interface Sealed {
-  readonly keyId: string;
-  readonly sealed: Buffer;
-}
 
 export interface SealedWebhook {
   readonly id: string;
   /** Null if a newer key seals it already. */
-  readonly current: Sealed | null;
+  readonly current: StoredSecret | null;
   /** The secret before the last roll; null also if there is none. */
-  readonly previous: Sealed | null;
+  readonly previous: StoredSecret | null;
 }
 
 /**
@@ -67,7 +63,7 @@ export async function listWebhooksOfOldKeys(
 
 interface NewSeal {
   readonly from: Buffer;
-  readonly to: Sealed;
+  readonly to: StoredSecret;
 }
 
 /** Replaces the seal of a secret, and of the one before, unless it was rolled meanwhile. */

@@ -47,7 +47,7 @@ export interface WebhookCount {
 }
 
 /** Counts the endpoints of all organizations by status and by why they have it; deleted ones are left out. */
-export async function countWebhooks(system: pg.Pool): Promise<WebhookCount[]> {
+export async function countWebhooksByStatus(system: pg.Pool): Promise<WebhookCount[]> {
   const { rows } = await queryOnce<WebhookCount>(
     system,
     `select status,

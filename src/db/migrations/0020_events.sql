@@ -1,6 +1,6 @@
 -- The log of what happened. An event is written in the transaction of its change, without a position. After
 -- the commit `place_events` gives it one, under a lock of its organization alone: positions are given to
--- committed events only and become visible in their order, so a reader who goes on behind a position misses
+-- committed events only and become visible in their order, so a reader who goes on after a position misses
 -- nothing, and one organization's long transaction delays nobody else's events.
 
 create table events (
@@ -93,7 +93,7 @@ revoke update, delete on budgets_reached from holdfast_app;
 create policy system on budgets_reached to holdfast_system using (true) with check (true);
 grant select, delete on budgets_reached to holdfast_system;
 
--- Places at most `at_most` committed events of the organization behind those that are placed already, in the
+-- Places at most `at_most` committed events of the organization after those that are placed already, in the
 -- order in which they were written, and tells listeners. Idempotent; several processes may call it at once. Its
 -- transaction is `read committed`: each statement sees what was committed before it began.
 -- @returns how many it placed.

@@ -5,7 +5,7 @@ import type { Sql } from "../sql.ts";
 export interface EventFaultCounts {
   /** Committed events that nobody has given a position for more than a minute. */
   readonly events_unplaced: number;
-  /** Positions of the log that no event has, and events behind its end. */
+  /** Positions of the log that no event has, and events after its end. */
   readonly events_misplaced: number;
   /**
    * Deliveries of an active endpoint that have been due for more than a minute, of events that are not kept any

@@ -124,6 +124,27 @@ export async function makePendingAgain(sql: Sql, id: string): Promise<DeliveryRo
   return rows[0]!;
 }
 
+/** Bounds what the transaction costs. After a resume the first success makes the others due. */
+const MADE_DUE = 1_000;
+
+/** Makes deliveries due that wait for another attempt, those that would be next first. */
+export async function makeWaitingDue(sql: Sql, webhookId: string): Promise<void> {
+  await sql.query(
+    `update webhook_deliveries
+     set next_attempt_at = now()
+     where num = any(array(
+       select num
+       from webhook_deliveries
+       where webhook_id = $1
+         and status = 'pending'
+         and next_attempt_at > now()
+       order by next_attempt_at
+       limit ${MADE_DUE}
+     ))`,
+    [webhookId],
+  );
+}
+
 /** Whether the event of the delivery is still in the log; its message is made of it anew. */
 export async function isEventKept(sql: Sql, organizationId: string, deliveryId: string): Promise<boolean> {
   const { rowCount } = await sql.query(

@@ -1,6 +1,18 @@
 /** Ends webhooks: by request, with their space, or because their maker has left. */
 import type { Sql } from "../sql.ts";
 
+const SET_DELETED = `
+  set status = 'disabled',
+      status_reason = 'deleted',
+      status_changed_at = now(),
+      secret_key_id = null,
+      sealed_secret = null,
+      previous_secret_key_id = null,
+      sealed_previous_secret = null,
+      previous_until = null,
+      updated_at = now(),
+      deleted_at = now()`;
+
 /**
  * Nothing is delivered from the commit on, and the secrets are gone. Maintenance deletes the row with its
  * deliveries, of which there may be millions.
@@ -8,16 +20,7 @@ import type { Sql } from "../sql.ts";
 export async function markWebhookDeleted(sql: Sql, id: string): Promise<void> {
   await sql.query(
     `update webhooks
-     set status = 'disabled',
-         status_reason = 'deleted',
-         status_changed_at = now(),
-         secret_key_id = null,
-         sealed_secret = null,
-         previous_secret_key_id = null,
-         sealed_previous_secret = null,
-         previous_until = null,
-         updated_at = now(),
-         deleted_at = now()
+     ${SET_DELETED}
      where id = $1
        and deleted_at is null`,
     [id],
@@ -28,16 +31,7 @@ export async function markWebhookDeleted(sql: Sql, id: string): Promise<void> {
 export async function markWebhooksOfSpaceDeleted(sql: Sql, spaceId: string): Promise<void> {
   await sql.query(
     `update webhooks
-     set status = 'disabled',
-         status_reason = 'deleted',
-         status_changed_at = now(),
-         secret_key_id = null,
-         sealed_secret = null,
-         previous_secret_key_id = null,
-         sealed_previous_secret = null,
-         previous_until = null,
-         updated_at = now(),
-         deleted_at = now()
+     ${SET_DELETED}
      where space_id = $1
        and deleted_at is null`,
     [spaceId],

@@ -29,6 +29,7 @@ export interface WebhookRow {
   readonly updated_at: Date;
 }
 
+/** A secret that signs, sealed with the key of the organization that it names. */
 export interface StoredSecret {
   readonly keyId: string;
   readonly sealed: Buffer;
@@ -210,7 +211,7 @@ export interface WebhookValues {
   readonly description: string | null;
   readonly status: WebhookStatus;
   readonly reason: WebhookReason | null;
-  /** Tries again at once, as if nothing had failed. Rows of deliveries stay as they are. */
+  /** Tries again at once, as if nothing had failed. Rows of deliveries stay as they are here. */
   readonly startsAfresh: boolean;
 }
 

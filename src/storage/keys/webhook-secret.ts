@@ -6,7 +6,8 @@ import { randomBytes } from "node:crypto";
 import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
 
 const SECRET_BYTES = 32;
-const PREFIX = "whsec_";
+/** What the text of a secret begins with; base64 follows. */
+export const WEBHOOK_SECRET_PREFIX = "whsec_";
 
 /** The endpoint whose secret it is; it opens for no other. */
 interface Endpoint {
@@ -22,7 +23,7 @@ export interface SealedSecret {
 
 /** A new secret: `whsec_` and the base64 of 32 random bytes. */
 export function createWebhookSecret(): string {
-  return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
+  return WEBHOOK_SECRET_PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
 /** Seals the text of a secret with the organization's current key. */

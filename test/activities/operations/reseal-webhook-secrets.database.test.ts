@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { resealWebhookSecrets } from "../../../src/activities/operations/reseal-webhook-secrets.ts";
+import type { Caller } from "../../../src/commands/caller.ts";
 import { createWebhook } from "../../../src/commands/webhooks/create-webhook.ts";
 import { rollWebhookSecret } from "../../../src/commands/webhooks/roll-webhook-secret.ts";
 import { deleteKeysBefore, findCurrentKey, replaceOrganizationKey } from "../../../src/db/encryption/keys.ts";
@@ -16,17 +17,14 @@ import { storedWebhook, webhookParts } from "../../support/tenants/webhooks.ts";
 const test = commandDatabase();
 let organization: OrganizationKey;
 let webhookId: string;
+let admin: Caller;
 let secrets: { readonly current: string; readonly previous: string };
 let parts: ReturnType<typeof webhookParts>;
 
 beforeEach(async () => {
   parts = webhookParts(test.db);
   organization = await makeOrganization(test.db);
-  const admin = await loggedIn(
-    test.db,
-    organization,
-    await makeUser(test.db, organization, { role: "admin" }),
-  );
+  admin = await loggedIn(test.db, organization, await makeUser(test.db, organization, { role: "admin" }));
   const wanted = { spaceId: null, url: "https://receiver.example/", types: [], description: null };
   const made = await createWebhook(parts, admin, wanted);
   webhookId = made.id;
@@ -60,6 +58,16 @@ it("secrets open after the older keys are destroyed, and until then the keys are
   const place = { organizationId: organization.id, webhookId };
   expect(await openWebhookSecret(parts.keyring, place, secret)).toBe(secrets.current);
   expect(await openWebhookSecret(parts.keyring, place, previous!)).toBe(secrets.previous);
+});
+
+it("the secret before a roll keeps its key too", async () => {
+  const keyId = await rotate();
+  await rollWebhookSecret(parts, admin, { id: webhookId, overlapSeconds: 60 });
+  expect(await oldSecrets()).toBe(1);
+
+  await resealWebhookSecrets(parts, organization, keyId);
+
+  expect(await oldSecrets()).toBe(0);
 });
 
 it("a secret that signs no more is deleted, and one that is damaged keeps its key", async () => {

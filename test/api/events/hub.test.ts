@@ -60,6 +60,15 @@ test("asks nothing about organizations for which nobody waits", async () => {
   expect(readLast).not.toHaveBeenCalled();
 });
 
+test("asks nothing any more about an organization whose last wait has ended", async () => {
+  start(5);
+  await hub.later(ORGANIZATION, 4, never);
+  heard.onEvents(ORGANIZATION);
+  await hub.close();
+
+  expect(readLast).toHaveBeenCalledTimes(1);
+});
+
 test.each([
   ["by itself if a notification is lost", 20, () => undefined],
   ["again after the connection was lost", 60_000, () => heard.onConnected()],

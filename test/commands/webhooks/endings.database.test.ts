@@ -60,6 +60,7 @@ describe("the end of what a webhook depends on", () => {
       { action: "webhooks:pause", resource_id: webhookId, space_id: spaceId },
     ]);
     expect((await eventsOf(test.db, admin)).map(({ type }) => type)).toEqual([
+      "key.revoked",
       "member.removed",
       "webhook.paused",
     ]);

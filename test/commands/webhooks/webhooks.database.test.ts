@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { createWebhook } from "../../../src/commands/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../../../src/commands/webhooks/delete-webhook.ts";
@@ -19,6 +19,7 @@ import {
   refusedAtCommit,
   withKey,
 } from "../../support/tenants/commands.ts";
+import { requireDescribedEvents } from "../../support/tenants/events.ts";
 import {
   deliveryOf,
   eventsOf,
@@ -63,6 +64,8 @@ beforeEach(async () => {
   await placeEvents(test.db, organization.id);
   deliveryId = await deliveryOf(test.db, organization, webhookId);
 });
+
+afterEach(() => requireDescribedEvents(test.db, organization));
 
 const wanted = () => ({ spaceId, url: URL_OF, types: [], description: null });
 const change = (values: object) => (caller: Caller) =>

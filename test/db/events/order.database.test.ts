@@ -1,4 +1,4 @@
-/** The order of the log: a reader that goes on behind a position misses nothing and sees nothing twice. */
+/** The order of the log: a reader that goes on after a position misses nothing and sees nothing twice. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EVENTS_CHANNEL, findUnplaced, placeEvents } from "../../../src/db/events/place.ts";
 import { asTenant, inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
@@ -28,7 +28,7 @@ async function openTransaction(organization: OrganizationKey, name: number) {
   };
 }
 
-/** Reads on behind its cursor again and again, as a caller does. */
+/** Reads on after its cursor again and again, as a caller does. */
 function follow(organization: OrganizationKey) {
   const seen: number[] = [];
   let cursor = 0;

@@ -1,5 +1,5 @@
 /** The events that the database writes itself: ends of runs, batches and turns, and audit rows without events. */
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { appendAuditRows, auditRow } from "../../../src/db/audit/append.ts";
@@ -16,7 +16,7 @@ import {
   makeSharedSpace,
   storedMarkdown,
 } from "../../support/tenants/commands.ts";
-import { eventsOf, viewerIn } from "../../support/tenants/events.ts";
+import { eventsOf, requireDescribedEvents, viewerIn } from "../../support/tenants/events.ts";
 
 const test = commandDatabase();
 let organization: OrganizationKey;
@@ -28,6 +28,8 @@ beforeEach(async () => {
   ({ organization, spaceId } = shared);
   editor = await loggedIn(test.db, organization, shared.editorId);
 });
+
+afterEach(() => requireDescribedEvents(test.db, organization));
 
 async function upload(): Promise<{ documentId: string; runId: string }> {
   const file = { spaceId, folderId: null, filename: "a.md", stored: storedMarkdown(organization) };

@@ -72,7 +72,7 @@ test("an event that has had no position for more than a minute", async () => {
   expect(await faults()).toEqual({ events_unplaced: 2 });
 });
 
-test("a position that no event has, and one behind the end of the log", async () => {
+test("a position that no event has, and one after the end of the log", async () => {
   await writeEvents(4);
   await placeEvents(db, organization.id);
   await alter("delete from events where organization_id = $1 and position = 2");

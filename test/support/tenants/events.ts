@@ -3,7 +3,9 @@ import { EVENT_COLUMNS, type EventRow } from "../../../src/db/events/event-row.t
 import { placeEvents } from "../../../src/db/events/place.ts";
 import { VISIBLE, type Viewer, viewerOf, viewerValues } from "../../../src/db/events/visible.ts";
 import type { OrganizationKey, Sql } from "../../../src/db/pool.ts";
+import type { EventType } from "../../../src/domain/events/event-types.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
+import { EVENT_DATA } from "../../../src/schema/event-data.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 
 /** Writes an event that all members see; `data` says which one it is. */
@@ -49,4 +51,15 @@ export async function typesSeenBy(
   principal: Principal,
 ): Promise<string[]> {
   return (await eventsOf(db, organization, viewerIn(principal))).map((event) => event.type);
+}
+
+/** Fails if an event of the organization has data that the contract does not describe for its type. */
+export async function requireDescribedEvents(
+  db: OwnedDatabase,
+  organization: OrganizationKey,
+): Promise<void> {
+  for (const { type, data } of await eventsOf(db, organization)) {
+    const { error } = EVENT_DATA[type as EventType].strict().safeParse(data);
+    if (error !== undefined) throw new Error(`the data of ${type} are not as described: ${error.message}`);
+  }
 }

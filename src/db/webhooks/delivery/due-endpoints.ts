@@ -16,7 +16,7 @@ interface DueRow {
 }
 
 /**
- * Leases at most `limit` endpoints that have something to do: events behind their position, an attempt that
+ * Leases at most `limit` endpoints that have something to do: events after their position, an attempt that
  * is due, or a round whose lease has passed, such as of a workflow that was terminated. An endpoint that waits
  * because it fails is not woken by new events.
  * @param organizationId null: of all organizations. Their attempts are taken once they are two seconds late,

@@ -1,12 +1,7 @@
 /** An endpoint as its deliveries need it, with the reach that its maker has now. */
 import type { OrganizationKey, Sql } from "../../sql.ts";
 import type { Viewer } from "../../events/visible.ts";
-
-/** A secret that signs, sealed with the organization's key. */
-interface SealedSigner {
-  readonly keyId: string;
-  readonly sealed: Buffer;
-}
+import type { StoredSecret } from "../records.ts";
 
 export interface Endpoint {
   readonly id: string;
@@ -14,7 +9,7 @@ export interface Endpoint {
   readonly types: readonly string[];
   readonly spaceId: string | null;
   /** The current secret first; during a roll's overlap the one before as well. */
-  readonly signers: readonly SealedSigner[];
+  readonly signers: readonly StoredSecret[];
   /** The last position of the log of which deliveries were made. */
   readonly position: number;
   readonly lastPosition: number;

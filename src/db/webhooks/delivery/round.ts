@@ -42,9 +42,11 @@ export async function beginRound(
     }
     const isClosed = endpoint.failures > 0 && endpoint.waitMs !== null;
     if (isClosed) return rest(sql, endpoint, endpoint.waitMs);
-    const hasMore = [await makeDeliveries(sql, endpoint), await makeReplays(sql, endpoint)].includes(true);
+    const hasMoreEvents = await makeDeliveries(sql, endpoint);
+    const hasMoreReplays = await makeReplays(sql, endpoint);
     const due = await listDue(sql, endpoint, limit);
-    if (due.length === 0 && !hasMore) return rest(sql, endpoint, await nextDueMs(sql, endpoint.id));
+    if (due.length === 0 && !hasMoreEvents && !hasMoreReplays)
+      return rest(sql, endpoint, await nextDueMs(sql, endpoint.id));
     await sql.query(
       `update webhooks
        set is_resting = false,

@@ -162,6 +162,25 @@ test("a replay delivers its stretch again under the same ids, and what was never
   expect(rows).toEqual([{ is_done: true }]);
 });
 
+test.each([
+  ["during the overlap", "now() + interval '1 minute'", 2],
+  ["and not after it", "now() - interval '1 second'", 1],
+])("the secret before a roll signs too, %s", async (_what, until, signatures) => {
+  const webhook = await endpoint();
+  await owner(
+    `update webhooks
+     set previous_secret_key_id = secret_key_id,
+         sealed_previous_secret = sealed_secret,
+         previous_until = ${until}
+     where id = $1`,
+    [webhook],
+  );
+  await world.tell("organization.updated");
+  await world.run(webhook);
+  const signed = String(receiver.received[0]!.headers["webhook-signature"]);
+  expect(signed.split(" ")).toHaveLength(signatures);
+});
+
 test("what was sent before its outcome was written is sent again under the same id", async () => {
   const webhook = await endpoint();
   const id = await world.tell("organization.updated");
