@@ -5,6 +5,7 @@ import {
   endWebhookLeases,
   takeDueEndpoints,
 } from "../db/webhooks/delivery/due-endpoints.ts";
+import { passOverEvents } from "../db/webhooks/delivery/pass-over.ts";
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../process/log.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
@@ -38,6 +39,7 @@ export function createWebhookStarter(deps: StartDeps): Coalesced<string | null> 
 }
 
 async function startAll({ db, client }: StartDeps, organizationId: string | null): Promise<void> {
+  await passOverEvents(db.system, organizationId);
   for (;;) {
     const taken = await takeDueEndpoints(db.system, organizationId, ENDPOINTS_A_TIME);
     if (taken.length > 0) await startEach(db, client, taken);

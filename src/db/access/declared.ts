@@ -125,7 +125,9 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   event_positions: tenant(BY_ID, { app: "select", system: ALL }),
   events: tenant(BY_ID, {
     app: "select, insert",
-    system: "delete, select (num, organization_id, position, occurred_at), update (position)",
+    system:
+      "delete, select (num, organization_id, position, occurred_at, type, space_id, space_ids, resource_id), " +
+      "update (position)",
   }),
   folders: tenant(BY_ID),
   hidden_runs: tenant(BY_NUM, { system: ALL }),
@@ -200,8 +202,8 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   webhook_replays: tenant(BY_ID),
   webhooks: tenant(BY_ID, {
     system:
-      "delete, select (id, organization_id, space_id, status, status_reason, position, is_resting, " +
-      "next_attempt_at, leased_until, failing_since, failures, deleted_at), update (leased_until)",
+      "delete, select (id, organization_id, space_id, types, status, status_reason, position, is_resting, " +
+      "next_attempt_at, leased_until, failing_since, failures, deleted_at), update (leased_until, position)",
   }),
 };
 

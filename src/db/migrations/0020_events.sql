@@ -62,7 +62,11 @@ alter table events set (
 call protect_tenant_table('events');
 revoke update, delete on events from holdfast_app;
 create policy system on events to holdfast_system using (true) with check (true);
-grant select (num, organization_id, position, occurred_at), update (position), delete on events to holdfast_system;
+grant
+  select (num, organization_id, position, occurred_at, type, space_id, space_ids, resource_id),
+  update (position),
+  delete
+  on events to holdfast_system;
 
 -- How far the log of an organization goes: its last position, and the last that is not kept any more.
 create table event_positions (

@@ -46,10 +46,10 @@ call protect_tenant_table('webhooks');
 create policy system on webhooks to holdfast_system using (true) with check (true);
 grant
   select (
-    id, organization_id, space_id, status, status_reason, position, is_resting, next_attempt_at, leased_until,
-    failing_since, failures, deleted_at
+    id, organization_id, space_id, types, status, status_reason, position, is_resting, next_attempt_at,
+    leased_until, failing_since, failures, deleted_at
   ),
-  update (leased_until),
+  update (leased_until, position),
   delete
   on webhooks to holdfast_system;
 
