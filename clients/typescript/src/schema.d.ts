@@ -4404,7 +4404,14 @@ export interface components {
         };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /** @description The event's id, the same at each attempt */
+        "webhook-id": string;
+        /** @description When this attempt was signed, in seconds since 1970 */
+        "webhook-timestamp": string;
+        /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+        "webhook-signature": string;
+    };
     requestBodies: never;
     headers: {
         /** @description The id of the request, in the log and the audit log too */
@@ -13144,7 +13151,14 @@ export interface operations {
     "document.uploaded": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13181,7 +13195,14 @@ export interface operations {
     "document.completed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13228,7 +13249,14 @@ export interface operations {
     "document.failed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13273,7 +13301,14 @@ export interface operations {
     "document.cancelled": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13316,7 +13351,14 @@ export interface operations {
     "document.waiting": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13361,7 +13403,14 @@ export interface operations {
     "document.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13389,7 +13438,14 @@ export interface operations {
     "document.moved": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13420,7 +13476,14 @@ export interface operations {
     "document.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13450,7 +13513,14 @@ export interface operations {
     "batch.completed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13489,7 +13559,14 @@ export interface operations {
     "folder.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13517,7 +13594,14 @@ export interface operations {
     "folder.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13548,7 +13632,14 @@ export interface operations {
     "folder.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13576,7 +13667,14 @@ export interface operations {
     "file.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13606,7 +13704,14 @@ export interface operations {
     "file.renamed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13638,7 +13743,14 @@ export interface operations {
     "file.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13670,7 +13782,14 @@ export interface operations {
     "agent.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13698,7 +13817,14 @@ export interface operations {
     "agent.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13726,7 +13852,14 @@ export interface operations {
     "agent.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13754,7 +13887,14 @@ export interface operations {
     "space.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13782,7 +13922,14 @@ export interface operations {
     "space.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13810,7 +13957,14 @@ export interface operations {
     "space.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13838,7 +13992,14 @@ export interface operations {
     "space.member_added": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13869,7 +14030,14 @@ export interface operations {
     "space.member_updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13900,7 +14068,14 @@ export interface operations {
     "space.member_removed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13928,7 +14103,14 @@ export interface operations {
     "member.added": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13959,7 +14141,14 @@ export interface operations {
     "member.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13990,7 +14179,14 @@ export interface operations {
     "member.removed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14018,7 +14214,14 @@ export interface operations {
     "organization.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14046,7 +14249,14 @@ export interface operations {
     "key.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14074,7 +14284,14 @@ export interface operations {
     "key.rolled": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14102,7 +14319,14 @@ export interface operations {
     "key.revoked": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14130,7 +14354,14 @@ export interface operations {
     "key.leaked": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14158,7 +14389,14 @@ export interface operations {
     "turn.completed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14202,7 +14440,14 @@ export interface operations {
     "turn.failed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14246,7 +14491,14 @@ export interface operations {
     "budget.reached": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14281,7 +14533,14 @@ export interface operations {
     "webhook.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14309,7 +14568,14 @@ export interface operations {
     "webhook.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14337,7 +14603,14 @@ export interface operations {
     "webhook.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14365,7 +14638,14 @@ export interface operations {
     "webhook.paused": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14396,7 +14676,14 @@ export interface operations {
     "webhook.disabled": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14427,7 +14714,14 @@ export interface operations {
     "webhook.test": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
