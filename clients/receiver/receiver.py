@@ -122,4 +122,4 @@ if __name__ == "__main__":
         daemon=True,
     )
     printer.start()
-    make_server(os.environ["WEBHOOK_SECRET"], kept, int(os.environ.get("PORT", "8090"))).serve_forever()
+    make_server(os.environ["WEBHOOK_SECRET"], kept, int(os.environ.get("PORT", "8095"))).serve_forever()

@@ -132,7 +132,7 @@ function isNews(inbox: DatabaseSync, { resource, occurred_at: occurredAt }: Hold
 
 if (import.meta.main) {
   // oxlint-disable-next-line node/no-process-env -- an example has no settings module
-  const { WEBHOOK_SECRET: secret, PORT = "8090", INBOX = "inbox.sqlite" } = process.env;
+  const { WEBHOOK_SECRET: secret, PORT = "8095", INBOX = "inbox.sqlite" } = process.env;
   if (secret === undefined) throw new Error("Set WEBHOOK_SECRET to the secret of the webhook.");
   const handle = ({ type, resource }: HoldfastEvent): void =>
     void process.stdout.write(`${type} ${resource.id}\n`);

@@ -8,7 +8,7 @@ import {
 } from "zod-openapi";
 import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/fields.ts";
-import { EVENT_DATA } from "../schema/event-data.ts";
+import { DELIVERY_HEADERS, EVENT_DATA } from "../schema/event-data.ts";
 import { CursorExpired } from "../schema/event.ts";
 import type { Route } from "./route.ts";
 
@@ -87,6 +87,7 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
     paths,
     webhooks: webhooksOf(),
     components: {
+      parameters: Object.fromEntries(DELIVERY_HEADERS.map((header) => [header.name, header])),
       schemas: { Error: ErrorBody, ValidationError: ValidationErrorBody },
       headers: COMPONENT_HEADERS,
       securitySchemes: {
@@ -118,6 +119,7 @@ function webhooksOf(): NonNullable<ZodOpenApiObject["webhooks"]> {
         operationId: type,
         summary: `What is sent for an event of the type ${type}.`,
         tags: ["Events"],
+        parameters: DELIVERY_HEADERS.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
         requestBody: { required: true, content: { "application/json": { schema } } },
         responses: { "200": { description: "The event was received; any status 2xx says so" } },
       };

@@ -64,3 +64,16 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
 export const EVENT_DATA = Object.fromEntries(
   EVENT_TYPES.map((type) => [type, z.looseObject(FIELDS[type] ?? {})]),
 ) as Readonly<Record<EventType, z.ZodObject>>;
+
+/** What signs a delivery, as Standard Webhooks says. */
+export const DELIVERY_HEADERS = Object.entries({
+  "webhook-id": "The event's id, the same at each attempt",
+  "webhook-timestamp": "When this attempt was signed, in seconds since 1970",
+  "webhook-signature": "`v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled",
+}).map(([name, description]) => ({
+  name,
+  in: "header" as const,
+  required: true,
+  description,
+  schema: { type: "string" as const },
+}));

@@ -20,6 +20,12 @@ test("every reference leads somewhere", () => {
   ).toEqual([]);
 });
 
+test("each event that is delivered has the headers that sign it", () => {
+  const signed = ["id", "timestamp", "signature"].map((name) => `#/components/parameters/webhook-${name}`);
+  for (const { post } of Object.values<any>(document.webhooks))
+    expect(post.parameters.map(({ $ref }: any) => $ref)).toEqual(signed);
+});
+
 test("no two operations share an id", () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);

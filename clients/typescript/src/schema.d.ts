@@ -4404,7 +4404,14 @@ export interface components {
         };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /** @description The event's id, the same at each attempt */
+        "webhook-id": string;
+        /** @description When this attempt was signed, in seconds since 1970 */
+        "webhook-timestamp": string;
+        /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+        "webhook-signature": string;
+    };
     requestBodies: never;
     headers: {
         /** @description The id of the request, in the log and the audit log too */
@@ -13144,7 +13151,14 @@ export interface operations {
     "document.uploaded": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13185,7 +13199,14 @@ export interface operations {
     "document.completed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13232,7 +13253,14 @@ export interface operations {
     "document.failed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13277,7 +13305,14 @@ export interface operations {
     "document.cancelled": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13320,7 +13355,14 @@ export interface operations {
     "document.waiting": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13365,7 +13407,14 @@ export interface operations {
     "document.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13393,7 +13442,14 @@ export interface operations {
     "document.moved": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13424,7 +13480,14 @@ export interface operations {
     "document.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13459,7 +13522,14 @@ export interface operations {
     "batch.completed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13498,7 +13568,14 @@ export interface operations {
     "folder.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13526,7 +13603,14 @@ export interface operations {
     "folder.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13557,7 +13641,14 @@ export interface operations {
     "folder.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13585,7 +13676,14 @@ export interface operations {
     "file.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13615,7 +13713,14 @@ export interface operations {
     "file.renamed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13647,7 +13752,14 @@ export interface operations {
     "file.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13679,7 +13791,14 @@ export interface operations {
     "agent.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13707,7 +13826,14 @@ export interface operations {
     "agent.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13735,7 +13861,14 @@ export interface operations {
     "agent.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13763,7 +13896,14 @@ export interface operations {
     "space.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13791,7 +13931,14 @@ export interface operations {
     "space.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13819,7 +13966,14 @@ export interface operations {
     "space.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13847,7 +14001,14 @@ export interface operations {
     "space.member_added": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13878,7 +14039,14 @@ export interface operations {
     "space.member_updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13909,7 +14077,14 @@ export interface operations {
     "space.member_removed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13937,7 +14112,14 @@ export interface operations {
     "member.added": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13968,7 +14150,14 @@ export interface operations {
     "member.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13999,7 +14188,14 @@ export interface operations {
     "member.removed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14027,7 +14223,14 @@ export interface operations {
     "organization.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14055,7 +14258,14 @@ export interface operations {
     "key.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14083,7 +14293,14 @@ export interface operations {
     "key.rolled": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14111,7 +14328,14 @@ export interface operations {
     "key.revoked": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14139,7 +14363,14 @@ export interface operations {
     "key.leaked": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14167,7 +14398,14 @@ export interface operations {
     "turn.completed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14211,7 +14449,14 @@ export interface operations {
     "turn.failed": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14255,7 +14500,14 @@ export interface operations {
     "budget.reached": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14290,7 +14542,14 @@ export interface operations {
     "webhook.created": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14318,7 +14577,14 @@ export interface operations {
     "webhook.updated": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14351,7 +14617,14 @@ export interface operations {
     "webhook.deleted": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14379,7 +14652,14 @@ export interface operations {
     "webhook.paused": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14410,7 +14690,14 @@ export interface operations {
     "webhook.disabled": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14441,7 +14728,14 @@ export interface operations {
     "webhook.test": {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
             path?: never;
             cookie?: never;
         };

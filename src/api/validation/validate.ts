@@ -24,9 +24,10 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
   // reason to accept.
   if (parsed.success && !isCut) return { value: parsed.data };
   const issues = parsed.error?.issues ?? [];
+  const shown = part === "body" ? input : withLists(input, given);
   const problems = issues
     .slice(0, MAX_FAULTS)
-    .flatMap((issue) => translate(issue, { part, prefix: [], given: input }));
+    .flatMap((issue) => translate(issue, { part, prefix: [], given: shown }));
   const left = issues.length - MAX_FAULTS;
   if (!isCut && left <= 0 && problems.length <= MAX_FAULTS) return { problems };
   const more = isCut || left <= 0 ? "more problems" : `${left} more problems`;
@@ -47,6 +48,13 @@ function readStrings(schema: z.ZodType, strings: unknown): unknown {
       return [name, typeof last === "string" ? (spelled(last, type) ?? last) : last];
     }),
   );
+}
+
+/** What was sent, with the lists that were read: a single value of one has no elements to be named. */
+function withLists(strings: unknown, read: unknown): unknown {
+  if (typeof strings !== "object" || strings === null) return strings;
+  const lists = Object.entries(read as object).filter(([, value]) => Array.isArray(value));
+  return Object.fromEntries([...Object.entries(strings), ...lists]);
 }
 
 function kindOf(schema: z.ZodType): string {

@@ -44,6 +44,17 @@ test("a list in a query may be one value, also where it is read further", () => 
   expect(parsePart(schema, { order_by: "-at" }, "query")).toEqual({ value: { order_by: ["-at"] } });
 });
 
+test("a wrong value of a list in a query is named, also if it is the only one", () => {
+  const schema = z.object({ types: z.array(z.enum(["a", "b"])) });
+  const words = ["Input should be 'a' or 'b'", "c", { expected: "'a' or 'b'" }] as const;
+  expect(problemsOf(schema, { types: "c" }, "query")).toEqual([
+    problem("literal_error", ["query", "types", 0], ...words),
+  ]);
+  expect(problemsOf(schema, { types: ["a", "c"] }, "query")).toEqual([
+    problem("literal_error", ["query", "types", 1], ...words),
+  ]);
+});
+
 test("a query's strings that spell nothing are described as FastAPI does", () => {
   expect(problemsOf(Page, { page: "x", limit: "101", flag: "zz" }, "query")).toEqual([
     problem(
