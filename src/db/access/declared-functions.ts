@@ -42,7 +42,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "note_batch_event()": definer([]),
   "note_key_creator()": definer([]),
   "note_run_event()": definer([]),
-  "note_turn_event()": definer([]),
+  "note_turn_events()": definer([]),
   "open_to_system(regclass)": open,
   "orphan_runs(integer[], integer[])": definer(["app"]),
   "place_events(uuid, integer)": {
@@ -94,9 +94,10 @@ export const TRIGGERS: Readonly<Record<string, string>> = {
     "or (new.waiting_for is not null and new.waiting_for is distinct from old.waiting_for)" +
     ") execute function note_run_event()",
   "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
-  "public.turns note_turn_end":
-    "after insert on turns for each row when (new.status <> 'open') execute function note_turn_event()",
-  "public.turns note_turn_end_later":
-    "after update on turns for each row when (new.status <> 'open' and new.status <> old.status) " +
-    "execute function note_turn_event()",
+  "public.turns note_turn_ends":
+    "after insert on turns referencing new table as written " +
+    "for each statement execute function note_turn_events()",
+  "public.turns note_turn_ends_later":
+    "after update on turns referencing old table as overwritten new table as written " +
+    "for each statement execute function note_turn_events()",
 };

@@ -317,42 +317,66 @@ create trigger note_batch_event after update on batches for each row
   when (new.completed_at is not null and old.completed_at is null)
   execute function note_batch_event();
 
--- How a turn ended. Its calls are counted if they were written before it, as this version does. A turn that
--- was taken for lost may end again, as it did in truth.
-create function note_turn_event() returns trigger language plpgsql security definer
+-- How turns ended, once for a statement, because a process writes the ends of many at once. Calls are counted
+-- if they were written before, as this version does. A turn that was taken for lost may end again, as it did
+-- in truth.
+create function note_turn_events() returns trigger language plpgsql security definer
   set search_path = public, pg_temp as $$
+declare
+  turn_ids uuid[];
 begin
+  if tg_op = 'INSERT' then
+    turn_ids := array(select id from written where status <> 'open');
+  else
+    turn_ids := array(
+      select written.id
+      from written
+      join overwritten on overwritten.id = written.id
+      where written.status <> 'open'
+        and written.status <> overwritten.status
+    );
+  end if;
+  if turn_ids = '{}' then return null; end if;
   insert into events (
     organization_id, type, space_id, resource_type, resource_id, api_key_id, actor_id, auth_method,
     data, audience, user_id
   )
-  select new.organization_id,
-         case when new.status = 'completed' then 'turn.completed' else 'turn.failed' end,
-         new.space_id,
+  select turn.organization_id,
+         case when turn.status = 'completed' then 'turn.completed' else 'turn.failed' end,
+         turn.space_id,
          'turn',
-         new.id,
-         new.api_key_id,
-         new.user_id,
-         case when new.api_key_id is null then 'jwt' else 'api_key' end,
+         turn.id,
+         turn.api_key_id,
+         turn.user_id,
+         case when turn.api_key_id is null then 'jwt' else 'api_key' end,
          jsonb_strip_nulls(jsonb_build_object(
-           'agent_id', new.agent_id,
-           'status', new.status,
-           'code', new.error_code,
-           'model_calls', nullif(count(call.turn_id), 0),
-           'prompt_tokens', sum(call.prompt_tokens),
-           'completion_tokens', sum(call.completion_tokens)
+           'agent_id', turn.agent_id,
+           'status', turn.status,
+           'code', turn.error_code,
+           'model_calls', nullif(used.calls, 0),
+           'prompt_tokens', used.prompt_tokens,
+           'completion_tokens', used.completion_tokens
          )),
          audience_of_event('turn.completed'),
-         new.user_id
-  from (values (true)) one (row)
-  left join turn_calls call on call.turn_id = new.id;
+         turn.user_id
+  from written turn
+  cross join lateral (
+    select count(*) as calls,
+           sum(call.prompt_tokens) as prompt_tokens,
+           sum(call.completion_tokens) as completion_tokens
+    from turn_calls call
+    where call.turn_id = turn.id
+  ) used
+  where turn.id = any(turn_ids);
   return null;
 end $$;
-create trigger note_turn_end after insert on turns for each row
-  when (new.status <> 'open') execute function note_turn_event();
-create trigger note_turn_end_later after update on turns for each row
-  when (new.status <> 'open' and new.status <> old.status) execute function note_turn_event();
+create trigger note_turn_ends after insert on turns
+  referencing new table as written
+  for each statement execute function note_turn_events();
+create trigger note_turn_ends_later after update on turns
+  referencing old table as overwritten new table as written
+  for each statement execute function note_turn_events();
 
 revoke execute on function place_events, callers_of_space, event_of_change, audience_of_event,
-  note_run_event, note_batch_event, note_turn_event from public;
+  note_run_event, note_batch_event, note_turn_events from public;
 grant execute on function place_events to holdfast_system;

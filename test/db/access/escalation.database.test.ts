@@ -107,6 +107,7 @@ describe.each(SERVED)("the login of %s", (name) => {
  */
 const READ_BY_SYSTEM = [
   "batches",
+  "budgets_reached",
   "claim_turns",
   "claims",
   "deletions",

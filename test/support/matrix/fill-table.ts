@@ -46,6 +46,7 @@ const VALUES: Readonly<Record<string, string>> = {
   bytea: "uuid_send(gen_random_uuid())",
   jsonb: "'{}'",
   "timestamp with time zone": "now()",
+  date: "current_date",
   inet: "'192.0.2.1'",
   halfvec: "'[1]'",
 };
