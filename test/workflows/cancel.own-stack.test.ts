@@ -19,6 +19,7 @@ const STEPS = POINTS.filter(
   (point) =>
     point.load === "uploads" &&
     point.process === "worker" &&
+    !point.name.startsWith("webhookDelivery") &&
     !/locked|not committed|workflow not told|outcome not recorded/.test(point.name),
 );
 

@@ -41,6 +41,7 @@ export const TYPES = [
   "indexUpkeep",
   "operation",
   "maintenance",
+  "webhookDelivery",
 ];
 
 type Refused = Parameters<ReportRefused>[0];
@@ -143,7 +144,7 @@ export async function startSealedWorkers(
       activities,
       enableNonLocalActivities: false,
     }),
-    ...["parse", "embed", "isolated", "seals-echo"].map((queue) =>
+    ...["parse", "embed", "isolated", "webhooks", "seals-echo"].map((queue) =>
       Worker.create({ ...shared, taskQueue: queue, activities }),
     ),
   ]);
@@ -240,6 +241,7 @@ const NOTED = [
   "runTool",
   "callModel",
   "adoptTurns",
+  "deliverWebhook",
 ];
 
 /** Makes activities for all queues that record what reaches them. */
