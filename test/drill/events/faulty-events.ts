@@ -20,12 +20,16 @@ export const FAULTY_EVENTS: Readonly<Record<string, string>> = {
   "a document was accepted without an event, or with two": `
     select document.id
     from documents document
+    cross join lateral (
+      select count(*) as total,
+             count(*) filter (where event.data ->> 'version' = '1') as first,
+             count(distinct event.data ->> 'version') as versions
+      from events event
+      where event.type = 'document.uploaded'
+        and event.resource_id = document.id
+    ) uploaded
     where document.created_at > (select min(occurred_at) from events)
-      and 1 <> (
-        select count(*)
-        from events event
-        where event.type = 'document.uploaded'
-          and event.resource_id = document.id)`,
+      and (uploaded.first <> 1 or uploaded.total <> uploaded.versions)`,
   "a run has ended without an event, or with two": `
     select run.id
     from pipeline_runs run
