@@ -26,7 +26,7 @@ interface EventPlacerDeps {
 }
 
 /** The pause between two rounds of an organization: a busy one places many events in one transaction. */
-const PAUSE_MS = 25;
+const PAUSE_MS = 50;
 const ORGANIZATIONS_A_SWEEP = 50;
 
 export function createEventPlacer({ db, log, onPlaced }: EventPlacerDeps): EventPlacer {
