@@ -58,7 +58,8 @@ export default defineConfig({
         test: {
           name: "stack",
           include: [STACK, OWN_STACK],
-          // They wait for processes to start, to be missed and to be replaced, which takes a busy machine long.
+          // They wait for processes to start, to be missed and to be replaced, which takes a busy machine
+          // long.
           testTimeout: 180_000,
           globalSetup: ["test/support/run/vitest-set-up.ts"],
         },

@@ -1,4 +1,7 @@
-/** The other API process of the bench: serves events of the database that it is given, until its parent leaves. */
+/**
+ * The other API process of the bench: serves events of the database that it is given, until its parent
+ * leaves.
+ */
 import { startEventApp } from "../../test/support/app/event-app.ts";
 import { openThrowaway } from "../throwaway-database.ts";
 

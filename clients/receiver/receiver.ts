@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks with nothing but Node (24 or newer): it verifies, keeps the message, answers at once,
- * and works on what it kept afterwards. `WEBHOOK_SECRET=whsec_… node receiver.ts`
+ * A receiver of webhooks with nothing but Node (24 or newer): it verifies, keeps the message, answers at
+ * once, and works on what it kept afterwards. `WEBHOOK_SECRET=whsec_… node receiver.ts`
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type IncomingHttpHeaders, type IncomingMessage, type Server, createServer } from "node:http";

@@ -27,7 +27,9 @@ export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
   /** Aborted if the client goes away before it has the answer. */
   readonly signal: AbortSignal;
-  /** Who asks, as a text that only requests with the same credentials from the same address share; a secret. */
+  /**
+   * Who asks, as a text that only requests with the same credentials from the same address share; a secret.
+   */
   readonly credentials: string;
   /**
    * Looks the caller up again, past all caches, for answers that take long.

@@ -69,9 +69,9 @@ interface Sending {
 class RefusedTarget extends Error {}
 
 /**
- * A connection is used again only for the host that it was made for, and the addresses of a name are judged at
- * each new connection, which goes to one of the very addresses that were judged. By default 10 s for a whole
- * answer, and 256 attempts at once, of which 64 are one owner's; of an answer at most 64 KB are read.
+ * A connection is used again only for the host that it was made for, and the addresses of a name are judged
+ * at each new connection, which goes to one of the very addresses that were judged. By default 10 s for a
+ * whole answer, and 256 attempts at once, of which 64 are one owner's; of an answer at most 64 KB are read.
  * @see test/outbound/poster.test.ts
  */
 export function createPoster(rules: PosterRules): Poster {
@@ -140,7 +140,9 @@ function createLookup({ allowHosts, ...rules }: PosterRules): LookupFunction {
   };
 }
 
-/** Repeated once if the receiver had closed the connection, which was kept open for it, before it was used. */
+/**
+ * Repeated once if the receiver had closed the connection, which was kept open for it, before it was used.
+ */
 async function send({ message, url, agent, timeoutMs }: Sending, isSecond = false): Promise<Answer> {
   const body = Buffer.from(message.body);
   const call = url.protocol === "https:" ? httpsRequest : httpRequest;

@@ -119,8 +119,8 @@ export class Measurer {
   }
 
   /**
-   * Finds the least length that costs enough, by halving as long as that suffices, and what it costs; undefined
-   * if even the longest does not.
+   * Finds the least length that costs enough, by halving as long as that suffices, and what it costs;
+   * undefined if even the longest does not.
    */
   async #telling(run: (length: number) => Promise<Ran>): Promise<Telling | undefined> {
     const { lengths, telling } = this.#sizes;

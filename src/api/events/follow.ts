@@ -33,8 +33,8 @@ export interface FollowedPage extends EventPage {
 const EVENTS_A_READ = 100;
 const PING_MS = 15_000;
 /**
- * Most losses of rights are events themselves, so that each stream looks at once. This is for the others, such
- * as a token that expires.
+ * Most losses of rights are events themselves, so that each stream looks at once. This is for the others,
+ * such as a token that expires.
  */
 const RIGHTS_EVERY_MS = 15_000;
 const OUTAGE_PAUSE_MS = 1_000;

@@ -39,8 +39,8 @@ interface WebhookUpdate {
 /**
  * A change to the values that it has already writes nothing. What was not delivered while it was paused, and
  * what had failed, is delivered when it is active again; what had failed also if it has another URL.
- * @throws DomainError `not_found`, `precondition_failed`; `permission_denied`, also for a new URL from another
- * than its maker; `bad_request` if it is to be active and its maker has lost the role that it needs;
+ * @throws DomainError `not_found`, `precondition_failed`; `permission_denied`, also for a new URL from
+ * another than its maker; `bad_request` if it is to be active and its maker has lost the role that it needs;
  * ValidationProblems for a URL that nothing may be delivered to
  * @see test/commands/webhooks/webhooks.database.test.ts
  */

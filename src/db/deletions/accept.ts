@@ -97,7 +97,10 @@ export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<b
   return true;
 }
 
-/** Deletes the space with its webhooks; from now on nobody reaches it. @returns false if it is deleted already. */
+/**
+ * Deletes the space with its webhooks; from now on nobody reaches it.
+ * @returns false if it is deleted already.
+ */
 export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update spaces

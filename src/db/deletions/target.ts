@@ -58,8 +58,8 @@ export async function takeDocuments(
 }
 
 /**
- * Writes an event for each document that goes with its folder, in the name of whoever deleted the folder. What
- * goes with a space has none: nobody reaches it any more.
+ * Writes an event for each document that goes with its folder, in the name of whoever deleted the folder.
+ * What goes with a space has none: nobody reaches it any more.
  */
 async function tellDeleted(sql: Sql, deletion: Deletion, documentIds: readonly string[]): Promise<void> {
   noteTenantEvents(sql);

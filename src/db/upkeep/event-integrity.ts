@@ -8,8 +8,8 @@ export interface EventFaultCounts {
   /** Positions of the log that no event has, and events after its end. */
   readonly events_misplaced: number;
   /**
-   * Deliveries of an active endpoint that have been due for more than a minute, of events that are not kept any
-   * more; those that are tried end as skipped.
+   * Deliveries of an active endpoint that have been due for more than a minute, of events that are not kept
+   * any more; those that are tried end as skipped.
    */
   readonly deliveries_without_event: number;
   /** Active endpoints that have had something to deliver for more than a minute, and nobody delivers it. */

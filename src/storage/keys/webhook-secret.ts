@@ -38,8 +38,8 @@ export async function sealWebhookSecret(
 
 /**
  * The text that {@link sealWebhookSecret} was given.
- * @throws DomainError `not_found` if the key was destroyed; `corrupt` if it was sealed for another endpoint or
- *   was changed.
+ * @throws DomainError `not_found` if the key was destroyed; `corrupt` if it was sealed for another endpoint
+ * or was changed.
  */
 export async function openWebhookSecret(
   keyring: Pick<Keyring, "byId">,

@@ -1,6 +1,6 @@
 /**
- * Signatures of deliveries, as the official library for JavaScript verifies them; deliver.database.test.ts asks
- * that for Python too.
+ * Signatures of deliveries, as the official library for JavaScript verifies them; deliver.database.test.ts
+ * asks that for Python too.
  */
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";

@@ -33,7 +33,9 @@ describe("a replay", () => {
   const replay = (from: number, to: number | null) =>
     replayEvents(parts, owner, { webhookId, from: at(from), to: to === null ? null : at(to), types: [] });
 
-  /** A log with one event an hour, at positions 1 to 24, of which the first `expired` are not kept any more. */
+  /**
+   * A log with one event an hour, at positions 1 to 24, of which the first `expired` are not kept any more.
+   */
   async function writeLog(expired: number): Promise<void> {
     await test.db.owner.query("delete from events where organization_id = $1", [organization.id]);
     await test.db.owner.query(

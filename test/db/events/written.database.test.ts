@@ -1,4 +1,6 @@
-/** The events that the database writes itself: ends of runs, batches and turns, and audit rows without events. */
+/**
+ * The events that the database writes itself: ends of runs, batches and turns, and audit rows without events.
+ */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import type { Caller } from "../../../src/commands/caller.ts";

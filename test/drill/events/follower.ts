@@ -1,4 +1,6 @@
-/** Follows the log of events from a moment on, as a client does: after its cursor, and again after each fault. */
+/**
+ * Follows the log of events from a moment on, as a client does: after its cursor, and again after each fault.
+ */
 import { call } from "../../support/clients/client.ts";
 import { KEYS } from "../../support/tenants/tenants.ts";
 

@@ -60,8 +60,8 @@ export async function allHasEnded(upgrade: Upgrade): Promise<Finding> {
 }
 
 /**
- * Checks that the log has events of every kind of work, whichever version did it; FAULTY_EVENTS finds a change
- * without one.
+ * Checks that the log has events of every kind of work, whichever version did it; FAULTY_EVENTS finds a
+ * change without one.
  */
 export async function eventsAreInTheLog({ world }: Upgrade): Promise<Finding> {
   const { rows } = await world.database.db.owner.query<{ type: string; count: number }>(

@@ -71,7 +71,8 @@ async function* stream(
     const body = await openStream(api, cursor, options, throws);
     const openedAt = Date.now();
     for await (const { id, data } of readStream(body, { signal })) {
-      // The last frame of a stream that lost its right has no id: the next request gets its error as an answer.
+      // The last frame of a stream that lost its right has no id: the next request gets its error as an
+      // answer.
       if (id === undefined) continue;
       cursor = id;
       failures = 0;

@@ -1,4 +1,7 @@
-/** Webhooks: endpoints that events are delivered to. Owners have them for their space, admins for the organization. */
+/**
+ * Webhooks: endpoints that events are delivered to. Owners have them for their space, admins for the
+ * organization.
+ */
 import { reachFor } from "../../../auth/policy.ts";
 import { createWebhook } from "../../../commands/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../../../commands/webhooks/delete-webhook.ts";

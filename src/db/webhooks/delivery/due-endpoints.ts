@@ -16,8 +16,8 @@ interface DueRow {
 }
 
 /**
- * Leases at most `limit` endpoints that have something to do: events after their position, an attempt that
- * is due, or a round whose lease has passed, such as of a workflow that was terminated. An endpoint that waits
+ * Leases at most `limit` endpoints that have something to do: events after their position, an attempt that is
+ * due, or a round whose lease has passed, such as of a workflow that was terminated. An endpoint that waits
  * because it fails is not woken by new events.
  * @param organizationId null: of all organizations. Their attempts are taken once they are two seconds late,
  * because a workflow that waits for one starts it itself.
@@ -66,8 +66,9 @@ export async function takeDueEndpoints(
 }
 
 /**
- * Ends the leases of endpoints whose workflow could not be started, so that the next round may try again. A row
- * that somebody has locked is left out: a lease ends by itself, and whoever locks several rows waits for none.
+ * Ends the leases of endpoints whose workflow could not be started, so that the next round may try again. A
+ * row that somebody has locked is left out: a lease ends by itself, and whoever locks several rows waits for
+ * none.
  */
 export async function endWebhookLeases(system: pg.Pool, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

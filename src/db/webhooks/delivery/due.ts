@@ -24,9 +24,9 @@ interface DueRow extends EventRow {
 }
 
 /**
- * The deliveries that are due, the oldest first. Those of events that were never tried come in the log's order,
- * because they fall due when they are made. Of an endpoint that fails one alone, due or not: if possible one that
- * was never tried, because the receiver may refuse just those that it has refused already.
+ * The deliveries that are due, the oldest first. Those of events that were never tried come in the log's
+ * order, because they fall due when they are made. Of an endpoint that fails one alone, due or not: if
+ * possible one that was never tried, because the receiver may refuse just those that it has refused already.
  */
 export async function listDue(sql: Sql, endpoint: Endpoint, limit: number): Promise<DueDelivery[]> {
   const isProbe = endpoint.failures > 0;

@@ -8,8 +8,8 @@ const POSITIONS_A_ROUND = 500;
 
 /**
  * A condition over `events event`: what the endpoint `$7` with the types `$8` in the space `$9` is told. A
- * test is told to the endpoint that it tests alone. An endpoint of the organization is told nothing of private
- * spaces, not even that one was deleted.
+ * test is told to the endpoint that it tests alone. An endpoint of the organization is told nothing of
+ * private spaces, not even that one was deleted.
  */
 const CARRIED = `
   case when event.type = 'webhook.test' then event.resource_id = $7::uuid
@@ -25,9 +25,9 @@ const CARRIED = `
   end`;
 
 /**
- * A row that says that a stretch of the log expired before deliveries were made of it. The statement that reads
- * the events has it, because retention may delete some at any time. `$1` is the organization, `$7` the endpoint,
- * and `$10` the position up to which deliveries were made.
+ * A row that says that a stretch of the log expired before deliveries were made of it. The statement that
+ * reads the events has it, because retention may delete some at any time. `$1` is the organization, `$7` the
+ * endpoint, and `$10` the position up to which deliveries were made.
  */
 const SKIPPED = `
      log as (
@@ -84,8 +84,9 @@ interface Replay {
 
 /**
  * Goes on with the oldest open replay: deliveries that are there become pending again under the same id, and
- * those that are missing are made. It does not get ahead of {@link makeDeliveries}, so that the first attempts
- * of a resource keep their order. @returns whether replays are left.
+ * those that are missing are made. It does not get ahead of {@link makeDeliveries}, so that the first
+ * attempts of a resource keep their order.
+ * @returns whether replays are left.
  */
 export async function makeReplays(sql: Sql, endpoint: Endpoint): Promise<boolean> {
   const { rows } = await sql.query<Replay>(

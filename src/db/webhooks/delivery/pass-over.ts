@@ -7,9 +7,9 @@ const MOST_POSITIONS = 500;
 const ENDPOINTS_A_TIME = 1_000;
 
 /**
- * May be true of an event that the endpoint is not told of in the end, and is true of each that it is told of:
- * make.ts judges precisely. Events of members, spaces and the organization may have changed what its maker
- * reaches, which is its workflow's to find out.
+ * May be true of an event that the endpoint is not told of in the end, and is true of each that it is told
+ * of: make.ts judges precisely. Events of members, spaces and the organization may have changed what its
+ * maker reaches, which is its workflow's to find out.
  */
 const MAY_CONCERN = `
   case when event.type = 'webhook.test' then event.resource_id = webhook.id

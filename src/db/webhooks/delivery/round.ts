@@ -1,4 +1,6 @@
-/** One round of an endpoint's activity: makes deliveries, then hands out those that are due, or lets it rest. */
+/**
+ * One round of an endpoint's activity: makes deliveries, then hands out those that are due, or lets it rest.
+ */
 import { appendAudit } from "../../audit/append.ts";
 import { type Database, inTenant } from "../../pool.ts";
 import type { OrganizationKey, Sql } from "../../sql.ts";
@@ -71,8 +73,8 @@ async function rest(sql: Sql, { id }: Endpoint, waitMs: number | null): Promise<
 }
 
 /**
- * Whether the log went on while the endpoint came to rest. Ask it after the rest was committed: whoever places
- * events looks for endpoints at rest after that was committed, so one of the two sees the other.
+ * Whether the log went on while the endpoint came to rest. Ask it after the rest was committed: whoever
+ * places events looks for endpoints at rest after that was committed, so one of the two sees the other.
  */
 export async function hasNewEvents(
   db: Database,
@@ -99,7 +101,9 @@ export async function hasNewEvents(
   );
 }
 
-/** Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays pending. */
+/**
+ * Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays pending.
+ */
 export async function endEndpoint(
   sql: Sql,
   { id, spaceId, viewer }: Pick<Endpoint, "id" | "spaceId" | "viewer">,
