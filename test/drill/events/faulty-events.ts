@@ -21,9 +21,10 @@ export const FAULTY_EVENTS: Readonly<Record<string, string>> = {
     select document.id
     from documents document
     cross join lateral (
+      -- Processes of 0.6.0 tell no version.
       select count(*) as total,
-             count(*) filter (where event.data ->> 'version' = '1') as first,
-             count(distinct event.data ->> 'version') as versions
+             count(*) filter (where coalesce(event.data ->> 'version', '1') = '1') as first,
+             count(distinct coalesce(event.data ->> 'version', '1')) as versions
       from events event
       where event.type = 'document.uploaded'
         and event.resource_id = document.id
