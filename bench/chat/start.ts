@@ -24,7 +24,10 @@ const NOTE =
   "# Revenue\n\nRevenue grew by 12 percent over the last year, to 48 million.\n\nCosts grew by 3 percent.\n";
 
 /** The scripted provider as a process of its own, so that it shares no event loop with the load. */
-async function startProvider(firstTokenMs: string, pieces: string): Promise<{ url: string; stop(): void }> {
+export async function startProvider(
+  firstTokenMs: string,
+  pieces: string,
+): Promise<{ url: string; stop(): void }> {
   const settings = [
     "--dimensions",
     "64",

@@ -13,6 +13,14 @@ const SET_DELETED = `
       updated_at = now(),
       deleted_at = now()`;
 
+/** Locks in one order, so that two that lock several rows wait for each other in one direction only. */
+const lockedInOrder = (condition: string): string => `
+  select id
+  from webhooks
+  where ${condition}
+  order by id
+  for no key update`;
+
 /**
  * Nothing is delivered from the commit on, and the secrets are gone. Maintenance deletes the row with its
  * deliveries, of which there may be millions.
@@ -32,8 +40,7 @@ export async function markWebhooksOfSpaceDeleted(sql: Sql, spaceId: string): Pro
   await sql.query(
     `update webhooks
      ${SET_DELETED}
-     where space_id = $1
-       and deleted_at is null`,
+     where id in (${lockedInOrder("space_id = $1 and deleted_at is null")})`,
     [spaceId],
   );
 }
@@ -49,8 +56,7 @@ export async function pauseWebhooksOfUser(
          status_reason = 'reach_lost',
          status_changed_at = now(),
          updated_at = now()
-     where created_by = $1
-       and status = 'active'
+     where id in (${lockedInOrder("created_by = $1 and status = 'active'")})
      returning id, space_id`,
     [userId],
   );
