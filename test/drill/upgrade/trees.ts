@@ -58,16 +58,22 @@ async function addPackages(root: string): Promise<Tree["packages"]> {
   return "installed";
 }
 
-/** Reads the lock file without the versions of the project's own packages, which differ between releases. */
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly dev?: boolean; readonly version?: string; readonly integrity?: string }>
+  >;
+}
+
+/**
+ * Names the packages that a process runs on. Those for development alone, and the project's own, whose
+ * versions differ between releases, are left out.
+ */
 async function lockedPackages(root: string): Promise<string> {
-  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
-    version?: string;
-    packages: Record<string, { version?: string }>;
-  };
-  delete lock.version;
-  for (const [path, entry] of Object.entries(lock.packages))
-    if (!path.includes("node_modules/")) delete entry.version;
-  return JSON.stringify(lock);
+  const { packages } = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as Lock;
+  return Object.entries(packages)
+    .filter(([path, { dev = false }]) => path.includes("node_modules/") && !dev)
+    .map(([path, { version, integrity }]) => `${path} ${version} ${integrity}`)
+    .join("\n");
 }
 
 /**
