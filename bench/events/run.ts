@@ -104,7 +104,7 @@ async function main({ events, streams, database }: Options): Promise<void> {
   const throwaway = await throwawayDatabase(database);
   const db = openThrowaway(throwaway.url, 10);
   await migrate(db);
-  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onPlaced: () => undefined });
+  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onDeliveries: () => undefined });
   onNotedEvents(db.pools.values(), (organizationId) => placer.wake(organizationId));
   const child = fork(new URL("serving.ts", import.meta.url), [throwaway.url], { execArgv: ["--expose-gc"] });
   const [{ url }] = (await once(child, "message")) as [{ url: string }];

@@ -44,6 +44,7 @@ interface Slice {
 const AT_ONCE = 8;
 const WARM_UP_SECONDS = 5;
 const IDLE_MS = 500;
+const IDLE_SECONDS = 20;
 /** A stack that uses less than this share of a processor has nothing left to do. */
 const IDLE_SHARE = 0.15;
 const LONGEST_IDLE_MS = 60_000;
@@ -147,6 +148,14 @@ function tell(what: string, [old, now]: readonly [Slice[], Slice[]]): void {
   );
 }
 
+/** Milliseconds of processor time in a second without work, of both at once. */
+async function idle(versions: readonly [Served, Served]): Promise<number[]> {
+  const before = await Promise.all(versions.map(settled));
+  await sleep(IDLE_SECONDS * 1_000);
+  const after = await Promise.all(versions.map(({ child }) => cpuSeconds(child.pid!)));
+  return after.map((seconds, index) => (1_000 * (seconds - before[index]!)) / IDLE_SECONDS);
+}
+
 type Work = (served: Served, round: number) => Promise<readonly number[]>;
 
 /** Every other round begins with the other version, so that neither is always the second. */
@@ -182,6 +191,8 @@ async function run({ from, rounds, seconds, documents: count }: Options): Promis
     say(`${machine()}; ${old.name} (${before.commit.slice(0, 7)}) against ${now.name}, ${AT_ONCE} at once`);
     say("| | processor time of one (ms) | a second | first token, or upload to end: p50 / p95 (ms) | |");
     say("|---|---|---|---|---|");
+    const [idleBefore, idleNow] = await idle(versions);
+    say(`| a second without work | ${idleBefore!.toFixed(0)} before, ${idleNow!.toFixed(0)} now | | | |`);
     tell("chat", await inTurn(versions, Number(rounds), (served) => chats(served, Number(seconds))));
     tell(
       "ingest",
@@ -199,8 +210,8 @@ async function run({ from, rounds, seconds, documents: count }: Options): Promis
 await new Command("bench:versions")
   .description("What chat and ingest cost against the version before, in turn.")
   .option("--from <ref>", "the commit to compare with", PREVIOUS)
-  .option("--rounds <n>", "slices of each version", "12")
-  .option("--seconds <n>", "length of a slice of chats", "6")
-  .option("--documents <n>", "documents of a slice of ingest", "150")
+  .option("--rounds <n>", "slices of each version", "8")
+  .option("--seconds <n>", "length of a slice of chats", "12")
+  .option("--documents <n>", "documents of a slice of ingest", "250")
   .action(run)
   .parseAsync();

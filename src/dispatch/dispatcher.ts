@@ -59,7 +59,7 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
   const events = createEventPlacer({
     db,
     log,
-    onPlaced: (organizationId) => void webhooks.run(organizationId),
+    onDeliveries: (organizationId) => void webhooks.run(organizationId),
   });
   onNotedEvents(db.pools.values(), (organizationId) => events.wake(organizationId));
   return {

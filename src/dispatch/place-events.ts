@@ -21,19 +21,19 @@ export interface EventPlacer {
 interface EventPlacerDeps {
   readonly db: Database;
   readonly log: Pick<Log, "warn">;
-  /** Called after events of the organization were placed, and after each sweep that found some. */
-  readonly onPlaced: (organizationId: string) => void;
+  /** Called after events were placed in an organization that has webhooks. */
+  readonly onDeliveries: (organizationId: string) => void;
 }
 
 /** The pause between two rounds of an organization: a busy one places many events in one transaction. */
 const PAUSE_MS = 50;
 const ORGANIZATIONS_A_SWEEP = 50;
 
-export function createEventPlacer({ db, log, onPlaced }: EventPlacerDeps): EventPlacer {
+export function createEventPlacer({ db, log, onDeliveries }: EventPlacerDeps): EventPlacer {
   const place = async (organizationId: string): Promise<void> => {
     try {
       await drillPoint("placeEvents: committed, not placed");
-      if ((await placeEvents(db, organizationId)) > 0) onPlaced(organizationId);
+      if (await placeEvents(db, organizationId)) onDeliveries(organizationId);
     } catch (error) {
       log.warn({ err: error, organization_id: organizationId }, "events could not be placed");
     }

@@ -9,19 +9,20 @@ const EVENTS_A_ROUND = 1_000;
 /**
  * Places all committed events of the organization, in rounds of a transaction each. Idempotent; several
  * processes may do it at once.
- * @returns how many it placed.
+ * @returns whether it placed some of which webhooks may have to be told.
  */
-export async function placeEvents(db: Database, organizationId: string): Promise<number> {
-  let total = 0;
+export async function placeEvents(db: Database, organizationId: string): Promise<boolean> {
+  let isForWebhooks = false;
   for (;;) {
     // A transaction of its own, without the two more round trips that a transaction of several takes.
-    const { rows } = await queryOnce<{ placed: number }>(db.system, "select place_events($1, $2) as placed", [
-      organizationId,
-      EVENTS_A_ROUND,
-    ]);
-    const { placed } = rows[0]!;
-    total += placed;
-    if (placed < EVENTS_A_ROUND) return total;
+    const { rows } = await queryOnce<{ placed: number; has_webhooks: boolean }>(
+      db.system,
+      "select placed, has_webhooks from place_events($1, $2)",
+      [organizationId, EVENTS_A_ROUND],
+    );
+    const { placed, has_webhooks: hasWebhooks } = rows[0]!;
+    isForWebhooks ||= placed > 0 && hasWebhooks;
+    if (placed < EVENTS_A_ROUND) return isForWebhooks;
   }
 }
 

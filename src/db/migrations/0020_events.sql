@@ -96,12 +96,11 @@ grant select, delete on budgets_reached to holdfast_system;
 -- Places at most `at_most` committed events of the organization after those that are placed already, in the
 -- order in which they were written, and tells listeners. Idempotent; several processes may call it at once. Its
 -- transaction is `read committed`: each statement sees what was committed before it began.
--- @returns how many it placed.
-create function place_events(of_organization uuid, at_most int) returns int
+-- @returns how many it placed, and whether there is somebody to deliver them to.
+create function place_events(of_organization uuid, at_most int, out placed int, out has_webhooks boolean)
   language plpgsql set search_path = public, pg_temp as $$
 declare
   last bigint;
-  placed int;
 begin
   select last_position into last from event_positions where organization_id = of_organization for update;
   if not found then
@@ -130,7 +129,9 @@ begin
     update event_positions set last_position = last + placed where organization_id = of_organization;
     perform pg_notify('holdfast_events', of_organization::text);
   end if;
-  return placed;
+  has_webhooks := exists (
+    select from webhooks where organization_id = of_organization and status = 'active'
+  );
 end $$;
 
 -- Everybody who reaches the space, as `reach_of` decides it: users by their id, and keys by theirs.

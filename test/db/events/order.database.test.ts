@@ -5,7 +5,7 @@ import { asTenant, inTenant, type OrganizationKey } from "../../../src/db/pool.t
 import { createEventPlacer } from "../../../src/dispatch/place-events.ts";
 import { seeded } from "../../support/seeded.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../../support/servers/database.ts";
-import { makeOrganization } from "../../support/tenants/callers.ts";
+import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import { eventsOf, writeEvent } from "../../support/tenants/events.ts";
 import { until } from "../../support/until.ts";
 
@@ -52,6 +52,16 @@ function follow(organization: OrganizationKey) {
       return rows.length > 0;
     },
   };
+}
+
+async function makeWebhook(organization: OrganizationKey, status: "active" | "paused"): Promise<void> {
+  await db.owner.query(
+    `insert into webhooks (
+       id, organization_id, created_by, url, status, secret_key_id, sealed_secret, position
+     )
+     values (gen_random_uuid(), $1, $2, 'https://receiver.example', $3, gen_random_uuid(), 'sealed', 0)`,
+    [organization.id, await makeUser(db, organization), status],
+  );
 }
 
 const TRANSACTIONS = 200;
@@ -132,24 +142,38 @@ it("a sweep places what a process wrote that died after the commit, and listener
   const heard: (string | undefined)[] = [];
   listener.on("notification", ({ payload }) => heard.push(payload));
   await listener.query(`listen ${EVENTS_CHANNEL}`);
-  const placed: string[] = [];
-  const placer = createEventPlacer({
-    db,
-    log: { warn: () => undefined },
-    onPlaced: (organizationId) => placed.push(organizationId),
-  });
+  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onDeliveries: () => undefined });
 
   await placer.sweep();
   await until("the notification", () => heard.includes(organization.id));
   listener.release(true);
 
-  expect(placed).toContain(organization.id);
   expect(await findUnplaced(db, 1_000)).not.toContain(organization.id);
+});
+
+it("deliveries are looked for where an active webhook is, and nowhere else", async () => {
+  const [none, paused, active] = await Promise.all([1, 2, 3].map(() => makeOrganization(db)));
+  await makeWebhook(paused!, "paused");
+  await makeWebhook(active!, "active");
+  const asked: string[] = [];
+  const placer = createEventPlacer({
+    db,
+    log: { warn: () => undefined },
+    onDeliveries: (organizationId) => asked.push(organizationId),
+  });
+
+  for (const organization of [none!, paused!, active!]) {
+    await inTenant(db, organization, (sql) => writeEvent(sql, organization));
+    placer.wake(organization.id);
+  }
+  await placer.idle();
+
+  expect(asked).toEqual([active!.id]);
 });
 
 it("a sweep ends, although an organization goes on writing", async () => {
   const organization = await makeOrganization(db);
-  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onPlaced: () => undefined });
+  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onDeliveries: () => undefined });
   let isOver = false;
   const writing = (async () => {
     while (!isOver) {
