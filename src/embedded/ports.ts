@@ -4,7 +4,8 @@ import { connect, createServer } from "node:net";
 import { StartError, hasCode } from "./start-error.ts";
 
 const LOOPBACK = "127.0.0.1";
-const LOWEST = 10_000;
+/** Above all ports that `fetch` and browsers refuse, of which 10080 is the highest: fetch.spec.whatwg.org. */
+const LOWEST = 10_081;
 /**
  * Linux gives ports from here on to outgoing connections, so a port that was seen as free could be taken
  * before a server listens on it.
@@ -26,7 +27,7 @@ async function portProblem(port: number, host: string = LOOPBACK): Promise<strin
 }
 
 /**
- * @returns `preferred` if it is free, else any free port on loopback between 10000 and 32767.
+ * @returns `preferred` if it is free, else any free port on loopback between 10081 and 32767.
  * @throws StartError if it finds none
  */
 export async function freePort(preferred?: number): Promise<number> {
