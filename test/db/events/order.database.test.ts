@@ -137,17 +137,24 @@ it("one organization that writes much hides no other from a sweep", async () => 
 
 it("a sweep places what a process wrote that died after the commit, and listeners are told", async () => {
   const organization = await makeOrganization(db);
+  await makeWebhook(organization, "active");
   await inTenant(db, organization, (sql) => writeEvent(sql, organization));
   const listener = await db.owner.connect();
   const heard: (string | undefined)[] = [];
   listener.on("notification", ({ payload }) => heard.push(payload));
   await listener.query(`listen ${EVENTS_CHANNEL}`);
-  const placer = createEventPlacer({ db, log: { warn: () => undefined }, onDeliveries: () => undefined });
+  const asked: string[] = [];
+  const placer = createEventPlacer({
+    db,
+    log: { warn: () => undefined },
+    onDeliveries: (organizationId) => asked.push(organizationId),
+  });
 
   await placer.sweep();
   await until("the notification", () => heard.includes(organization.id));
   listener.release(true);
 
+  expect(asked).toContain(organization.id);
   expect(await findUnplaced(db, 1_000)).not.toContain(organization.id);
 });
 
