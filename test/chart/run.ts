@@ -1,15 +1,14 @@
 /**
  * Renders the chart with Helm for each file of values/, compares the result with golden/, and validates every
  * object against the schema of its kind. Run as `node test/chart/run.ts`; `--update` writes the result to
- * golden/ and the names of settings into the chart's schema. It takes `helm` from PATH, or builds it with Go
- * into the cache, once. It fails if there is neither.
+ * golden/ and the names of settings into the chart's schema.
  */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { findHelm } from "./helm.ts";
 import { createValidator, readManifests } from "./objects.ts";
 import { REFUSED } from "./refused.ts";
 import { writeEnvironmentProperties } from "./settings.ts";
@@ -19,37 +18,10 @@ const ROOT = join(import.meta.dirname, "../..");
 const CHART = join(ROOT, "charts/holdfast");
 const VALUES = join(import.meta.dirname, "values");
 const GOLDEN = join(import.meta.dirname, "golden");
-const HELM = "v3.16.4";
-const BUILD_MS = 15 * 60_000;
 const RENDER_MS = 60_000;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-/** @throws Error if neither helm nor go can be run */
-async function findHelm(): Promise<string> {
-  const found = (command: string, args: string[]): Promise<boolean> =>
-    run(command, args, { timeout: RENDER_MS }).then(
-      () => true,
-      () => false,
-    );
-  if (await found("helm", ["version", "--short"])) return "helm";
-  const folder = join(process.env["HOLDFAST_CACHE"] ?? join(homedir(), ".cache/holdfast"), `helm-${HELM}`);
-  const built = join(folder, "helm");
-  if (existsSync(built)) return built;
-  if (!(await found("go", ["version"])))
-    throw new Error("Neither helm nor go can be run here: install one of them.");
-  say(`building helm ${HELM} with go (a minute or so, once)`);
-  await mkdir(folder, { recursive: true });
-  // It runs for seconds, so it is not optimized and has nothing for debuggers; a compiler that collects no
-  // garbage as long as there is memory is faster, too.
-  const flags = ["-gcflags=all=-N -l -dwarf=false", "-ldflags=-s -w"];
-  await run("go", ["install", ...flags, `helm.sh/helm/v3/cmd/helm@${HELM}`], {
-    timeout: BUILD_MS,
-    env: { ...process.env, GOBIN: folder, CGO_ENABLED: "0", GOGC: "off", GOMEMLIMIT: "1500MiB" },
-  });
-  return built;
 }
 
 async function render(helm: string, values: string): Promise<string> {
@@ -108,11 +80,8 @@ async function compare(name: string, rendered: string, isUpdate: boolean): Promi
 async function main(isUpdate: boolean): Promise<void> {
   const problems: string[] = [];
   if (isUpdate) await writeEnvironmentProperties();
-  const helm = await findHelm();
-  say(
-    `helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} ` +
-      `(${helm === "helm" ? "of PATH" : "built"})`,
-  );
+  const { command: helm, source } = await findHelm();
+  say(`helm: ${(await run(helm, ["version", "--short"])).stdout.trim()} (${source})`);
   const names = (await readdir(VALUES)).filter((name) => name.endsWith(".yaml")).toSorted();
   const golden = (await readdir(GOLDEN)).filter((name) => !names.includes(name));
   problems.push(...golden.map((name) => `golden/${name} belongs to no values`));
