@@ -25,6 +25,7 @@ interface Options {
   readonly from: string;
   readonly rounds: string;
   readonly seconds: string;
+  readonly atOnce: string;
   readonly documents: string;
 }
 
@@ -101,8 +102,8 @@ const chatOf = ({ url }: Served): Target => ({
 });
 
 /** @returns milliseconds to the first token of each chat. */
-async function chats(served: Served, seconds: number): Promise<number[]> {
-  const { samples, failures } = await load(chatOf(served), AT_ONCE, seconds);
+async function chats(served: Served, atOnce: number, seconds: number): Promise<number[]> {
+  const { samples, failures } = await load(chatOf(served), atOnce, seconds);
   if (failures > 0) throw new Error(`${failures} chats failed`);
   return samples.map(({ firstMs }) => firstMs);
 }
@@ -174,7 +175,7 @@ async function inTurn(
   return slices;
 }
 
-async function run({ from, rounds, seconds, documents: count }: Options): Promise<void> {
+async function run({ from, rounds, seconds, atOnce, documents: count }: Options): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-versions-"));
   const before = await findVersion(from);
   const { root } = await makeTreeOf(before.commit, folder);
@@ -188,12 +189,15 @@ async function run({ from, rounds, seconds, documents: count }: Options): Promis
       await load(chatOf(served), AT_ONCE, WARM_UP_SECONDS);
       await documents(served, AT_ONCE * 4, -1);
     }
-    say(`${machine()}; ${old.name} (${before.commit.slice(0, 7)}) against ${now.name}, ${AT_ONCE} at once`);
+    say(
+      `${machine()}; ${old.name} (${before.commit.slice(0, 7)}) against ${now.name}, ${atOnce} chats at once`,
+    );
     say("| | processor time of one (ms) | a second | first token, or upload to end: p50 / p95 (ms) | |");
     say("|---|---|---|---|---|");
     const [idleBefore, idleNow] = await idle(versions);
     say(`| a second without work | ${idleBefore!.toFixed(0)} before, ${idleNow!.toFixed(0)} now | | | |`);
-    tell("chat", await inTurn(versions, Number(rounds), (served) => chats(served, Number(seconds))));
+    const chatOnce: Work = (served) => chats(served, Number(atOnce), Number(seconds));
+    tell("chat", await inTurn(versions, Number(rounds), chatOnce));
     tell(
       "ingest",
       await inTurn(versions, Number(rounds), (served, round) => documents(served, Number(count), round)),
@@ -212,6 +216,7 @@ await new Command("bench:versions")
   .option("--from <ref>", "the commit to compare with", PREVIOUS)
   .option("--rounds <n>", "slices of each version", "8")
   .option("--seconds <n>", "length of a slice of chats", "12")
+  .option("--at-once <n>", "chats at once", String(AT_ONCE))
   .option("--documents <n>", "documents of a slice of ingest", "250")
   .action(run)
   .parseAsync();
