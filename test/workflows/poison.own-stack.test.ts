@@ -14,6 +14,8 @@ import { until } from "../support/until.ts";
 
 const { stack, tenants } = onOwnStack({ withoutWorker: true });
 const { rows } = documentClient({ stack, tenants });
+/** Its embedding is never answered, so that its worker has it in hand whenever that is killed. */
+const INNOCENT = "It waits for its embedding while others kill the worker.";
 const settings = {
   NODE_OPTIONS: `--import ${new URL("../support/processes/poison-hook.ts", import.meta.url).href}`,
 };
@@ -125,7 +127,7 @@ test("a document that kills its parser twice ends worker_crashed, and its group 
 }, 120_000);
 
 test("a document that kills its worker ends worker_crashed in isolation, and others complete", async () => {
-  stack.provider.failEmbeddings({ hang: true });
+  stack.provider.poisonTexts((text) => (text.includes(INNOCENT) ? { hang: true } : undefined));
   const [{ before }] = await rows("select coalesce(max(num), 0) as before from pipeline_runs");
   const lost = () =>
     rows(
@@ -134,10 +136,7 @@ test("a document that kills its worker ends worker_crashed in isolation, and oth
        where lost_attempts > 0 and num > ${before}
        order by num`,
     );
-  const innocent = await put(
-    "# Innocent\n\nIt waits for its embedding while others kill the worker.",
-    "innocent.md",
-  );
+  const innocent = await put(`# Innocent\n\n${INNOCENT}`, "innocent.md");
   const poison: string[] = [];
   const neighbours: string[] = [];
   const seen = new Set<string>();
@@ -172,7 +171,7 @@ test("a document that kills its worker ends worker_crashed in isolation, and oth
          where run.document_id = '${innocent}'`,
       ),
     ).toEqual([{ lost_attempts: 0, members: 1 }]);
-    stack.provider.clearFaults();
+    stack.provider.poisonTexts();
     stack.provider.dropHanging();
     for (const id of [innocent, ...neighbours])
       expect(await stateOf(id)).toMatchObject({ pipeline_status: "completed" });

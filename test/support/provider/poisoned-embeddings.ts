@@ -9,7 +9,7 @@ import { hashedEmbedding } from "./hashed-embedding.ts";
  */
 export type Poison = PoisonFault | "zeros" | "nan" | "short" | "missing";
 
-type PoisonFault = { status: number } | { garbage: true } | { cut: true };
+type PoisonFault = { status: number } | { hang: true } | { garbage: true } | { cut: true };
 
 type PoisonOf = (text: string) => Poison | undefined;
 

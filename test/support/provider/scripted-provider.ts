@@ -75,13 +75,18 @@ const echo = (body: Json): ChatAnswer => {
   return { pieces: ["You", " said", ": ", words === "" ? "nothing" : words] };
 };
 
+function fail(state: State, response: ServerResponse, fault: Fault): void {
+  if ("hang" in fault) state.hanging.add(response.on("close", () => state.hanging.delete(response)));
+  sendFault(response, fault);
+}
+
 async function sendEmbeddings(state: State, body: Json, response: ServerResponse): Promise<void> {
   const input: string[] = Array.isArray(body["input"]) ? body["input"] : [body["input"]];
   const dimensions: number = body["dimensions"] ?? state.options.dimensions;
   state.counts.texts += input.length;
   if (state.options.embeddingMs > 0) await sleep(state.options.embeddingMs);
   const fault = faultOf(input, state.poisonOf);
-  if (fault !== undefined) return sendFault(response, fault);
+  if (fault !== undefined) return fail(state, response, fault);
   const tokens = input.reduce((sum, text) => sum + countTokens(text), 0);
   const data = embeddingsOf(input, {
     dimensions,
@@ -118,9 +123,7 @@ async function answer(state: State, record: RecordedRequest, response: ServerRes
   const { route, body } = record;
   const fault = nextFault(state, route);
   record.isRefused = fault !== undefined;
-  if (fault !== undefined && "hang" in fault)
-    state.hanging.add(response.on("close", () => state.hanging.delete(response)));
-  if (fault !== undefined) return sendFault(response, fault);
+  if (fault !== undefined) return fail(state, response, fault);
   if (route === "embeddings") return sendEmbeddings(state, body, response);
   if (route === "chat") return sendChat(state, body, response);
   sendJson(response, {
