@@ -14,7 +14,7 @@ import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { until } from "../../test/support/until.ts";
 import { residentMegabytes } from "../process-tree.ts";
 import { makeTenants, type Tenant } from "./soak-tenants.ts";
-import { type Traffic, askOnce } from "./soak-traffic.ts";
+import { type Asking, type Traffic, askOnce } from "./soak-traffic.ts";
 import { machine, say } from "../report.ts";
 
 interface Options {
@@ -71,7 +71,7 @@ function median(samples: readonly Sample[], key: keyof Sample): number {
 }
 
 /** Sends `rate` requests a second until `end`; a slow answer does not delay the next request. */
-async function traffic(asking: Parameters<typeof askOnce>[0], rate: number, end: number): Promise<void> {
+async function traffic(asking: Asking, rate: number, end: number): Promise<void> {
   const open = new Set<Promise<void>>();
   while (Date.now() < end) {
     const one = askOnce(asking);
@@ -112,14 +112,11 @@ interface Soaked {
 }
 
 /**
- * Goes on for as long again if something seems to have grown: what leaks has grown further by then, while two
- * workers of the same age differ by chance, as other work on the machine begins or ends.
+ * Goes on for as long again if something seems to have grown, and judges the whole by the same bound: what
+ * leaks has grown further by then, while two workers of the same age differ by chance, as other work on the
+ * machine begins or ends.
  */
-async function soak(
-  stack: Stack,
-  asking: Parameters<typeof askOnce>[0],
-  { minutes, rate }: Options,
-): Promise<Soaked> {
+async function soak(stack: Stack, asking: Asking, { minutes, rate }: Options): Promise<Soaked> {
   const samples: Sample[] = [];
   let kills = 0;
   for (let stretch = 1; ; stretch += 1) {
@@ -191,7 +188,12 @@ async function run(options: Options): Promise<void> {
         `everything on this machine; load ${loadavg()[0]!.toFixed(1)}; seed ${options.seed}`,
     );
     const counted: Traffic = { answers: new Map(), wrong: [], ownSeen: 0 };
-    const asking = { url: stack.url, tenants, traffic: counted, random: seeded(Number(options.seed)) };
+    const asking: Asking = {
+      url: stack.url,
+      tenants,
+      traffic: counted,
+      random: seeded(Number(options.seed)),
+    };
     const { kills, minutes, grown } = await soak(stack, asking, options);
     const from = performance.now();
     const unsettled = await settled(stack, tenants);

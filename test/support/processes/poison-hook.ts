@@ -1,6 +1,6 @@
 /**
  * Is loaded into a worker, and by the worker into its parser processes, before their own code; documents that
- * carry the marks below then take their process down.
+ * carry the marks below then take their process down, and a request for embeddings may hang for ten minutes.
  */
 import { registerHooks } from "node:module";
 

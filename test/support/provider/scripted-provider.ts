@@ -75,6 +75,7 @@ const echo = (body: Json): ChatAnswer => {
   return { pieces: ["You", " said", ": ", words === "" ? "nothing" : words] };
 };
 
+/** A request that hangs is remembered, so that {@link dropHanging} can end it. */
 function fail(state: State, response: ServerResponse, fault: Fault): void {
   if ("hang" in fault) state.hanging.add(response.on("close", () => state.hanging.delete(response)));
   sendFault(response, fault);

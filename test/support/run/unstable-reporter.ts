@@ -4,6 +4,12 @@
  */
 import type { Reporter, TestCase } from "vitest/node";
 
+/** What its first try failed with: a line of it. */
+function firstError(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  return error?.message.split("\n", 1)[0] ?? "it left no error";
+}
+
 export function unstableReporter(
   say: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
 ): Reporter {
@@ -14,7 +20,9 @@ export function unstableReporter(
     },
     onTestRunEnd() {
       for (const test of unstable)
-        say(`unstable, find out why: ${test.module.relativeModuleId} > ${test.fullName}`);
+        say(
+          `unstable, find out why: ${test.module.relativeModuleId} > ${test.fullName}: ${firstError(test)}`,
+        );
     },
   };
 }
