@@ -11,8 +11,8 @@ import { onOwnStack } from "../support/stack/own-stack.ts";
 import { until } from "../support/until.ts";
 
 const TEXT = "# Capybaras\n\nCapybaras are the largest rodents that live today.";
-/** Longer than the proxy takes to notice that a backend is not ready. */
-const DRAIN = { DRAIN_DELAY_SECONDS: "1" };
+/** Longer than the proxy takes to notice that a backend is not ready, also on a machine that is busy. */
+const DRAIN = { DRAIN_DELAY_SECONDS: "3" };
 
 const { stack, tenants } = onOwnStack({ keepsWorkflows: true, env: DRAIN });
 let second: {

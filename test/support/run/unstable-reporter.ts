@@ -4,10 +4,21 @@
  */
 import type { Reporter, TestCase } from "vitest/node";
 
-/** What its first try failed with: a line of it. */
+const DIFF_LINES = 12;
+/** The colours of a terminal. */
+// oxlint-disable-next-line no-control-regex
+const COLOURS = /\u001B\[\d+m/g;
+
+/** What its first try failed with: a line of it, and the lines in which a comparison differs. */
 function firstError(test: TestCase): string {
   const [error] = test.result().errors ?? [];
-  return error?.message.split("\n", 1)[0] ?? "it left no error";
+  if (error === undefined) return "it left no error";
+  const differing = (error.diff ?? "")
+    .replaceAll(COLOURS, "")
+    .split("\n")
+    .filter((line) => /^[-+] (?!Expected$|Received$)/.test(line))
+    .slice(0, DIFF_LINES);
+  return [error.message.split("\n", 1)[0], ...differing].join("\n  ");
 }
 
 export function unstableReporter(

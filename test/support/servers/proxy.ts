@@ -1,12 +1,13 @@
 /**
- * A minimal load balancer: round robin over the backends that report ready, with one retry if a backend
- * refuses the connection.
+ * A minimal load balancer: round robin over the backends that report ready, with one retry at another if a
+ * backend refuses the connection.
  */
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const PROBE_MS = 100;
+const PROBE_TIMEOUT_MS = 2_000;
 
 export interface Proxy {
   readonly url: string;
@@ -18,19 +19,28 @@ export interface Proxy {
 export async function startProxy(backends: readonly string[]): Promise<Proxy> {
   let ready: readonly string[] = [];
   let turn = 0;
+  let isProbing = false;
   const probe = async (): Promise<void> => {
+    // Of two looks at the same time the older one could be answered last.
+    if (isProbing) return;
+    isProbing = true;
     const answers = await Promise.all(
       backends.map((url) =>
-        fetch(`${url}/health/ready`).then(
+        fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
           ({ ok }) => ok,
           () => false,
         ),
       ),
     );
     ready = backends.filter((_url, index) => answers[index]);
+    isProbing = false;
+  };
+  const next = (refused?: string): string | undefined => {
+    const others = ready.filter((url) => url !== refused);
+    return others[turn++ % others.length];
   };
   const probing = setInterval(() => void probe(), PROBE_MS);
-  const server: Server = createServer((req, res) => forward(req, res, () => ready[turn++ % ready.length]));
+  const server: Server = createServer((req, res) => forward(req, res, next));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
@@ -47,10 +57,10 @@ export async function startProxy(backends: readonly string[]): Promise<Proxy> {
 function forward(
   req: IncomingMessage,
   res: ServerResponse,
-  next: () => string | undefined,
-  isRetry = false,
+  next: (refused?: string) => string | undefined,
+  refused?: string,
 ): void {
-  const backend = next();
+  const backend = next(refused);
   if (backend === undefined) {
     res.writeHead(502).end("no backend is ready");
     return;
@@ -65,7 +75,7 @@ function forward(
     },
   );
   onward.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "ECONNREFUSED" && !isRetry) forward(req, res, next, true);
+    if (error.code === "ECONNREFUSED" && refused === undefined) forward(req, res, next, backend);
     else if (res.headersSent) res.destroy();
     else res.writeHead(502).end(error.message);
   });
