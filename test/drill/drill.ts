@@ -18,6 +18,8 @@ import { type Repeats, type RepeatsCount, countRepeats } from "./repeats.ts";
 /** The duration of a fault that ends by itself. */
 const AWAY_MS = 700;
 const REACH_MS = 40_000;
+/** A load that was over for so long without its point being reached is repeated. */
+const REPEAT_MS = 8_000;
 const LOOK_MS = 100;
 
 export interface CellResult {
@@ -118,8 +120,21 @@ export async function openDrill(
     await rename(join(folder, "arming"), join(folder, "armed"));
     return round;
   };
+  const reachedFile = (armedRound: number): string => join(folder, `reached-${armedRound}`);
+  /**
+   * Repeats the load until the point is reached. Another process may take a step first, in a sweep: then the
+   * one that is to be held has nothing left to do.
+   */
+  const loadUntilReached = async (context: LoadContext, point: Point, armedRound: number): Promise<void> => {
+    const isReached = (): boolean => existsSync(reachedFile(armedRound));
+    const deadline = Date.now() + REACH_MS;
+    while (!isReached() && Date.now() < deadline) {
+      await runLoad(context, point.load).catch(() => undefined);
+      await until("the load has its effect", isReached, REPEAT_MS).catch(() => undefined);
+    }
+  };
   const held = async (point: Point, armedRound: number): Promise<Held> => {
-    const reached = join(folder, `reached-${armedRound}`);
+    const reached = reachedFile(armedRound);
     await until(`the point "${point.name}" is reached`, () => existsSync(reached), REACH_MS);
     const go = (): Promise<void> => writeFile(join(folder, `go-${armedRound}`), "");
     return { process: point.process, pid: Number(await readFile(reached, "utf8")), go };
@@ -134,7 +149,7 @@ export async function openDrill(
         await prepareLoad(context, point.load);
         const count = await countRepeats(stack);
         const armedRound = await arm(point);
-        const load = runLoad(context, point.load).catch(() => undefined);
+        const load = loadUntilReached(context, point, armedRound);
         const holding = await held(point, armedRound);
         await pause(settleMs);
         await letHappen(fault, count, holding, AWAY_MS);
