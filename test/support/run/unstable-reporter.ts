@@ -2,19 +2,16 @@
  * Lists the tests that passed only at the second try: the retry keeps one race from stopping a change, but
  * must not hide it.
  */
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, TestCase } from "vitest/node";
 
 const DIFF_LINES = 12;
-/** The colours of a terminal. */
-// oxlint-disable-next-line no-control-regex
-const COLOURS = /\u001B\[\d+m/g;
 
 /** What its first try failed with: a line of it, and the lines in which a comparison differs. */
 function firstError(test: TestCase): string {
   const [error] = test.result().errors ?? [];
   if (error === undefined) return "it left no error";
-  const differing = (error.diff ?? "")
-    .replaceAll(COLOURS, "")
+  const differing = stripVTControlCharacters(error.diff ?? "")
     .split("\n")
     .filter((line) => /^[-+] (?!Expected$|Received$)/.test(line))
     .slice(0, DIFF_LINES);
