@@ -6,6 +6,7 @@ import { loadavg } from "node:os";
 import { Client, Connection } from "@temporalio/client";
 import { Command } from "commander";
 import { findFaults } from "../../test/drill/checks.ts";
+import { FAULTY_ROWS } from "../../test/drill/faulty-rows.ts";
 import { objectsInFolder } from "../../test/drill/objects.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import type { ChatReply } from "../../test/support/provider/scripted-provider.ts";
@@ -28,11 +29,16 @@ interface Sample {
   readonly apiMegabytes: number;
   readonly workerMegabytes: number;
   readonly connections: number;
+  /** Documents and deletions that were accepted and have not ended. */
+  readonly waiting: number;
 }
 
 const KILL_EVERY_MS = 60_000;
 const SAMPLE_MS = 1_000;
-const SETTLE_MS = 120_000;
+/** No request is made while more is waiting, so that a slow machine gets less traffic, not a backlog. */
+const MOST_WAITING = 60;
+/** Nothing may stand still for so long at the end. */
+const STUCK_MS = 120_000;
 /** The most times that the last quarter may be of the second: a heap is collected now and then. */
 const FLAT = 1.25;
 /** Of `--minutes` each: the second follows only when something seems to have grown in the first. */
@@ -55,14 +61,16 @@ function answerWithPrompt(body: Record<string, any>): ChatReply {
 }
 
 async function takeSample(stack: Stack): Promise<Sample> {
-  const { rows } = await stack.database.db.owner.query<{ count: number }>(
-    "select count(*)::int as count from pg_stat_activity where datname = current_database()",
-  );
+  const { rows } = await stack.database.db.owner.query<{ connections: number; waiting: number }>(`
+    select
+      (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+      (select count(*)::int from (${FAULTY_ROWS["an accepted document has not ended"]}) run)
+        + (select count(*)::int from (${FAULTY_ROWS["a deletion is not complete"]}) deletion) as waiting`);
   const [apiMegabytes, workerMegabytes] = await Promise.all([
     residentMegabytes(stack.api.child.pid!),
     residentMegabytes(stack.worker.child.pid!),
   ]);
-  return { apiMegabytes, workerMegabytes, connections: rows[0]!.count };
+  return { apiMegabytes, workerMegabytes, ...rows[0]! };
 }
 
 function median(samples: readonly Sample[], key: keyof Sample): number {
@@ -70,10 +78,20 @@ function median(samples: readonly Sample[], key: keyof Sample): number {
   return values[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Sends `rate` requests a second until `end`; a slow answer does not delay the next request. */
-async function traffic(asking: Asking, rate: number, end: number): Promise<void> {
+/**
+ * Sends `rate` requests a second until `end`, unless too much is waiting; a slow answer does not delay the next
+ * request.
+ */
+async function traffic(
+  asking: Asking,
+  { rate, end, samples }: { rate: number; end: number; samples: readonly Sample[] },
+): Promise<void> {
   const open = new Set<Promise<void>>();
   while (Date.now() < end) {
+    if ((samples.at(-1)?.waiting ?? 0) > MOST_WAITING) {
+      await pause(SAMPLE_MS);
+      continue;
+    }
     const one = askOnce(asking);
     open.add(one);
     void one.finally(() => open.delete(one));
@@ -95,13 +113,12 @@ async function killWorkers(stack: Stack, end: number): Promise<number> {
   return kills;
 }
 
-async function watch(stack: Stack, end: number): Promise<Sample[]> {
-  const samples: Sample[] = [];
+/** Adds a sample every second until `end`. */
+async function watch(stack: Stack, samples: Sample[], end: number): Promise<void> {
   while (Date.now() < end) {
     samples.push(await takeSample(stack));
     await pause(SAMPLE_MS);
   }
-  return samples;
 }
 
 interface Soaked {
@@ -121,12 +138,11 @@ async function soak(stack: Stack, asking: Asking, { minutes, rate }: Options): P
   let kills = 0;
   for (let stretch = 1; ; stretch += 1) {
     const end = Date.now() + Number(minutes) * 60_000;
-    const [watched, killed] = await Promise.all([
-      watch(stack, end),
+    const [killed] = await Promise.all([
       killWorkers(stack, end),
-      traffic(asking, Number(rate), end),
+      watch(stack, samples, end),
+      traffic(asking, { rate: Number(rate), end, samples }),
     ]);
-    samples.push(...watched);
     kills += killed;
     const grown = reportFlatness(samples);
     if (grown.length === 0 || stretch === STRETCHES)
@@ -134,15 +150,21 @@ async function soak(stack: Stack, asking: Asking, { minutes, rate }: Options): P
   }
 }
 
-/** Waits at most {@link SETTLE_MS} for everything to end. @returns what does not hold then */
+/** Waits for everything to end, as long as something ends. @returns what does not hold then */
 async function settled(stack: Stack, tenants: readonly Tenant[]): Promise<string[]> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
   const accepted = new Set(tenants.flatMap((tenant) => tenant.documents));
-  const deadline = Date.now() + SETTLE_MS;
+  let fewest = Infinity;
+  let deadline = 0;
   try {
     for (;;) {
       const faults = await findFaults({ stack, temporal, objects: objectsInFolder(stack.dataDir) }, accepted);
+      // Each workflow that has not ended is one of them, so there are fewer as long as something ends.
+      if (faults.length < fewest) {
+        fewest = faults.length;
+        deadline = Date.now() + STUCK_MS;
+      }
       if (faults.length === 0 || Date.now() > deadline) return faults;
       await pause(SAMPLE_MS);
     }

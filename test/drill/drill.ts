@@ -17,7 +17,6 @@ import { type Repeats, type RepeatsCount, countRepeats } from "./repeats.ts";
 
 /** The duration of a fault that ends by itself. */
 const AWAY_MS = 700;
-const REACH_MS = 40_000;
 /** A load that was over for so long without its point being reached is repeated. */
 const REPEAT_MS = 8_000;
 const LOOK_MS = 100;
@@ -43,7 +42,7 @@ export interface Drill {
 interface DrillOptions {
   /** The number of documents in a cell. */
   readonly documents: number;
-  /** Everything must hold this long after a fault is over. */
+  /** A point is reached, and everything holds after a fault is over, within this time. */
   readonly boundMs: number;
   readonly events: EventWatch;
 }
@@ -127,7 +126,7 @@ export async function openDrill(
    */
   const loadUntilReached = async (context: LoadContext, point: Point, armedRound: number): Promise<void> => {
     const isReached = (): boolean => existsSync(reachedFile(armedRound));
-    const deadline = Date.now() + REACH_MS;
+    const deadline = Date.now() + boundMs;
     while (!isReached() && Date.now() < deadline) {
       await runLoad(context, point.load).catch(() => undefined);
       await until("the load has its effect", isReached, REPEAT_MS).catch(() => undefined);
@@ -135,7 +134,7 @@ export async function openDrill(
   };
   const held = async (point: Point, armedRound: number): Promise<Held> => {
     const reached = reachedFile(armedRound);
-    await until(`the point "${point.name}" is reached`, () => existsSync(reached), REACH_MS);
+    await until(`the point "${point.name}" is reached`, () => existsSync(reached), boundMs);
     const go = (): Promise<void> => writeFile(join(folder, `go-${armedRound}`), "");
     return { process: point.process, pid: Number(await readFile(reached, "utf8")), go };
   };

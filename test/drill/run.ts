@@ -29,6 +29,7 @@ interface Options {
   readonly broken?: string;
   readonly long?: boolean;
   readonly rounds: string;
+  readonly bound: string;
   readonly seed: string;
   readonly store: string;
   readonly shard: string;
@@ -37,8 +38,6 @@ interface Options {
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
-/** Everything must hold this long after a fault is over, in milliseconds. */
-const BOUND_MS = 60_000;
 /** Waits until other work has ended, so that it does not hide what a broken build does. */
 const SETTLE_MS = 2_000;
 /** The value of `--only` that selects the random faults. */
@@ -103,7 +102,7 @@ async function withDrill<T>(
     restartPostgres: () => server.restartPostgres(),
   };
   const events = await watchEvents(stack, { receiver, token: await issuer.token(TENANTS.subject("ada")) });
-  const limits = { documents: Number(options.documents), boundMs: BOUND_MS };
+  const limits = { documents: Number(options.documents), boundMs: Number(options.bound) * 1_000 };
   const drill = await openDrill(parts, { ...limits, events });
   try {
     return await work(drill);
@@ -201,7 +200,7 @@ async function run(options: Options): Promise<void> {
     throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(
     `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this ` +
-      `machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`,
+      `machine; bound ${options.bound} s${long ? `; seed ${seed}` : ""}\n`,
   );
   say(
     "| step at which a process is held | fault | documents accepted | texts embedded; again, of at " +
@@ -226,6 +225,7 @@ await new Command("drill")
     "every fault at every step, then random faults under 200 documents; without it one fault a step",
   )
   .option("--rounds <n>", "random faults of the long form", "5")
+  .option("--bound <seconds>", "everything holds so long after a fault at most", "60")
   .option("--seed <n>", "of the random faults", String(Date.now() % 1_000_000))
   .option(
     "--shard <k/n>",
