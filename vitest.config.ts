@@ -5,8 +5,6 @@ import { notRunReporter } from "./test/support/run/not-run-reporter.ts";
 import { unstableReporter } from "./test/support/run/unstable-reporter.ts";
 
 const report = process.env["TEST_REPORT"];
-/** In CI drills and a soak share the machine with the tests. */
-const PATIENCE = process.env["CI"] === "true" ? 2 : 1;
 
 /** What a file needs is the end of its name: `x.test.ts` needs no server at all. */
 const DATABASE = "test/**/*.database.test.ts";
@@ -32,8 +30,8 @@ export default defineConfig({
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.
     // A fourth would slow those down.
     maxWorkers: 3,
-    testTimeout: 60_000 * PATIENCE,
-    hookTimeout: 120_000 * PATIENCE,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? 1 : 0,
     sequence: { sequencer: LongestFirst },
     reporters: [
@@ -62,7 +60,7 @@ export default defineConfig({
           include: [STACK, OWN_STACK],
           // They wait for processes to start, to be missed and to be replaced, which takes a busy machine
           // long.
-          testTimeout: 180_000 * PATIENCE,
+          testTimeout: 180_000,
           globalSetup: ["test/support/run/vitest-set-up.ts"],
         },
       },

@@ -6,12 +6,10 @@ const FIRST_POLL_MS = 20;
  */
 const LONGEST_POLL_MS = 250;
 const POLL_SHARE = 0.05;
-/** In CI drills, tests and a soak share two cores: a time-out there is for what never comes true. */
-const PATIENCE = process.env["CI"] === "true" ? 3 : 1;
 
 /**
  * Calls `look` until it returns something other than undefined or false, and returns that.
- * @throws Error after `timeoutMs`, in CI after three times that; its cause is the last error of `look`, if there was one.
+ * @throws Error after `timeoutMs`; its cause is the last error of `look`, if there was one.
  */
 export async function until<T>(
   what: string,
@@ -19,8 +17,7 @@ export async function until<T>(
   timeoutMs = 30_000,
 ): Promise<T> {
   const startedAt = Date.now();
-  const allowedMs = timeoutMs * PATIENCE;
-  const deadline = startedAt + allowedMs;
+  const deadline = startedAt + timeoutMs;
   let last: unknown;
   while (Date.now() < deadline) {
     try {
@@ -32,5 +29,5 @@ export async function until<T>(
     const pollMs = Math.min(LONGEST_POLL_MS, Math.max(FIRST_POLL_MS, (Date.now() - startedAt) * POLL_SHARE));
     await new Promise((resume) => setTimeout(resume, pollMs));
   }
-  throw new Error(`${what} did not come true within ${allowedMs} ms`, { cause: last });
+  throw new Error(`${what} did not come true within ${timeoutMs} ms`, { cause: last });
 }
