@@ -17,6 +17,7 @@ import { type Repeats, type RepeatsCount, countRepeats } from "./repeats.ts";
 
 /** The duration of a fault that ends by itself. */
 const AWAY_MS = 700;
+const REACH_MS = 40_000;
 /** A load that was over for so long without its point being reached is repeated. */
 const REPEAT_MS = 8_000;
 const LOOK_MS = 100;
@@ -29,6 +30,8 @@ export interface CellResult {
   readonly seconds: number;
   readonly repeats: Repeats;
   readonly faults: readonly string[];
+  /** True if everything held, but only after the bound. */
+  readonly isLate: boolean;
 }
 
 export interface Drill {
@@ -42,8 +45,10 @@ export interface Drill {
 interface DrillOptions {
   /** The number of documents in a cell. */
   readonly documents: number;
-  /** A point is reached, and everything holds after a fault is over, within this time. */
+  /** Everything must hold this long after a fault is over. */
   readonly boundMs: number;
+  /** What does not hold then is looked at for so much longer, to tell what is late from what is wrong. */
+  readonly lateMs: number;
   readonly events: EventWatch;
 }
 
@@ -52,7 +57,7 @@ const pause = (ms: number): Promise<void> => new Promise((resume) => setTimeout(
 /** Opens a drill on a stack whose processes run with hooks.ts and communicate through `folder`. */
 export async function openDrill(
   started: Omit<DrillParts, "temporal">,
-  { documents, boundMs, events }: DrillOptions,
+  { documents, boundMs, lateMs, events }: DrillOptions,
 ): Promise<Drill> {
   const { stack, folder, objects } = started;
   const connection = await Connection.connect({ address: stack.temporalAddress });
@@ -69,9 +74,9 @@ export async function openDrill(
     accepted: (id) => void accepted.add(id),
   });
 
-  /** Returns what is wrong when the bound is over, or an empty list as soon as everything holds. */
+  /** Returns what is wrong when the time is over, or an empty list as soon as everything holds. */
   const holds = async (accepted: ReadonlySet<string>): Promise<string[]> => {
-    const deadline = Date.now() + boundMs;
+    const deadline = Date.now() + boundMs + lateMs;
     for (;;) {
       const looked = findFaults({ stack, temporal, objects }, accepted);
       const faults = await looked
@@ -97,7 +102,8 @@ export async function openDrill(
               `${repeats.inFlight}`,
           ]
         : [];
-    return { ...names, accepted: accepted.size, seconds, repeats, faults: [...faults, ...tooMany] };
+    const isLate = faults.length === 0 && lateMs > 0 && seconds * 1_000 > boundMs;
+    return { ...names, accepted: accepted.size, seconds, repeats, faults: [...faults, ...tooMany], isLate };
   };
   const letHappen = async (
     fault: Fault,
@@ -126,7 +132,7 @@ export async function openDrill(
    */
   const loadUntilReached = async (context: LoadContext, point: Point, armedRound: number): Promise<void> => {
     const isReached = (): boolean => existsSync(reachedFile(armedRound));
-    const deadline = Date.now() + boundMs;
+    const deadline = Date.now() + REACH_MS;
     while (!isReached() && Date.now() < deadline) {
       await runLoad(context, point.load).catch(() => undefined);
       await until("the load has its effect", isReached, REPEAT_MS).catch(() => undefined);
@@ -134,7 +140,7 @@ export async function openDrill(
   };
   const held = async (point: Point, armedRound: number): Promise<Held> => {
     const reached = reachedFile(armedRound);
-    await until(`the point "${point.name}" is reached`, () => existsSync(reached), boundMs);
+    await until(`the point "${point.name}" is reached`, () => existsSync(reached), REACH_MS);
     const go = (): Promise<void> => writeFile(join(folder, `go-${armedRound}`), "");
     return { process: point.process, pid: Number(await readFile(reached, "utf8")), go };
   };
@@ -161,6 +167,7 @@ export async function openDrill(
           seconds: 0,
           repeats: { embedded: 0, again: 0, inFlight: 0 },
           faults: [String(error)],
+          isLate: false,
         };
       }
     },

@@ -29,7 +29,7 @@ interface Options {
   readonly broken?: string;
   readonly long?: boolean;
   readonly rounds: string;
-  readonly bound: string;
+  readonly repeatLate?: boolean;
   readonly seed: string;
   readonly store: string;
   readonly shard: string;
@@ -38,6 +38,10 @@ interface Options {
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
+/** Everything must hold this long after a fault is over, in milliseconds. */
+const BOUND_MS = 60_000;
+/** With `--repeat-late`, what holds in this time after the bound is late, and what does not is wrong. */
+const LATE_MS = 180_000;
 /** Waits until other work has ended, so that it does not hide what a broken build does. */
 const SETTLE_MS = 2_000;
 /** The value of `--only` that selects the random faults. */
@@ -102,7 +106,11 @@ async function withDrill<T>(
     restartPostgres: () => server.restartPostgres(),
   };
   const events = await watchEvents(stack, { receiver, token: await issuer.token(TENANTS.subject("ada")) });
-  const limits = { documents: Number(options.documents), boundMs: Number(options.bound) * 1_000 };
+  const limits = {
+    documents: Number(options.documents),
+    boundMs: BOUND_MS,
+    lateMs: options.repeatLate === true ? LATE_MS : 0,
+  };
   const drill = await openDrill(parts, { ...limits, events });
   try {
     return await work(drill);
@@ -122,14 +130,15 @@ async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
   let areHeld = true;
   const sum = { embedded: 0, again: 0, inFlight: 0 };
   for await (const result of results) {
-    const { point, fault, accepted, seconds, repeats, faults } = result;
+    const { point, fault, accepted, seconds, repeats, faults, isLate } = result;
+    const verdict = isLate ? "late; repeated below" : "holds";
     if (isJson) print(JSON.stringify({ ...result, holds: faults.length === 0 }));
     areHeld &&= faults.length === 0;
     for (const key of ["embedded", "again", "inFlight"] as const) sum[key] += repeats[key];
     const texts = `${repeats.embedded}; ${repeats.again} of ${repeats.inFlight}`;
     say(
       `| ${point} | ${fault} | ${accepted} | ${texts} | ${seconds.toFixed(1)} | ` +
-        `${faults.length === 0 ? "holds" : faults.join("; ")} |`,
+        `${faults.length === 0 ? verdict : faults.join("; ")} |`,
     );
   }
   say(
@@ -140,17 +149,30 @@ async function report(results: AsyncIterable<CellResult>): Promise<boolean> {
 }
 
 async function* matrix(drill: Drill, options: Options): AsyncGenerator<CellResult> {
-  for (const { point, fault } of cellsOf(options)) yield await drill.cell(point, fault);
+  const late: Cell[] = [];
+  for (const cell of cellsOf(options)) {
+    const result = await drill.cell(cell.point, cell.fault);
+    if (result.isLate) late.push(cell);
+    yield result;
+  }
+  for (const { point, fault } of late) {
+    yield inTime(await drill.cell(point, fault));
+  }
   if (!options.long || (options.only !== undefined && options.only !== RANDOM)) return;
   if (!options.shard.startsWith("1/")) return;
   const random = seeded(Number(options.seed));
   const faults = FAULTS.filter(({ name }) => name.includes(options.fault ?? ""));
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    yield await drill.random(faults[Math.floor(random() * faults.length)]!, {
-      documents: RANDOM_DOCUMENTS,
-      awayMs: 1_000 + random() * RANDOM_AWAY_MS,
-    });
+    const fault = faults[Math.floor(random() * faults.length)]!;
+    const how = { documents: RANDOM_DOCUMENTS, awayMs: 1_000 + random() * RANDOM_AWAY_MS };
+    yield inTime(await drill.random(fault, how));
   }
+}
+
+/** A result that has no further try: being late is a fault. */
+function inTime(result: CellResult): CellResult {
+  if (!result.isLate) return result;
+  return { ...result, isLate: false, faults: [`everything held, but not within ${BOUND_MS / 1_000} s`] };
 }
 
 async function* brokenBuild(drill: Drill, name: string): AsyncGenerator<CellResult> {
@@ -200,7 +222,7 @@ async function run(options: Options): Promise<void> {
     throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
   say(
     `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}; everything on this ` +
-      `machine; bound ${options.bound} s${long ? `; seed ${seed}` : ""}\n`,
+      `machine; bound ${BOUND_MS / 1_000} s${long ? `; seed ${seed}` : ""}\n`,
   );
   say(
     "| step at which a process is held | fault | documents accepted | texts embedded; again, of at " +
@@ -225,7 +247,6 @@ await new Command("drill")
     "every fault at every step, then random faults under 200 documents; without it one fault a step",
   )
   .option("--rounds <n>", "random faults of the long form", "5")
-  .option("--bound <seconds>", "everything holds so long after a fault at most", "60")
   .option("--seed <n>", "of the random faults", String(Date.now() % 1_000_000))
   .option(
     "--shard <k/n>",
@@ -238,6 +259,11 @@ await new Command("drill")
     "--broken <name>",
     `a build that is broken on purpose, at the step that shows it: ${Object.keys(BROKEN).join(", ")}; ` +
       `or all; with --upgrade: ${Object.keys(BROKEN_UPGRADES).join(", ")}`,
+  )
+  .option(
+    "--repeat-late",
+    "a step at which everything held, but only after the bound, is tried once more, for a machine that " +
+      "does other work",
   )
   .option("--store <name>", `where objects are kept: ${Object.keys(DRILL_STORES).join(", ")}`, "directory")
   .option(
