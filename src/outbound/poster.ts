@@ -8,6 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { callbackify } from "node:util";
+import { parseRetryAfter } from "../domain/retry-after.ts";
 import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
 import { isAllowedHost } from "./hosts.ts";
 import { addressesByDns } from "./names.ts";
@@ -205,18 +206,11 @@ async function drain(response: IncomingMessage): Promise<void> {
 }
 
 function answerOf({ statusCode = 0, headers }: IncomingMessage): Answer {
-  const retryAfterMs = parseRetryAfter(headers["retry-after"]);
+  const seconds = parseRetryAfter(headers["retry-after"]);
+  const retryAfterMs = seconds === undefined ? null : seconds * 1_000;
   if (statusCode >= 200 && statusCode < 300) return { status: statusCode, failure: null, retryAfterMs: null };
   const failure = statusCode >= 300 && statusCode < 400 ? "redirect" : `status_${statusCode}`;
   return { status: statusCode, failure, retryAfterMs };
-}
-
-/** Seconds, or a date. */
-function parseRetryAfter(value: string | undefined): number | null {
-  if (value === undefined) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,7 @@
 /** Turns failures of model providers into domain errors. */
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
+import { parseRetryAfter, parseRetryAfterMs } from "../../domain/retry-after.ts";
 
 /**
  * A refusal that one of several texts may have caused; the request has to be split to find out which. Refused
@@ -45,28 +46,11 @@ const UNREACHED = new Set([
   "UND_ERR_HEADERS_TIMEOUT",
 ]);
 
-/** A provider that asks for a longer pause is asked again after a day. */
-const MAX_RETRY_AFTER_SECONDS = 86_400;
-
-function seconds(text: string | null | undefined): number | undefined {
-  if (text === null || text === undefined || text.trim() === "") return undefined;
-  const number = Number(text);
-  return Number.isFinite(number) ? number : undefined;
-}
-
-/**
- * Seconds to wait, from `retry-after-ms`, or from `Retry-After` as a number or a date (RFC 9110, section
- * 10.2.3); undefined if neither can be read.
- */
+/** Seconds to wait, from `retry-after-ms` or `Retry-After`; undefined if neither can be read. */
 export function retryAfterSeconds(headers: Headers | undefined, now = Date.now()): number | undefined {
-  const milliseconds = seconds(headers?.get("retry-after-ms"));
-  const after = headers?.get("retry-after");
-  const until = Date.parse(after ?? "");
-  const wait =
-    (milliseconds === undefined ? undefined : milliseconds / 1000) ??
-    seconds(after) ??
-    (Number.isNaN(until) ? undefined : (until - now) / 1000);
-  return wait === undefined ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_SECONDS);
+  return (
+    parseRetryAfterMs(headers?.get("retry-after-ms")) ?? parseRetryAfter(headers?.get("retry-after"), now)
+  );
 }
 
 /**

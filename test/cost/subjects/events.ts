@@ -1,5 +1,6 @@
 /** Cursors, types and addresses of receivers, as subjects of the cost test. */
 import { checkedTarget } from "../../../src/commands/webhooks/target.ts";
+import { parseRetryAfter } from "../../../src/domain/retry-after.ts";
 import { isAllowedHost } from "../../../src/outbound/hosts.ts";
 import { refusalOfTarget } from "../../../src/outbound/webhook-target.ts";
 import { cursorOf, positionIn } from "../../../src/queries/events/cursor.ts";
@@ -48,6 +49,17 @@ const URLS: readonly Shape[] = [
   repeated(" ", "https://receiver.example/", "x"),
   repeated("\\", "https:", "receiver.example"),
 ];
+const RETRY_AFTERS: readonly Shape[] = [
+  ...PLAIN_SHAPES,
+  repeated("9"),
+  repeated("0", "", ".1"),
+  repeated(" ", "1", "x"),
+  repeated(" ", "Wed, 21 Oct 2026", " 07:28:00 GMT"),
+  repeated("(", "Wed, 21 Oct 2026 "),
+  repeated("(a)", "Wed, 21 Oct 2026 "),
+  repeated("-", "1"),
+  repeated("Wed, "),
+];
 /** As many patterns as an operator is likely to name. */
 const PATTERNS = Array.from({ length: 50 }, (_, index) => `*.host${index}.example`);
 
@@ -71,6 +83,12 @@ export const eventSubjects = (): Subject[] => [
     name: "the address of a webhook, as it is delivered to",
     shapes: URLS,
     run: (text) => (URL.canParse(text as string) ? refusalOfTarget(new URL(text as string), PATTERNS) : null),
+  },
+  {
+    name: "when a receiver or a provider says to come back",
+    shapes: RETRY_AFTERS,
+    maxLength: IN_A_HEAD,
+    run: (text) => parseRetryAfter(text as string),
   },
   {
     name: "a host against those that are allowed",
