@@ -1,6 +1,6 @@
 /**
- * A minimal load balancer: round robin over the backends that report ready, with one retry at another if a
- * backend refuses the connection.
+ * A minimal load balancer: round robin over the backends that report ready, or over all if none does, with one
+ * retry at another if a backend refuses the connection.
  */
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from "node:http";
@@ -36,8 +36,10 @@ export async function startProxy(backends: readonly string[]): Promise<Proxy> {
     isProbing = false;
   };
   const next = (refused?: string): string | undefined => {
-    const others = ready.filter((url) => url !== refused);
-    return others[turn++ % others.length];
+    const others = (of: readonly string[]): string[] => of.filter((url) => url !== refused);
+    // One that is slow to say so may be ready: balancers pass requests on rather than refuse all of them.
+    const candidates = others(ready).length > 0 ? others(ready) : others(backends);
+    return candidates[turn++ % candidates.length];
   };
   const probing = setInterval(() => void probe(), PROBE_MS);
   const server: Server = createServer((req, res) => forward(req, res, next));
