@@ -70,7 +70,7 @@ export function fitContext(
   });
   if (left < 0)
     throw new DomainError(
-      "bad_request",
+      "context_length_exceeded",
       `The conversation does not fit the model's context of ${window.tokens} tokens, ` +
         "even without its earlier turns.",
     );

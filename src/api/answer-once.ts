@@ -15,6 +15,7 @@ import { type Sql, inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import { ValidationProblems, valueError } from "../schema/requests/problem.ts";
 import { type ReceivedUpload, receiveUpload } from "./body/uploads.ts";
+import { errorGuide } from "./error-body.ts";
 import { answerError } from "./errors.ts";
 import { type Idempotency, type Repeat, type RepeatCheck, formHash } from "./idempotency.ts";
 import { type RawAnswer, raw } from "./response.ts";
@@ -82,7 +83,7 @@ async function takeKey({ context, key, token, bodyHash }: KeyedRequest): Promise
     if (state.is === "kept") return state.answer;
     if (bodyHash !== null && state.bodyHash !== null && !bodyHash.equals(state.bodyHash)) throw differs();
     if (Date.now() > giveUpAt)
-      throw new DomainError("overloaded", "A request with this Idempotency-Key is still under way.", {
+      throw new DomainError("request_under_way", "A request with this Idempotency-Key is still under way.", {
         retryAfterSeconds: 5,
       });
     await sleep(pause, undefined, { signal: context.request.signal });
@@ -139,7 +140,7 @@ async function keepOrGiveUp(
     bodyHash: bodyHash ?? Buffer.alloc(0),
   });
   if (!isMine)
-    throw new DomainError("overloaded", "Another request with this Idempotency-Key took over.", {
+    throw new DomainError("request_under_way", "Another request with this Idempotency-Key took over.", {
       retryAfterSeconds: 1,
     });
 }
@@ -147,8 +148,8 @@ async function keepOrGiveUp(
 /** Keeps a refusal or releases the key. If that fails, the key stays taken until its lease runs out. */
 async function settleFailure(keyed: KeyedRequest, error: unknown): Promise<void> {
   const { context, key, token, bodyHash } = keyed;
-  const { db, log } = context.deps;
-  const { status, body } = answerError(error);
+  const { config, db, log } = context.deps;
+  const { status, body } = answerError(error, errorGuide(config.api.publicUrl));
   try {
     if (bodyHash !== null && KEPT_REFUSALS.has(status))
       await inTenant(db, context.principal.organization, (sql) => keepOrGiveUp(sql, keyed, status, body));

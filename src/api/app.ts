@@ -3,6 +3,7 @@ import { Router } from "@koa/router";
 import Koa from "koa";
 import type { Deps } from "./deps.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
+import { errorGuide } from "./error-body.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
 import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";
@@ -15,7 +16,7 @@ import { routeHandler } from "./route-handler.ts";
 
 /** Serves `routes` and nothing else. */
 export function createApp(deps: Deps, routes: readonly Route[]): Koa {
-  const { trustedProxies, corsOrigins } = deps.config.api;
+  const { trustedProxies, corsOrigins, publicUrl } = deps.config.api;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const router = createRouter(deps, routes);
   app.use(requestId);
@@ -23,7 +24,7 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   app.use(requestLog(deps.log));
   app.use(securityHeaders);
   app.use(cors(corsOrigins));
-  app.use(errorAnswers(deps.log));
+  app.use(errorAnswers(deps.log, errorGuide(publicUrl)));
   app.use(trailingSlash);
   app.use(knownPaths(router));
   app.use(router.routes());

@@ -1,5 +1,6 @@
 /** The API process: serves the routes until a signal stops it, then drains. */
 import { setTimeout } from "node:timers/promises";
+import { errorGuide } from "./error-body.ts";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { hasNoOrganization } from "../db/tenancy/new-organization.ts";
 import { type Deps, openApiDeps } from "./deps.ts";
@@ -30,7 +31,10 @@ async function main(): Promise<void> {
 
 async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): Promise<void> {
   const { config } = deps;
-  const server = await listen(createApp(deps, ROUTES), config.api);
+  const server = await listen(createApp(deps, ROUTES), {
+    ...config.api,
+    guide: errorGuide(config.api.publicUrl),
+  });
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");

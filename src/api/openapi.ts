@@ -7,7 +7,7 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { z } from "zod";
-import { ErrorBody, ValidationErrorBody } from "../schema/fields.ts";
+import { ErrorBody, ValidationErrorBody } from "../schema/error.ts";
 import { DELIVERY_HEADERS, EVENT_DATA } from "../schema/event-data.ts";
 import { CursorExpired } from "../schema/event.ts";
 import type { Route } from "./route.ts";
@@ -140,12 +140,14 @@ function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "in
   if (jsonSchema["format"] === "uuid" || jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
 }
 
+/** @throws Error if the route has no name, so that none is published by accident. */
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const { params, query } = route;
   const headers = headerParameters(route);
   const requestBody = requestBodyOf(route);
+  if (route.operation === undefined) throw new Error(`${route.method} ${route.path} has no operation`);
   return {
-    operationId: operationId(route),
+    operationId: route.operation,
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [...route.tags],
@@ -158,20 +160,6 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { ...successes(route), ...failures(route) },
   };
-}
-
-function operationId({ method, path }: Route): string {
-  const words = path.split(/[/_-]/).filter((word) => word !== "");
-  return (
-    method.toLowerCase() +
-    words
-      .map((word) => (word.startsWith(":") ? `By${capitalized(word.slice(1))}` : capitalized(word)))
-      .join("")
-  );
-}
-
-function capitalized(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 function securityOf({ access }: Route): Record<string, string[]>[] {

@@ -107,10 +107,10 @@ async function identify(
   ctx.state["principal"] = principal;
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
   if (route.access === "jwt" && principal.authMethod === "api_key")
-    throw new DomainError("unauthenticated", KEY_REFUSED);
+    throw new DomainError("login_required", KEY_REFUSED);
   if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
     throw new DomainError(
-      "permission_denied",
+      "key_out_of_scope",
       `Permission denied: the API key was made without the capability ${route.capability}`,
     );
   }
@@ -128,7 +128,7 @@ async function countingRefusals<T>(
     const isRefused = error instanceof DomainError && error.code === "unauthenticated";
     if (isRefused) await limit.countRefusal(ctx);
     throw isRefused && route.unauthenticatedStatus === 403
-      ? new DomainError("permission_denied", error.message)
+      ? new DomainError(error.reason, error.message, { status: 403 })
       : error;
   }
 }

@@ -87,6 +87,8 @@ interface RouteContract<A extends Access> {
   readonly method: Method;
   /** The path after `/v1`, such as `/data/:document_id`. */
   readonly path: `/${string}`;
+  /** Its name in the OpenAPI document, which clients make calls of: `documents.upload`. */
+  readonly operation?: string;
   /** True for paths without `/v1`, such as `/health`. */
   readonly isUnversioned?: boolean;
   /** False keeps it out of the OpenAPI document. */

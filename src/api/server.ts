@@ -1,8 +1,10 @@
 /** Serves HTTP with bounds against slow and oversized requests, and ends in order. */
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
+import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
+import { errorBody, errorGuide } from "./error-body.ts";
 
 const MAX_HEADER_BYTES = 32 * 1_024;
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -34,6 +36,8 @@ export interface Listening {
 interface Bounds {
   readonly host: string;
   readonly port: number;
+  /** Where the page of each error code is. Default: on the same server. */
+  readonly guide?: string;
   readonly headersTimeoutMs?: number;
   readonly checkEveryMs?: number;
 }
@@ -41,7 +45,13 @@ interface Bounds {
 /** @throws ExpectedFailure that says why the address cannot be listened on. */
 export async function listen(
   app: Koa,
-  { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, checkEveryMs = CHECK_EVERY_MS }: Bounds,
+  {
+    host,
+    port,
+    guide = errorGuide(),
+    headersTimeoutMs = HEADERS_TIMEOUT_MS,
+    checkEveryMs = CHECK_EVERY_MS,
+  }: Bounds,
 ): Promise<Listening> {
   const handle = app.callback();
   const server = createServer(
@@ -62,7 +72,7 @@ export async function listen(
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
-  server.on("clientError", refuse);
+  server.on("clientError", (error, socket) => refuse(error, socket as Socket, guide));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
@@ -85,21 +95,23 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
   return new ExpectedFailure(reasons[error.code ?? ""] ?? `Cannot listen on ${address}.`, error);
 }
 
-const REFUSALS: Record<string, readonly [status: string, detail: string]> = {
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "Request Header Fields Too Large"],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "Request Timeout"],
+const REFUSALS: Record<string, ErrorReason> = {
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
 /** Answers what is not valid HTTP, which never becomes a request, in the format of other errors. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuse(error: NodeJS.ErrnoException, socket: Socket, guide: string): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, detail] = REFUSALS[error.code ?? ""] ?? ["400 Bad Request", "Bad Request"];
-  const body = JSON.stringify({ detail });
+  const reason = REFUSALS[error.code ?? ""] ?? "malformed_request";
+  const status = ERROR_REASONS[reason];
+  const phrase = STATUS_CODES[status]!;
+  const body = JSON.stringify(errorBody(reason, phrase, guide));
   const head = [
-    `HTTP/1.1 ${status}`,
+    `HTTP/1.1 ${status} ${phrase}`,
     "Connection: close",
     "Content-Type: application/json",
     `Content-Length: ${body.length}`,

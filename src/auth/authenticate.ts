@@ -101,7 +101,7 @@ export function createAuthenticator({
   });
 
   async function byKey(text: string, address: string, isFresh: boolean): Promise<Principal> {
-    if (!isWellFormedKey(text)) throw unauthenticated("Invalid API key");
+    if (!isWellFormedKey(text)) throw invalidKey();
     const hash = hashKey(pepperKey, text);
     const caller = await keys[isFresh ? "renew" : "get"](hash.toString("base64"), async () => {
       const row = await withPrivateSpace(db, () => findKeyCaller(db, hash));
@@ -126,15 +126,15 @@ export function createAuthenticator({
       const token = bearerToken(authorization);
       const principal = isKey(token) ? await byKey(token, address, isFresh) : await byJwt(token);
       if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id)
-        throw new DomainError("permission_denied", "Permission denied: wrong organization");
+        throw new DomainError("wrong_organization", "Permission denied: wrong organization");
       return principal;
     },
     async authenticateOperator(authorization) {
       const token = bearerToken(authorization);
-      if (isKey(token)) throw unauthenticated("Invalid access token");
+      if (isKey(token)) throw invalidToken();
       const { subject, roles } = await requireVerifier(verifyJwt)(token);
       if (!roles.includes(OPERATORS))
-        throw new DomainError("permission_denied", "Permission denied: the role operators is needed");
+        throw new DomainError("not_an_operator", "Permission denied: the role operators is needed");
       return subject;
     },
     forgetUser: (userId) => keys.forget((caller) => caller?.principal.user.id === userId),
@@ -146,7 +146,7 @@ function isKey(token: string): boolean {
 }
 
 function requireVerifier(verifyJwt: VerifyJwt | undefined): VerifyJwt {
-  if (verifyJwt === undefined) throw unauthenticated("Invalid access token");
+  if (verifyJwt === undefined) throw invalidToken();
   return verifyJwt;
 }
 
@@ -156,37 +156,47 @@ function requireUsable(
   address: string,
   nowMs: number,
 ): asserts caller is KeyCaller {
-  if (caller === null) throw unauthenticated("Invalid API key");
+  if (caller === null) throw invalidKey();
   // Checked first, so that an address which may not use the key cannot tell it from an unknown one; and at
   // each request, because a cached look-up serves every address.
-  if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address))
-    throw unauthenticated("Invalid API key");
+  if (caller.allowedNetworks !== null && !isWithin(caller.allowedNetworks, address)) throw invalidKey();
   if (!caller.isHome)
     throw new DomainError(
-      "permission_denied",
+      "key_owner_left",
       "Permission denied: the key's owner is not a member of its organization",
     );
-  if (caller.isRevoked || caller.expiresAtMs <= nowMs) throw unauthenticated("Invalid API key");
+  if (caller.isRevoked) throw invalidKey("key_revoked");
+  if (caller.expiresAtMs <= nowMs) throw invalidKey("key_expired");
 }
 
 /** @throws DomainError `unauthenticated`, `permission_denied` */
 function loggedInPrincipal(row: CallerRow | null): Principal {
-  if (row === null) throw unauthenticated("Invalid access token");
+  if (row === null) throw invalidToken();
   if (row.organization.deleted)
-    throw new DomainError("permission_denied", "Permission denied: the organization no longer exists");
+    throw new DomainError("organization_deleted", "Permission denied: the organization no longer exists");
   return principalOf(row, null);
 }
 
 function bearerToken(authorization: string | undefined): string {
   const token = authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (token === undefined)
-    throw unauthenticated("Authentication required: send an 'Authorization: Bearer <API_KEY>' header");
-  if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated("Invalid access token");
+    throw new DomainError(
+      "authentication_required",
+      "Authentication required: send an 'Authorization: Bearer <API_KEY>' header",
+    );
+  if (token.length > MAX_TOKEN_LENGTH) throw invalidToken();
   return token;
 }
 
-function unauthenticated(detail: string): DomainError {
-  return new DomainError("unauthenticated", detail);
+/** One text whatever is wrong with the key; the reason is told only to those who hold a real one. */
+function invalidKey(
+  reason: "invalid_api_key" | "key_expired" | "key_revoked" = "invalid_api_key",
+): DomainError {
+  return new DomainError(reason, "Invalid API key");
+}
+
+function invalidToken(): DomainError {
+  return new DomainError("invalid_token", "Invalid access token");
 }
 
 /** Looks a caller up. A member without a private space gets one, and is looked up again. */

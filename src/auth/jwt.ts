@@ -213,7 +213,7 @@ function assertSafeUrl(text: string): void {
 }
 
 function invalidToken(cause?: unknown): DomainError {
-  return new DomainError("unauthenticated", "Invalid access token", { cause });
+  return new DomainError("invalid_token", "Invalid access token", { cause });
 }
 
 function issuerUnavailable(cause: unknown): DomainError {

@@ -3,6 +3,7 @@
  * organization, and by the spaces and capabilities of a key.
  */
 import { DomainError } from "../domain/errors.ts";
+import { notFound, type ResourceKind } from "../domain/not-found.ts";
 import type { Capability, Principal, Reach, SpaceRole } from "../domain/tenancy/principal.ts";
 
 /**
@@ -17,43 +18,43 @@ interface Rule {
   readonly capability: Capability;
   /** The detail of the 403, for a caller who reaches the resource and may not do this. */
   readonly denial: string;
-  /** The detail of the 404, for a caller who does not reach the resource; the same as if it did not exist. */
-  readonly missing: string;
+  /** What is not found, for a caller who does not reach it; the same as if it did not exist. */
+  readonly missing: ResourceKind;
 }
 
-const rule = (needs: Need, capability: Capability, permission: string, resource: string): Rule => ({
+const rule = (needs: Need, capability: Capability, permission: string, missing: ResourceKind): Rule => ({
   needs,
   capability,
   denial: `Permission denied: ${permission}`,
-  missing: `${resource} not found`,
+  missing,
 });
 
 export const RULES = {
-  "spaces:read": rule("role", "read", "spaces:read", "Space"),
-  "spaces:create": rule("member", "write", "spaces:create", "Organization"),
-  "spaces:manage": rule("owner", "write", "spaces:manage", "Space"),
-  "documents:read": rule("role", "read", "documents:read", "Document"),
-  "documents:search": rule("role", "search", "documents:search", "Space"),
-  "documents:create": rule("write", "write", "documents:create", "Space"),
-  "documents:update": rule("write", "write", "documents:update", "Document"),
-  "documents:delete": rule("write", "write", "documents:delete", "Document"),
-  "documents:reprocess": rule("write", "write", "documents:reprocess", "Document"),
-  "files:read": rule("role", "read", "files:read", "File"),
-  "files:create": rule("write", "write", "files:create", "Space"),
-  "files:rename": rule("write", "write", "files:rename", "File"),
-  "files:delete": rule("write", "write", "files:delete", "File"),
-  "folders:read": rule("role", "read", "read on folders", "Folder"),
-  "folders:create": rule("write", "write", "write on folders", "Space"),
-  "folders:write": rule("write", "write", "write on folders", "Folder"),
-  "agents:read": rule("role", "read", "agents:read", "Agent"),
-  "agents:chat": rule("role", "chat", "agents:chat", "Agent"),
-  "agents:create": rule("write", "write", "agents:write", "Space"),
-  "agents:write": rule("write", "write", "agents:write", "Agent"),
-  "webhooks:manage": rule("owner", "write", "webhooks:manage", "Webhook"),
-  "webhooks:administer": rule("admin", "write", "webhooks:manage", "Webhook"),
-  "events:read": rule("member", "read", "events:read", "Event"),
-  "organization:read": rule("member", "read", "organization:read", "Organization"),
-  "organization:manage": rule("admin", "write", "organization:manage", "Organization"),
+  "spaces:read": rule("role", "read", "spaces:read", "space"),
+  "spaces:create": rule("member", "write", "spaces:create", "organization"),
+  "spaces:manage": rule("owner", "write", "spaces:manage", "space"),
+  "documents:read": rule("role", "read", "documents:read", "document"),
+  "documents:search": rule("role", "search", "documents:search", "space"),
+  "documents:create": rule("write", "write", "documents:create", "space"),
+  "documents:update": rule("write", "write", "documents:update", "document"),
+  "documents:delete": rule("write", "write", "documents:delete", "document"),
+  "documents:reprocess": rule("write", "write", "documents:reprocess", "document"),
+  "files:read": rule("role", "read", "files:read", "file"),
+  "files:create": rule("write", "write", "files:create", "space"),
+  "files:rename": rule("write", "write", "files:rename", "file"),
+  "files:delete": rule("write", "write", "files:delete", "file"),
+  "folders:read": rule("role", "read", "read on folders", "folder"),
+  "folders:create": rule("write", "write", "write on folders", "space"),
+  "folders:write": rule("write", "write", "write on folders", "folder"),
+  "agents:read": rule("role", "read", "agents:read", "agent"),
+  "agents:chat": rule("role", "chat", "agents:chat", "agent"),
+  "agents:create": rule("write", "write", "agents:write", "space"),
+  "agents:write": rule("write", "write", "agents:write", "agent"),
+  "webhooks:manage": rule("owner", "write", "webhooks:manage", "webhook"),
+  "webhooks:administer": rule("admin", "write", "webhooks:manage", "webhook"),
+  "events:read": rule("member", "read", "events:read", "event"),
+  "organization:read": rule("member", "read", "organization:read", "organization"),
+  "organization:manage": rule("admin", "write", "organization:manage", "organization"),
 } as const satisfies Record<string, Rule>;
 
 export type Action = keyof typeof RULES;
@@ -89,7 +90,7 @@ export function decide(
 
 /**
  * Asserts that the principal may do it, and that the resource exists.
- * @param missing the detail of the 404, if it is not that of the action.
+ * @param missing what is not found, if it is not that of the action.
  * @throws DomainError `not_found` if the resource does not exist for the caller; `permission_denied` if it
  * does.
  * @example
@@ -100,11 +101,15 @@ export function authorize<R extends Resource>(
   principal: Principal,
   action: Action,
   resource: R | null | undefined,
-  missing?: string,
+  missing?: ResourceKind,
 ): asserts resource is R {
   const decision = decide(principal, action, resource);
-  if (decision === "not_found") throw new DomainError("not_found", missing ?? RULES[action].missing);
-  if (decision === "forbidden") throw new DomainError("permission_denied", RULES[action].denial);
+  if (decision === "not_found") throw notFound(missing ?? RULES[action].missing);
+  if (decision === "forbidden")
+    throw new DomainError(
+      hasCapability(principal, action) ? "permission_denied" : "key_out_of_scope",
+      RULES[action].denial,
+    );
 }
 
 /**
@@ -113,7 +118,7 @@ export function authorize<R extends Resource>(
  * @throws DomainError `permission_denied` if the key was made without the capability.
  */
 export function authorizeListing(principal: Principal, action: Action): void {
-  if (!hasCapability(principal, action)) throw new DomainError("permission_denied", RULES[action].denial);
+  if (!hasCapability(principal, action)) throw new DomainError("key_out_of_scope", RULES[action].denial);
 }
 
 /**

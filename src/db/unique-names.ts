@@ -11,6 +11,6 @@ export async function unlessTaken<T>(index: string, detail: string, statement: P
   try {
     return await statement;
   } catch (error) {
-    throw violates(error, index) ? new DomainError("bad_request", detail, { cause: error }) : error;
+    throw violates(error, index) ? new DomainError("already_exists", detail, { cause: error }) : error;
   }
 }

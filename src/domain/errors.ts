@@ -1,4 +1,7 @@
-/** All error codes: each one's HTTP status and its class, which decides whether work is tried again. */
+/**
+ * All error codes: each one's HTTP status and its class, which decides whether work is tried again; and the
+ * reasons that callers are told where a code alone would not say what is wrong.
+ */
 import type { Budget } from "./budget.ts";
 
 /**
@@ -50,13 +53,16 @@ const ERRORS = {
   permission_denied: hopeless(403),
   not_found: hopeless(404),
   method_not_allowed: hopeless(405),
+  request_timeout: hopeless(408),
   conflict: hopeless(409),
   turn_lost: hopeless(409),
   cursor_expired: hopeless(410),
   precondition_failed: hopeless(412),
+  uri_too_long: hopeless(414),
   range_not_satisfiable: hopeless(416),
   invalid: hopeless(422),
   rate_limited: hopeless(429),
+  headers_too_large: hopeless(431),
   overloaded: hopeless(503),
   // A document whose processing ends without a new version.
   empty_file: hopeless(422),
@@ -87,6 +93,81 @@ const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What answers say in `error.code` where it is narrower than the code. */
+const REASONS = {
+  // What the path or the body names does not exist, or is out of the caller's reach.
+  agent_not_found: "not_found",
+  answer_not_found: "not_found",
+  api_key_not_found: "not_found",
+  batch_not_found: "not_found",
+  delivery_not_found: "not_found",
+  document_not_found: "not_found",
+  event_not_found: "not_found",
+  file_not_found: "not_found",
+  folder_not_found: "not_found",
+  model_not_found: "not_found",
+  organization_not_found: "not_found",
+  route_not_found: "not_found",
+  run_not_found: "not_found",
+  space_not_found: "not_found",
+  user_not_found: "not_found",
+  version_not_found: "not_found",
+  webhook_not_found: "not_found",
+  // Who asks.
+  authentication_required: "unauthenticated",
+  invalid_api_key: "unauthenticated",
+  invalid_token: "unauthenticated",
+  key_expired: "unauthenticated",
+  key_revoked: "unauthenticated",
+  login_required: "unauthenticated",
+  key_out_of_scope: "permission_denied",
+  key_owner_left: "permission_denied",
+  not_an_operator: "permission_denied",
+  organization_deleted: "permission_denied",
+  wrong_organization: "permission_denied",
+  // A change that does not fit what is there.
+  already_ended: "bad_request",
+  already_exists: "bad_request",
+  folder_cycle: "bad_request",
+  folder_not_empty: "bad_request",
+  key_not_rollable: "bad_request",
+  last_admin: "bad_request",
+  last_owner: "bad_request",
+  limit_reached: "bad_request",
+  name_reserved: "bad_request",
+  private_space: "bad_request",
+  version_not_restorable: "bad_request",
+  webhook_not_active: "bad_request",
+  wrong_space: "bad_request",
+  // What was sent cannot be read, or is too much.
+  body_too_large: "bad_request",
+  context_length_exceeded: "bad_request",
+  malformed_body: "bad_request",
+  malformed_request: "bad_request",
+  storage_quota_exceeded: "bad_request",
+  token_budget_exceeded: "rate_limited",
+  too_many_open: "rate_limited",
+  request_under_way: "overloaded",
+  shutting_down: "overloaded",
+} as const satisfies Record<string, ErrorCode>;
+
+/** What answers say in `error.code`. */
+export type ErrorReason = keyof typeof REASONS | ErrorCode;
+
+const isCode = (reason: ErrorReason): reason is ErrorCode => reason in ERRORS;
+
+/** All that answers may say in `error.code`, each with its HTTP status. */
+export const ERROR_REASONS: Readonly<Record<ErrorReason, number>> = Object.fromEntries(
+  [...Object.keys(ERRORS), ...Object.keys(REASONS)].map((reason) => [
+    reason,
+    ERRORS[codeOf(reason as ErrorReason)].status,
+  ]),
+) as Record<ErrorReason, number>;
+
+function codeOf(reason: ErrorReason): ErrorCode {
+  return isCode(reason) ? reason : REASONS[reason];
+}
+
 interface DomainErrorOptions {
   /** The seconds after which trying again may help, if the other side named them. */
   readonly retryAfterSeconds?: number | undefined;
@@ -94,30 +175,36 @@ interface DomainErrorOptions {
   readonly budget?: Budget | undefined;
   /** The cursor to go on from, of `cursor_expired`. */
   readonly oldestCursor?: string | undefined;
+  /** The field of the request that is at fault, as `error.param` names it: `model`. */
+  readonly param?: string | undefined;
+  /** The HTTP status, if it is not the code's: some endpoints refuse credentials with 403. */
+  readonly status?: number | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * A failure with a code of {@link ERRORS}. Its message is shown to callers: it never holds document text,
- * chat content or secrets.
+ * A failure with a code of {@link ERRORS}, or a reason that has one. Its message is shown to callers: it never
+ * holds document text, chat content or secrets.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;
+  readonly reason: ErrorReason;
+  readonly param: string | undefined;
+  readonly status: number;
   readonly retryAfterSeconds: number | undefined;
   readonly budget: Budget | undefined;
   readonly oldestCursor: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options: DomainErrorOptions = {}) {
+  constructor(reason: ErrorReason, message: string, options: DomainErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "DomainError";
-    this.code = code;
+    this.code = codeOf(reason);
+    this.reason = reason;
+    this.param = options.param;
+    this.status = options.status ?? ERRORS[this.code].status;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.budget = options.budget;
     this.oldestCursor = options.oldestCursor;
-  }
-
-  get status(): number {
-    return ERRORS[this.code].status;
   }
 
   get class(): ErrorClass {

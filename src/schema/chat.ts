@@ -3,6 +3,7 @@
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 import { z } from "zod";
+import { ErrorObject } from "./error.ts";
 import { Uuid } from "./fields.ts";
 import { withFewKeys } from "./requests/record.ts";
 
@@ -189,12 +190,4 @@ export const ChatCompletionChunk = z
   .meta({ id: "ChatCompletionChunk" });
 
 /** The last event of a stream that fails after its first byte; no `[DONE]` follows. */
-export const ChatStreamError = z
-  .object({
-    error: z.object({
-      message: z.string().meta({ example: "The model provider is not reachable." }),
-      type: z.string().meta({ example: "server_error" }),
-      code: z.string().meta({ example: "provider_unavailable" }),
-    }),
-  })
-  .meta({ id: "ChatStreamError" });
+export const ChatStreamError = z.object({ error: ErrorObject }).meta({ id: "ChatStreamError" });

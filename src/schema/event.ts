@@ -1,5 +1,6 @@
 /** The contract of events: what happened to a resource, as lists, streams and deliveries show it. */
 import { z } from "zod";
+import { ErrorObject } from "./error.ts";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { RESOURCES_PER_PAGE, Timestamp, Uuid } from "./fields.ts";
 
@@ -91,6 +92,7 @@ export const EventPage = z
 
 const errorFields = {
   detail: z.string().meta({ example: "The events after this cursor are not kept any more." }),
+  error: ErrorObject,
   code: z.string().meta({ example: "cursor_expired" }),
   oldest: Cursor,
 };

@@ -145,22 +145,3 @@ export const Name = z
 export const FilePart = z
   .custom<unknown>()
   .meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });
-
-/** A failure without a list of problems. */
-export const ErrorBody = z
-  .object({ detail: z.string().meta({ example: "Not Found" }) })
-  .meta({ id: "Error" });
-
-export const ValidationErrorBody = z
-  .object({
-    detail: z.array(
-      z.object({
-        loc: z.array(z.union([z.string(), z.int()])).meta({ example: ["body", "space_id"] }),
-        msg: z.string().meta({ example: "Field required" }),
-        type: z.string().meta({ example: "missing" }),
-        input: z.unknown().optional().meta({ example: null }),
-        ctx: z.record(z.string(), z.unknown()).optional().meta({ example: {} }),
-      }),
-    ),
-  })
-  .meta({ id: "ValidationError" });

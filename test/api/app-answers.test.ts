@@ -118,7 +118,7 @@ test("headers over their limit are 431 in the format of all errors", async () =>
 });
 
 test("a request that is not HTTP is 400", async () => {
-  expect(await sendRaw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 .*\{"detail":"Bad Request"\}$/s);
+  expect(await sendRaw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
 });
 
 test("a port in use is reported with the setting to change", async () => {

@@ -26,9 +26,10 @@ test("each event that is delivered has the headers that sign it", () => {
     expect(post.parameters.map(({ $ref }: any) => $ref)).toEqual(signed);
 });
 
-test("no two operations share an id", () => {
+test("every operation reads as a call, and no two as the same", () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[a-z_]+(\.[a-z_]+){1,2}$/);
 });
 
 describe.each(operations)("$name", ({ path, operation }) => {
@@ -127,6 +128,7 @@ describe("every schema", () => {
         status: 200,
         summary: "A test.",
         tags: ["Test"],
+        operation: "tests.make",
         body: schema,
         handle: async () => {},
       });

@@ -9,6 +9,7 @@ import {
   RULES,
 } from "../../src/auth/policy.ts";
 import type { DomainError } from "../../src/domain/errors.ts";
+import type { ResourceKind } from "../../src/domain/not-found.ts";
 import {
   CAPABILITIES,
   type Capability,
@@ -141,7 +142,7 @@ describe("every action", () => {
 });
 
 describe("authorize", () => {
-  const refusal = (who: Who, action: Action, missing?: string): DomainError => {
+  const refusal = (who: Who, action: Action, missing?: ResourceKind): DomainError => {
     try {
       authorize(principal(who), action, { space_id: SPACE }, missing);
     } catch (error) {
@@ -155,13 +156,15 @@ describe("authorize", () => {
     (action) => {
       const error = refusal({ role: "viewer" }, action);
       expect([error.status, error.message]).toEqual([403, EXPECTED[action][2]]);
+      expect(error.reason).toBe("permission_denied");
     },
   );
 
   it("tells a stranger the same as of what does not exist", () => {
     const error = refusal({ role: null }, "documents:delete");
     expect([error.status, error.message]).toEqual([404, "Document not found"]);
-    expect(refusal({ role: null }, "agents:chat", "Model 'x' not found").message).toBe("Model 'x' not found");
+    expect(error.reason).toBe("document_not_found");
+    expect(refusal({ role: null }, "documents:read", "run").message).toBe("Run not found");
   });
 
   it("lets lists and searches pass whatever the reach, but not without the capability", () => {

@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether the service answers. */
-        get: operations["getHealth"];
+        get: operations["health.live"];
         put?: never;
         post?: never;
         delete?: never;
@@ -32,7 +32,7 @@ export interface paths {
          * Whether this process should be sent requests.
          * @description Each dependency with the latency of its probe. For load balancers; a process that stops answers 503 before it closes its port.
          */
-        get: operations["getHealthReady"];
+        get: operations["health.ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -52,7 +52,7 @@ export interface paths {
          * List the agents that can be chatted with.
          * @description At most 1000, oldest first, without system agents. The `id` is what chat completions take as `model`.
          */
-        get: operations["getModels"];
+        get: operations["models.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -74,7 +74,7 @@ export interface paths {
          * Chat with an agent.
          * @description The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, and a repeat gets its answer.
          */
-        post: operations["postChatCompletions"];
+        post: operations["chat.complete"];
         delete?: never;
         options?: never;
         head?: never;
@@ -91,7 +91,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** List the spaces that the caller reaches. */
-        post: operations["postSpacesSearch"];
+        post: operations["spaces.search"];
         delete?: never;
         options?: never;
         head?: never;
@@ -108,7 +108,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Make a shared space; the caller is its owner. */
-        post: operations["postSpaces"];
+        post: operations["spaces.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -123,18 +123,18 @@ export interface paths {
             cookie?: never;
         };
         /** One space. */
-        get: operations["getSpacesBySpaceId"];
+        get: operations["spaces.get"];
         put?: never;
         post?: never;
         /**
          * Delete a shared space with all that is in it.
          * @description Nobody reaches it from now on; what is stored is removed in the background.
          */
-        delete: operations["deleteSpacesBySpaceId"];
+        delete: operations["spaces.delete"];
         options?: never;
         head?: never;
         /** Rename a space. */
-        patch: operations["patchSpacesBySpaceId"];
+        patch: operations["spaces.update"];
         trace?: never;
     };
     "/v1/spaces/{space_id}/members": {
@@ -145,7 +145,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the members of a space with their roles. */
-        get: operations["getSpacesBySpaceIdMembers"];
+        get: operations["spaces.members.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -163,10 +163,10 @@ export interface paths {
         };
         get?: never;
         /** Give a member of the organization a role in a space. */
-        put: operations["putSpacesBySpaceIdMembersByUserId"];
+        put: operations["spaces.members.put"];
         post?: never;
         /** Take a member's role in a space away. */
-        delete: operations["deleteSpacesBySpaceIdMembersByUserId"];
+        delete: operations["spaces.members.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -182,7 +182,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** List the agents that the caller may use. */
-        post: operations["postAgentsSearch"];
+        post: operations["agents.search"];
         delete?: never;
         options?: never;
         head?: never;
@@ -197,18 +197,18 @@ export interface paths {
             cookie?: never;
         };
         /** One agent with its whole configuration. */
-        get: operations["getAgentsByAgentId"];
+        get: operations["agents.get"];
         put?: never;
         post?: never;
         /** Delete an agent. */
-        delete: operations["deleteAgentsByAgentId"];
+        delete: operations["agents.delete"];
         options?: never;
         head?: never;
         /**
          * Change an agent.
          * @description Each change raises the last part of `version`; a request that changes nothing does not.
          */
-        patch: operations["patchAgentsByAgentId"];
+        patch: operations["agents.update"];
         trace?: never;
     };
     "/v1/agents": {
@@ -221,7 +221,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Make an agent in a space. */
-        post: operations["postAgents"];
+        post: operations["agents.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -238,7 +238,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Upload a file into a space; the pipeline makes it searchable. */
-        post: operations["postDataUpload"];
+        post: operations["documents.upload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -255,7 +255,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** List the documents that the caller reaches, by their fields. */
-        post: operations["postDataSearch"];
+        post: operations["documents.search"];
         delete?: never;
         options?: never;
         head?: never;
@@ -270,18 +270,18 @@ export interface paths {
             cookie?: never;
         };
         /** One document with its processing state. */
-        get: operations["getDataByDocumentId"];
+        get: operations["documents.get"];
         put?: never;
         post?: never;
         /**
          * Remove a document, its chunks and its search entries.
          * @description Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the cached vectors, so that uploading the same content again costs nothing.
          */
-        delete: operations["deleteDataByDocumentId"];
+        delete: operations["documents.delete"];
         options?: never;
         head?: never;
         /** Change a document's metadata (JSON merge patch) or its folder; nothing is reprocessed. */
-        patch: operations["patchDataByDocumentId"];
+        patch: operations["documents.update"];
         trace?: never;
     };
     "/v1/data/{document_id}/text": {
@@ -295,7 +295,7 @@ export interface paths {
          * The extracted text, in units or as one Markdown text.
          * @description Of the published version; before the first one is published, of the run under way as soon as it is parsed.
          */
-        get: operations["getDataByDocumentIdText"];
+        get: operations["documents.text"];
         put?: never;
         post?: never;
         delete?: never;
@@ -315,7 +315,7 @@ export interface paths {
          * The chunks of a document with what is known of their embeddings.
          * @description Of the published version; before the first one is published, of the run under way as soon as it is chunked.
          */
-        get: operations["getDataByDocumentIdChunks"];
+        get: operations["documents.chunks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -332,7 +332,7 @@ export interface paths {
             cookie?: never;
         };
         /** Every run of a document, newest first: what it is made of, and how it ended. */
-        get: operations["getDataByDocumentIdVersions"];
+        get: operations["documents.versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -352,7 +352,7 @@ export interface paths {
          * Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.
          * @description Reads and counts everything that belongs to the document. Nothing found is what every document should answer; what is found is put right by maintenance where it can be.
          */
-        get: operations["getDataByDocumentIdIntegrity"];
+        get: operations["documents.integrity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -374,7 +374,7 @@ export interface paths {
          * Process the stored original again, with another chunker where one is named.
          * @description The published version stays searchable until the new one replaces it. A run of the document that is still active is superseded.
          */
-        post: operations["postDataByDocumentIdReprocess"];
+        post: operations["documents.reprocess"];
         delete?: never;
         options?: never;
         head?: never;
@@ -391,7 +391,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Publish the version before the published one again, as a new version. */
-        post: operations["postDataByDocumentIdVersionsByVersionRestore"];
+        post: operations["documents.restore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -406,7 +406,7 @@ export interface paths {
             cookie?: never;
         };
         /** One run of the pipeline: where it stands, and what it waits for. */
-        get: operations["getDataRunsByPipelineRunId"];
+        get: operations["runs.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -425,7 +425,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cancel a run that has not ended; what was published before stays. */
-        post: operations["postDataRunsByPipelineRunIdCancel"];
+        post: operations["runs.cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -445,7 +445,7 @@ export interface paths {
          * Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters let through.
          * @description An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the caller may write.
          */
-        post: operations["postDataBatchReprocess"];
+        post: operations["batches.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -460,7 +460,7 @@ export interface paths {
             cookie?: never;
         };
         /** How a batch stands: runs by status, progress, rate and the time that is left. */
-        get: operations["getDataBatchesByBatchId"];
+        get: operations["batches.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -477,7 +477,7 @@ export interface paths {
             cookie?: never;
         };
         /** What became of each document of a batch; what was not accepted comes last. */
-        get: operations["getDataBatchesByBatchIdResults"];
+        get: operations["batches.results"];
         put?: never;
         post?: never;
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Release no more runs of a batch; those that are released go on. */
-        post: operations["postDataBatchesByBatchIdPause"];
+        post: operations["batches.pause"];
         delete?: never;
         options?: never;
         head?: never;
@@ -513,7 +513,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Release the runs of a paused batch again. */
-        post: operations["postDataBatchesByBatchIdResume"];
+        post: operations["batches.resume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -530,7 +530,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cancel every run of a batch that has not ended; what was published before stays. */
-        post: operations["postDataBatchesByBatchIdCancel"];
+        post: operations["batches.cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -550,7 +550,7 @@ export interface paths {
          * Search the chunks of a space: dense vectors and BM25 in one ranking.
          * @description A space, document or folder out of reach narrows to nothing; it is never an error.
          */
-        post: operations["postDataHybridSearch"];
+        post: operations["search.hybrid"];
         delete?: never;
         options?: never;
         head?: never;
@@ -570,7 +570,7 @@ export interface paths {
          * Upload a file to a path of a space; the pipeline makes it searchable.
          * @description A file that is at the path already is replaced: its document gets a next version, and search serves the one before until then.
          */
-        post: operations["postSpacesBySpaceIdDataUpload"];
+        post: operations["files.upload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -588,11 +588,11 @@ export interface paths {
          * List the files of a space whose path begins with a prefix.
          * @description Newest first. Path folders are listed while they are empty, with `size` null.
          */
-        get: operations["getSpacesBySpaceIdDataFiles"];
+        get: operations["files.list"];
         put?: never;
         post?: never;
         /** Delete a file with its document, chunks and vectors, or an empty path folder. */
-        delete: operations["deleteSpacesBySpaceIdDataFiles"];
+        delete: operations["files.delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -615,7 +615,7 @@ export interface paths {
          * Rename or move a file, or all that lies below a prefix that ends with a slash.
          * @description The document's name follows the file's. A path that is taken is 400, and then nothing is moved.
          */
-        patch: operations["patchSpacesBySpaceIdDataRename"];
+        patch: operations["files.rename"];
         trace?: never;
     };
     "/v1/spaces/{space_id}/data/download": {
@@ -629,7 +629,7 @@ export interface paths {
          * Download a file.
          * @description The type of the content is the file's. Every failed authentication is 403.
          */
-        get: operations["getSpacesBySpaceIdDataDownload"];
+        get: operations["files.download"];
         put?: never;
         post?: never;
         delete?: never;
@@ -651,7 +651,7 @@ export interface paths {
          * Make a path folder; integrations use /folders.
          * @description Repeating it answers the same. A file at the path is 400.
          */
-        post: operations["postSpacesBySpaceIdDataFolders"];
+        post: operations["files.create_folder"];
         delete?: never;
         options?: never;
         head?: never;
@@ -668,7 +668,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Make a folder in a space, at its root or in another folder. */
-        post: operations["postFolders"];
+        post: operations["folders.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -683,7 +683,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the folders of a space, or the children of one of them. */
-        get: operations["getFoldersSpaceBySpaceId"];
+        get: operations["folders.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -700,21 +700,21 @@ export interface paths {
             cookie?: never;
         };
         /** One folder. */
-        get: operations["getFoldersByFolderId"];
+        get: operations["folders.get"];
         put?: never;
         post?: never;
         /**
          * Delete a folder with everything below it: folders, documents and their files.
          * @description All of it is gone for every later request and search; what it takes on disk is freed in the background.
          */
-        delete: operations["deleteFoldersByFolderId"];
+        delete: operations["folders.delete"];
         options?: never;
         head?: never;
         /**
          * Rename a folder, or move it with all that is in it.
          * @description A folder stays in its space, and cannot be moved below itself (400).
          */
-        patch: operations["patchFoldersByFolderId"];
+        patch: operations["folders.update"];
         trace?: never;
     };
     "/v1/folders/{folder_id}/contents": {
@@ -725,7 +725,7 @@ export interface paths {
             cookie?: never;
         };
         /** What lies directly in a folder: its sub-folders, and a page of its documents. */
-        get: operations["getFoldersByFolderIdContents"];
+        get: operations["folders.contents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -745,7 +745,7 @@ export interface paths {
          * What happened, in its order, as far as the caller reaches it now.
          * @description Go on with `next_cursor`, which is there also if nothing matched: then every event that becomes visible is in exactly one answer. One request looks at a bounded part of the log, so that a page may be empty while `has_more` is true. With `wait` the request is held until an event matches or the time is over. A cursor from which on not everything is kept any more is answered 410, with the oldest one that can be gone on from. At most 10 streams and waits of a key, and 20 of a user, are open at a time in a process.
          */
-        get: operations["getEvents"];
+        get: operations["events.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -765,7 +765,7 @@ export interface paths {
          * What happens, as server-sent events.
          * @description The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and `after` it begins now. A frame that has only an `id` moves the cursor on. The last frame of a stream that ends by an error, such as a key that was revoked, is an `event: end` with the status and the body of the answer; a stream that ends without one is to be taken up again with its last `id`.
          */
-        get: operations["getEventsStream"];
+        get: operations["events.stream"];
         put?: never;
         post?: never;
         delete?: never;
@@ -782,7 +782,7 @@ export interface paths {
             cookie?: never;
         };
         /** The caller's own profile. */
-        get: operations["getMe"];
+        get: operations["me.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -799,10 +799,10 @@ export interface paths {
             cookie?: never;
         };
         /** List the caller's API keys, revoked ones too. */
-        get: operations["getMeApiKeys"];
+        get: operations["api_keys.list"];
         put?: never;
         /** Make an API key; its text is shown only in this answer. */
-        post: operations["postMeApiKeys"];
+        post: operations["api_keys.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -820,7 +820,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Revoke one of the caller's API keys; it is refused everywhere within 5 seconds. */
-        delete: operations["deleteMeApiKeysByApiKeyId"];
+        delete: operations["api_keys.revoke"];
         options?: never;
         head?: never;
         patch?: never;
@@ -839,7 +839,7 @@ export interface paths {
          * Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.
          * @description All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts. At most 20 times a day, then 429.
          */
-        post: operations["postMeApiKeysByApiKeyIdRoll"];
+        post: operations["api_keys.roll"];
         delete?: never;
         options?: never;
         head?: never;
@@ -859,7 +859,7 @@ export interface paths {
          * Report API keys that were found where they should not be; those that exist are revoked.
          * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text, and each key in it, counts as one request in the budget of its address.
          */
-        post: operations["postApiKeysRevokeLeaked"];
+        post: operations["api_keys.report_leaked"];
         delete?: never;
         options?: never;
         head?: never;
@@ -874,7 +874,7 @@ export interface paths {
             cookie?: never;
         };
         /** The caller's organization, with how long its API keys may live. */
-        get: operations["getOrganizationsByOrganizationId"];
+        get: operations["organizations.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -884,7 +884,7 @@ export interface paths {
          * Change how long an organization's API keys may live.
          * @description Holds for keys that users make from then on, and for new expiries of those that are rolled. Keys that exist keep their expiry; keys of the operator are not bound.
          */
-        patch: operations["patchOrganizationsByOrganizationId"];
+        patch: operations["organizations.update"];
         trace?: never;
     };
     "/v1/organizations/{organization_id}/api-keys": {
@@ -895,13 +895,13 @@ export interface paths {
             cookie?: never;
         };
         /** List the API keys of an organization, revoked ones too. */
-        get: operations["getOrganizationsByOrganizationIdApiKeys"];
+        get: operations["organizations.api_keys.list"];
         put?: never;
         /**
          * Make an API key for a member; its text is shown only in this answer.
          * @description Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the own list, with who made it.
          */
-        post: operations["postOrganizationsByOrganizationIdApiKeys"];
+        post: operations["organizations.api_keys.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -919,7 +919,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Revoke an API key of a member; it is refused everywhere within 5 seconds. */
-        delete: operations["deleteOrganizationsByOrganizationIdApiKeysByApiKeyId"];
+        delete: operations["organizations.api_keys.revoke"];
         options?: never;
         head?: never;
         patch?: never;
@@ -938,7 +938,7 @@ export interface paths {
          * Give an API key that an administrator made for a member a new text, shown only in this answer; the one of before is accepted for a while.
          * @description Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. Revoking a key revokes both texts.
          */
-        post: operations["postOrganizationsByOrganizationIdApiKeysByApiKeyIdRoll"];
+        post: operations["organizations.api_keys.roll"];
         delete?: never;
         options?: never;
         head?: never;
@@ -953,7 +953,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the members of an organization. */
-        get: operations["getOrganizationsByOrganizationIdMembers"];
+        get: operations["organizations.members.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -974,10 +974,10 @@ export interface paths {
          * Add a member, or change one.
          * @description The id is the caller's to choose. The first access token with the verified e-mail address binds its subject to the member. The address of somebody who never logged in, or was removed, and has a private space cannot be changed: 400.
          */
-        put: operations["putOrganizationsByOrganizationIdMembersByUserId"];
+        put: operations["organizations.members.put"];
         post?: never;
         /** Remove a member: keys are revoked, and shared spaces without another owner pass to the first admin. */
-        delete: operations["deleteOrganizationsByOrganizationIdMembersByUserId"];
+        delete: operations["organizations.members.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -994,7 +994,7 @@ export interface paths {
          * Read an organization's audit log.
          * @description With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of `at`. An export that breaks off ends with a cut connection.
          */
-        get: operations["getOrganizationsByOrganizationIdAuditLog"];
+        get: operations["organizations.audit_log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1014,7 +1014,7 @@ export interface paths {
          * Tokens, turns, documents and bytes by day, user, key and agent.
          * @description Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that still exist.
          */
-        get: operations["getOrganizationsByOrganizationIdUsage"];
+        get: operations["organizations.usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1031,13 +1031,13 @@ export interface paths {
             cookie?: never;
         };
         /** List the webhooks that the caller may manage, newest first. */
-        get: operations["getWebhooks"];
+        get: operations["webhooks.list"];
         put?: never;
         /**
          * Make a webhook; its secret is shown only in this answer.
          * @description For a space its owners make it, for the organization its admins. It gets the events that its maker may see, checked at each delivery; that of an organization gets none of private spaces.
          */
-        post: operations["postWebhooks"];
+        post: operations["webhooks.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1052,18 +1052,18 @@ export interface paths {
             cookie?: never;
         };
         /** One webhook. */
-        get: operations["getWebhooksByWebhookId"];
+        get: operations["webhooks.get"];
         put?: never;
         post?: never;
         /** Delete a webhook. Nothing is delivered to it from now on. */
-        delete: operations["deleteWebhooksByWebhookId"];
+        delete: operations["webhooks.delete"];
         options?: never;
         head?: never;
         /**
          * Change a webhook, pause it, or make it active again.
          * @description Events that come while it is paused are delivered when it is active again. Only its maker changes the URL.
          */
-        patch: operations["patchWebhooksByWebhookId"];
+        patch: operations["webhooks.update"];
         trace?: never;
     };
     "/v1/webhooks/{webhook_id}/secret/roll": {
@@ -1079,7 +1079,7 @@ export interface paths {
          * Give a webhook a new secret, shown only in this answer; the one of before signs too for a while.
          * @description Only its maker may. During the overlap each delivery has a signature of each secret.
          */
-        post: operations["postWebhooksByWebhookIdSecretRoll"];
+        post: operations["webhooks.roll_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1099,7 +1099,7 @@ export interface paths {
          * Send an event of the type `webhook.test` to this webhook alone, whatever its types are.
          * @description 400 if the webhook is not active. What becomes of it is among the deliveries.
          */
-        post: operations["postWebhooksByWebhookIdTest"];
+        post: operations["webhooks.test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1117,7 +1117,7 @@ export interface paths {
          * List the deliveries of a webhook, newest first.
          * @description They are kept as long as events are. None holds what was sent or answered.
          */
-        get: operations["getWebhooksByWebhookIdDeliveries"];
+        get: operations["webhooks.deliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
          * Deliver an event again, with the same `webhook-id`.
          * @description 400 if the webhook is not active, 410 if the event is not kept any more.
          */
-        post: operations["postWebhooksByWebhookIdDeliveriesByDeliveryIdRedeliver"];
+        post: operations["webhooks.redeliver"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1159,7 +1159,7 @@ export interface paths {
          * Deliver the events of a time again, also such as the webhook has never got.
          * @description Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); 410 if `from` is before the oldest event that is kept.
          */
-        post: operations["postWebhooksByWebhookIdReplay"];
+        post: operations["webhooks.replay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2497,6 +2497,36 @@ export interface components {
              */
             types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
         };
+        ErrorObject: {
+            /**
+             * @description What went wrong, for people; of several problems the first
+             * @example Document not found
+             */
+            message: string;
+            /**
+             * @description The kind of error, by the status: 401, 403, 429, 500 and above, and all others
+             * @example invalid_request_error
+             * @enum {string}
+             */
+            type: "invalid_request_error" | "authentication_error" | "permission_error" | "rate_limit_error" | "server_error";
+            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description The field of the request that is at fault, such as `messages[0].content`, if it is one
+             * @example null
+             */
+            param: string | null;
+            /**
+             * @description The page of the code
+             * @example https://holdfast.example.org/docs/errors/document_not_found
+             */
+            doc_url: string;
+        };
+        /**
+         * @description What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. Codes are only ever added
+         * @example document_not_found
+         * @enum {string}
+         */
+        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         Health: {
             /** @constant */
             status: "ok";
@@ -2657,14 +2687,7 @@ export interface components {
             citations?: components["schemas"]["Citation"][];
         };
         ChatStreamError: {
-            error: {
-                /** @example The model provider is not reachable. */
-                message: string;
-                /** @example server_error */
-                type: string;
-                /** @example provider_unavailable */
-                code: string;
-            };
+            error: components["schemas"]["ErrorObject"];
         };
         SpacePage: {
             /** @description Results of the current page */
@@ -3780,6 +3803,7 @@ export interface components {
         CursorExpired: {
             /** @example The events after this cursor are not kept any more. */
             detail: string;
+            error: components["schemas"]["ErrorObject"];
             /** @example cursor_expired */
             code: string;
             /**
@@ -3791,6 +3815,7 @@ export interface components {
         EventStreamEnd: {
             /** @example The events after this cursor are not kept any more. */
             detail: string;
+            error: components["schemas"]["ErrorObject"];
             /** @example cursor_expired */
             code?: string;
             /**
@@ -4378,29 +4403,48 @@ export interface components {
             created_at: string;
         };
         Error: {
-            /** @example Not Found */
+            /**
+             * @description The same as `error.message`
+             * @example Document not found
+             */
             detail: string;
+            error: components["schemas"]["ErrorObject"];
         };
         ValidationError: {
+            /** @description All that is wrong with the request */
             detail: {
                 /**
+                 * @description Where it is: `body`, `query`, `path` or `header`, then names and indexes
                  * @example [
                  *       "body",
                  *       "space_id"
                  *     ]
                  */
                 loc: (string | number)[];
-                /** @example Field required */
+                /**
+                 * @description What is wrong, for people
+                 * @example Field required
+                 */
                 msg: string;
-                /** @example missing */
+                /**
+                 * @description What is wrong, in pydantic's terms
+                 * @example missing
+                 */
                 type: string;
-                /** @example null */
+                /**
+                 * @description What was sent there, shortened; never a secret
+                 * @example null
+                 */
                 input?: unknown;
-                /** @example {} */
+                /**
+                 * @description The bounds or values that it breaks
+                 * @example {}
+                 */
                 ctx?: {
                     [key: string]: unknown;
                 };
             }[];
+            error: components["schemas"]["ErrorObject"];
         };
     };
     responses: never;
@@ -4433,7 +4477,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getHealth: {
+    "health.live": {
         parameters: {
             query?: never;
             header?: never;
@@ -4464,7 +4508,7 @@ export interface operations {
             };
         };
     };
-    getHealthReady: {
+    "health.ready": {
         parameters: {
             query?: never;
             header?: never;
@@ -4505,7 +4549,7 @@ export interface operations {
             };
         };
     };
-    getModels: {
+    "models.list": {
         parameters: {
             query?: never;
             header?: {
@@ -4586,7 +4630,7 @@ export interface operations {
             };
         };
     };
-    postChatCompletions: {
+    "chat.complete": {
         parameters: {
             query?: never;
             header?: {
@@ -4738,7 +4782,7 @@ export interface operations {
             };
         };
     };
-    postSpacesSearch: {
+    "spaces.search": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -4848,7 +4892,7 @@ export interface operations {
             };
         };
     };
-    postSpaces: {
+    "spaces.create": {
         parameters: {
             query?: never;
             header?: {
@@ -4953,7 +4997,7 @@ export interface operations {
             };
         };
     };
-    getSpacesBySpaceId: {
+    "spaces.get": {
         parameters: {
             query?: never;
             header?: {
@@ -5058,7 +5102,7 @@ export interface operations {
             };
         };
     };
-    deleteSpacesBySpaceId: {
+    "spaces.delete": {
         parameters: {
             query?: never;
             header?: {
@@ -5181,7 +5225,7 @@ export interface operations {
             };
         };
     };
-    patchSpacesBySpaceId: {
+    "spaces.update": {
         parameters: {
             query?: never;
             header?: {
@@ -5312,7 +5356,7 @@ export interface operations {
             };
         };
     };
-    getSpacesBySpaceIdMembers: {
+    "spaces.members.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -5420,7 +5464,7 @@ export interface operations {
             };
         };
     };
-    putSpacesBySpaceIdMembersByUserId: {
+    "spaces.members.put": {
         parameters: {
             query?: never;
             header?: {
@@ -5552,7 +5596,7 @@ export interface operations {
             };
         };
     };
-    deleteSpacesBySpaceIdMembersByUserId: {
+    "spaces.members.remove": {
         parameters: {
             query?: never;
             header?: {
@@ -5664,7 +5708,7 @@ export interface operations {
             };
         };
     };
-    postAgentsSearch: {
+    "agents.search": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -5774,7 +5818,7 @@ export interface operations {
             };
         };
     };
-    getAgentsByAgentId: {
+    "agents.get": {
         parameters: {
             query?: never;
             header?: {
@@ -5879,7 +5923,7 @@ export interface operations {
             };
         };
     };
-    deleteAgentsByAgentId: {
+    "agents.delete": {
         parameters: {
             query?: never;
             header?: {
@@ -5992,7 +6036,7 @@ export interface operations {
             };
         };
     };
-    patchAgentsByAgentId: {
+    "agents.update": {
         parameters: {
             query?: never;
             header?: {
@@ -6123,7 +6167,7 @@ export interface operations {
             };
         };
     };
-    postAgents: {
+    "agents.create": {
         parameters: {
             query?: never;
             header?: {
@@ -6238,7 +6282,7 @@ export interface operations {
             };
         };
     };
-    postDataUpload: {
+    "documents.upload": {
         parameters: {
             query?: never;
             header?: {
@@ -6366,7 +6410,7 @@ export interface operations {
             };
         };
     };
-    postDataSearch: {
+    "documents.search": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -6476,7 +6520,7 @@ export interface operations {
             };
         };
     };
-    getDataByDocumentId: {
+    "documents.get": {
         parameters: {
             query?: never;
             header?: {
@@ -6581,7 +6625,7 @@ export interface operations {
             };
         };
     };
-    deleteDataByDocumentId: {
+    "documents.delete": {
         parameters: {
             query?: never;
             header?: {
@@ -6694,7 +6738,7 @@ export interface operations {
             };
         };
     };
-    patchDataByDocumentId: {
+    "documents.update": {
         parameters: {
             query?: never;
             header?: {
@@ -6825,7 +6869,7 @@ export interface operations {
             };
         };
     };
-    getDataByDocumentIdText: {
+    "documents.text": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -6936,7 +6980,7 @@ export interface operations {
             };
         };
     };
-    getDataByDocumentIdChunks: {
+    "documents.chunks": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -7044,7 +7088,7 @@ export interface operations {
             };
         };
     };
-    getDataByDocumentIdVersions: {
+    "documents.versions": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -7152,7 +7196,7 @@ export interface operations {
             };
         };
     };
-    getDataByDocumentIdIntegrity: {
+    "documents.integrity": {
         parameters: {
             query?: never;
             header?: {
@@ -7255,7 +7299,7 @@ export interface operations {
             };
         };
     };
-    postDataByDocumentIdReprocess: {
+    "documents.reprocess": {
         parameters: {
             query?: never;
             header?: {
@@ -7377,7 +7421,7 @@ export interface operations {
             };
         };
     };
-    postDataByDocumentIdVersionsByVersionRestore: {
+    "documents.restore": {
         parameters: {
             query?: never;
             header?: {
@@ -7493,7 +7537,7 @@ export interface operations {
             };
         };
     };
-    getDataRunsByPipelineRunId: {
+    "runs.get": {
         parameters: {
             query?: never;
             header?: {
@@ -7596,7 +7640,7 @@ export interface operations {
             };
         };
     };
-    postDataRunsByPipelineRunIdCancel: {
+    "runs.cancel": {
         parameters: {
             query?: never;
             header?: {
@@ -7709,7 +7753,7 @@ export interface operations {
             };
         };
     };
-    postDataBatchReprocess: {
+    "batches.create": {
         parameters: {
             query?: never;
             header?: {
@@ -7816,7 +7860,7 @@ export interface operations {
             };
         };
     };
-    getDataBatchesByBatchId: {
+    "batches.get": {
         parameters: {
             query?: never;
             header?: {
@@ -7919,7 +7963,7 @@ export interface operations {
             };
         };
     };
-    getDataBatchesByBatchIdResults: {
+    "batches.results": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -8027,7 +8071,7 @@ export interface operations {
             };
         };
     };
-    postDataBatchesByBatchIdPause: {
+    "batches.pause": {
         parameters: {
             query?: never;
             header?: {
@@ -8140,7 +8184,7 @@ export interface operations {
             };
         };
     };
-    postDataBatchesByBatchIdResume: {
+    "batches.resume": {
         parameters: {
             query?: never;
             header?: {
@@ -8253,7 +8297,7 @@ export interface operations {
             };
         };
     };
-    postDataBatchesByBatchIdCancel: {
+    "batches.cancel": {
         parameters: {
             query?: never;
             header?: {
@@ -8366,7 +8410,7 @@ export interface operations {
             };
         };
     };
-    postDataHybridSearch: {
+    "search.hybrid": {
         parameters: {
             query?: never;
             header?: {
@@ -8473,7 +8517,7 @@ export interface operations {
             };
         };
     };
-    postSpacesBySpaceIdDataUpload: {
+    "files.upload": {
         parameters: {
             query?: never;
             header?: {
@@ -8603,7 +8647,7 @@ export interface operations {
             };
         };
     };
-    getSpacesBySpaceIdDataFiles: {
+    "files.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -8713,7 +8757,7 @@ export interface operations {
             };
         };
     };
-    deleteSpacesBySpaceIdDataFiles: {
+    "files.delete": {
         parameters: {
             query: {
                 /** @description Path in the space, or an object name of the file */
@@ -8839,7 +8883,7 @@ export interface operations {
             };
         };
     };
-    patchSpacesBySpaceIdDataRename: {
+    "files.rename": {
         parameters: {
             query?: never;
             header?: {
@@ -8954,7 +8998,7 @@ export interface operations {
             };
         };
     };
-    getSpacesBySpaceIdDataDownload: {
+    "files.download": {
         parameters: {
             query: {
                 /** @description Path in the space, or an object name of the file */
@@ -9115,7 +9159,7 @@ export interface operations {
             };
         };
     };
-    postSpacesBySpaceIdDataFolders: {
+    "files.create_folder": {
         parameters: {
             query?: never;
             header?: {
@@ -9232,7 +9276,7 @@ export interface operations {
             };
         };
     };
-    postFolders: {
+    "folders.create": {
         parameters: {
             query?: never;
             header?: {
@@ -9349,7 +9393,7 @@ export interface operations {
             };
         };
     };
-    getFoldersSpaceBySpaceId: {
+    "folders.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -9459,7 +9503,7 @@ export interface operations {
             };
         };
     };
-    getFoldersByFolderId: {
+    "folders.get": {
         parameters: {
             query?: never;
             header?: {
@@ -9564,7 +9608,7 @@ export interface operations {
             };
         };
     };
-    deleteFoldersByFolderId: {
+    "folders.delete": {
         parameters: {
             query?: never;
             header?: {
@@ -9677,7 +9721,7 @@ export interface operations {
             };
         };
     };
-    patchFoldersByFolderId: {
+    "folders.update": {
         parameters: {
             query?: never;
             header?: {
@@ -9808,7 +9852,7 @@ export interface operations {
             };
         };
     };
-    getFoldersByFolderIdContents: {
+    "folders.contents": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -9916,7 +9960,7 @@ export interface operations {
             };
         };
     };
-    getEvents: {
+    "events.list": {
         parameters: {
             query?: {
                 /** @description A cursor, or `now` for the end of the log */
@@ -10030,7 +10074,7 @@ export interface operations {
             };
         };
     };
-    getEventsStream: {
+    "events.stream": {
         parameters: {
             query?: {
                 /** @description A cursor, or `now` for the end of the log */
@@ -10142,7 +10186,7 @@ export interface operations {
             };
         };
     };
-    getMe: {
+    "me.get": {
         parameters: {
             query?: never;
             header?: {
@@ -10223,7 +10267,7 @@ export interface operations {
             };
         };
     };
-    getMeApiKeys: {
+    "api_keys.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -10323,7 +10367,7 @@ export interface operations {
             };
         };
     };
-    postMeApiKeys: {
+    "api_keys.create": {
         parameters: {
             query?: never;
             header?: {
@@ -10440,7 +10484,7 @@ export interface operations {
             };
         };
     };
-    deleteMeApiKeysByApiKeyId: {
+    "api_keys.revoke": {
         parameters: {
             query?: never;
             header?: {
@@ -10541,7 +10585,7 @@ export interface operations {
             };
         };
     };
-    postMeApiKeysByApiKeyIdRoll: {
+    "api_keys.roll": {
         parameters: {
             query?: never;
             header?: {
@@ -10660,7 +10704,7 @@ export interface operations {
             };
         };
     };
-    postApiKeysRevokeLeaked: {
+    "api_keys.report_leaked": {
         parameters: {
             query?: never;
             header?: never;
@@ -10737,7 +10781,7 @@ export interface operations {
             };
         };
     };
-    getOrganizationsByOrganizationId: {
+    "organizations.get": {
         parameters: {
             query?: never;
             header?: {
@@ -10840,7 +10884,7 @@ export interface operations {
             };
         };
     };
-    patchOrganizationsByOrganizationId: {
+    "organizations.update": {
         parameters: {
             query?: never;
             header?: {
@@ -10957,7 +11001,7 @@ export interface operations {
             };
         };
     };
-    getOrganizationsByOrganizationIdApiKeys: {
+    "organizations.api_keys.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -11070,7 +11114,7 @@ export interface operations {
             };
         };
     };
-    postOrganizationsByOrganizationIdApiKeys: {
+    "organizations.api_keys.create": {
         parameters: {
             query?: never;
             header?: {
@@ -11189,7 +11233,7 @@ export interface operations {
             };
         };
     };
-    deleteOrganizationsByOrganizationIdApiKeysByApiKeyId: {
+    "organizations.api_keys.revoke": {
         parameters: {
             query?: never;
             header?: {
@@ -11291,7 +11335,7 @@ export interface operations {
             };
         };
     };
-    postOrganizationsByOrganizationIdApiKeysByApiKeyIdRoll: {
+    "organizations.api_keys.roll": {
         parameters: {
             query?: never;
             header?: {
@@ -11411,7 +11455,7 @@ export interface operations {
             };
         };
     };
-    getOrganizationsByOrganizationIdMembers: {
+    "organizations.members.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -11519,7 +11563,7 @@ export interface operations {
             };
         };
     };
-    putOrganizationsByOrganizationIdMembersByUserId: {
+    "organizations.members.put": {
         parameters: {
             query?: never;
             header?: {
@@ -11651,7 +11695,7 @@ export interface operations {
             };
         };
     };
-    deleteOrganizationsByOrganizationIdMembersByUserId: {
+    "organizations.members.remove": {
         parameters: {
             query?: never;
             header?: {
@@ -11763,7 +11807,7 @@ export interface operations {
             };
         };
     };
-    getOrganizationsByOrganizationIdAuditLog: {
+    "organizations.audit_log": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -11878,7 +11922,7 @@ export interface operations {
             };
         };
     };
-    getOrganizationsByOrganizationIdUsage: {
+    "organizations.usage": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -11988,7 +12032,7 @@ export interface operations {
             };
         };
     };
-    getWebhooks: {
+    "webhooks.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -12087,7 +12131,7 @@ export interface operations {
             };
         };
     };
-    postWebhooks: {
+    "webhooks.create": {
         parameters: {
             query?: never;
             header?: {
@@ -12204,7 +12248,7 @@ export interface operations {
             };
         };
     };
-    getWebhooksByWebhookId: {
+    "webhooks.get": {
         parameters: {
             query?: never;
             header?: {
@@ -12309,7 +12353,7 @@ export interface operations {
             };
         };
     };
-    deleteWebhooksByWebhookId: {
+    "webhooks.delete": {
         parameters: {
             query?: never;
             header?: {
@@ -12422,7 +12466,7 @@ export interface operations {
             };
         };
     };
-    patchWebhooksByWebhookId: {
+    "webhooks.update": {
         parameters: {
             query?: never;
             header?: {
@@ -12553,7 +12597,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksByWebhookIdSecretRoll: {
+    "webhooks.roll_secret": {
         parameters: {
             query?: never;
             header?: {
@@ -12672,7 +12716,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksByWebhookIdTest: {
+    "webhooks.test": {
         parameters: {
             query?: never;
             header?: {
@@ -12785,7 +12829,7 @@ export interface operations {
             };
         };
     };
-    getWebhooksByWebhookIdDeliveries: {
+    "webhooks.deliveries": {
         parameters: {
             query?: {
                 status?: "pending" | "delivered" | "failed" | "skipped";
@@ -12895,7 +12939,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksByWebhookIdDeliveriesByDeliveryIdRedeliver: {
+    "webhooks.redeliver": {
         parameters: {
             query?: never;
             header?: {
@@ -13019,7 +13063,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksByWebhookIdReplay: {
+    "webhooks.replay": {
         parameters: {
             query?: never;
             header?: {

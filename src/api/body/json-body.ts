@@ -61,7 +61,7 @@ export async function readJsonBody(
   const isJson = ctx.is("json", "+json") !== false;
   // Checked first, so that a refused body costs neither a hash nor a string.
   const fault = isJson ? limitPassed(bytes, limits) : null;
-  if (fault !== null) throw new DomainError("bad_request", fault);
+  if (fault !== null) throw new DomainError("malformed_body", fault);
   const hash = createHash("sha256").update(bytes).digest();
   const text = decode(bytes);
   return { parsed: isJson ? parseJson(text, isAnyText) : { value: text }, hash };
@@ -76,7 +76,7 @@ async function readBody(ctx: Context, maxBytes: number, timeoutMs: number): Prom
   const timer = setTimeout(() => {
     // The rest of the body is not read, so the connection must end with the answer.
     ctx.set("Connection", "close");
-    reject(new DomainError("bad_request", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
+    reject(new DomainError("malformed_body", `JSON body did not arrive within ${timeoutMs / 1_000} seconds`));
   }, timeoutMs);
   try {
     await Promise.race([readerOf(maxBytes)(ctx, async () => {}), late]);
@@ -99,13 +99,13 @@ function decode(bytes: Buffer): string {
 }
 
 function unreadable(cause: unknown): DomainError {
-  return new DomainError("bad_request", "There was an error parsing the body", { cause });
+  return new DomainError("malformed_body", "There was an error parsing the body", { cause });
 }
 
 function asBadRequest(error: unknown, maxBytes: number): DomainError {
   const type = error instanceof Error && "type" in error ? error.type : undefined;
   if (type === "entity.too.large")
-    return new DomainError("bad_request", `JSON body exceeds maximum allowed of ${maxBytes} bytes`);
+    return new DomainError("body_too_large", `JSON body exceeds maximum allowed of ${maxBytes} bytes`);
   return unreadable(error);
 }
 

@@ -164,7 +164,7 @@ function acceptPart<T>(form: Form<T>, part: Readable, header: PartHeader): void 
   form.parts += 1;
   if (form.parts > maxFields)
     return form.fail(
-      new DomainError("bad_request", `Too many fields. Maximum number of fields is ${maxFields}.`),
+      new DomainError("malformed_body", `Too many fields. Maximum number of fields is ${maxFields}.`),
     );
   const { name, filename, contentType } = readPartHeader(header);
   if (form.abort.signal.aborted || name === undefined) {
@@ -186,7 +186,7 @@ function takeField<T>(form: Form<T>, part: Readable, name: string): void {
   part.on("data", (piece: Buffer) => {
     bytes += piece.byteLength;
     if (bytes > maxFieldBytes)
-      form.fail(new DomainError("bad_request", `Field exceeded maximum size of ${maxFieldBytes} bytes.`));
+      form.fail(new DomainError("body_too_large", `Field exceeded maximum size of ${maxFieldBytes} bytes.`));
     else pieces.push(piece);
   });
   part.on("end", () => {
@@ -227,7 +227,7 @@ function boundaryOf(contentType = ""): string | undefined {
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(contentType)) return undefined;
   const boundary = parseParameters(contentType).get("boundary") ?? "";
   if (boundary === "" || boundary.length > MAX_BOUNDARY_CHARACTERS)
-    throw new DomainError("bad_request", "Missing boundary in multipart.");
+    throw new DomainError("malformed_body", "Missing boundary in multipart.");
   return boundary;
 }
 
@@ -246,9 +246,9 @@ function maxFormBytes({
 }
 
 function tooLarge(bytes: number): DomainError {
-  return new DomainError("bad_request", `File size ${bytes} bytes exceeds maximum allowed`);
+  return new DomainError("body_too_large", `File size ${bytes} bytes exceeds maximum allowed`);
 }
 
 function malformed(): DomainError {
-  return new DomainError("bad_request", "There was an error parsing the body");
+  return new DomainError("malformed_body", "There was an error parsing the body");
 }

@@ -82,6 +82,8 @@ export async function followPage(
 
 interface StreamWanted extends Follow {
   readonly log: Pick<Log, "error">;
+  /** Where the page of each error code is. Default: on the same server. */
+  readonly guide?: string;
   readonly requestId: string;
 }
 
@@ -101,7 +103,7 @@ export async function followStream(
         await sleep(OUTAGE_PAUSE_MS);
         continue;
       }
-      await sendEnd(stream, error);
+      await sendEnd(stream, error, wanted.guide);
       if (!(error instanceof DomainError))
         wanted.log.error({ request_id: wanted.requestId, err: error }, "a stream of events failed");
       break;
@@ -149,7 +151,7 @@ async function step(
 }
 
 /** The last event of a stream that ends by an error has the status and the body of its answer. */
-async function sendEnd(stream: EventStream, error: unknown): Promise<void> {
-  const { status, body } = answerError(error);
+async function sendEnd(stream: EventStream, error: unknown, guide: string | undefined): Promise<void> {
+  const { status, body } = answerError(error, guide);
   await stream.send(JSON.stringify({ status, ...body }), undefined, "end");
 }

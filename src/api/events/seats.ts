@@ -67,7 +67,7 @@ function boundsOf({ apiKeyId, user }: Principal, perProcess: number): Bound[] {
 
 function refusal({ owner, quota }: Bound): DomainError {
   rateLimited.inc({ budget: "event_streams" });
-  return new DomainError("rate_limited", `Too many open streams and waits for events: at most ${quota}`, {
+  return new DomainError("too_many_open", `Too many open streams and waits for events: at most ${quota}`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     budget: { name: `${owner}-event-streams`, quota },
   });

@@ -9,11 +9,7 @@ const MAX_URL_CHARACTERS = 8_192;
 
 /** Makes every path work with and without a slash at its end. */
 export const trailingSlash: Middleware = async (ctx, next) => {
-  if (ctx.url.length > MAX_URL_CHARACTERS) {
-    ctx.status = 414;
-    ctx.body = { detail: "URI Too Long" };
-    return;
-  }
+  if (ctx.url.length > MAX_URL_CHARACTERS) throw new DomainError("uri_too_long", "URI Too Long");
   if (ctx.path.length > 1 && ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
   await next();
 };
@@ -25,7 +21,7 @@ export function knownPaths(router: Router): Middleware {
   return async (ctx, next) => {
     const layers = router.match(ctx.path, ctx.method).path;
     const meant = layers[0];
-    if (meant === undefined) throw new DomainError("not_found", "Not Found");
+    if (meant === undefined) throw new DomainError("route_not_found", "Not Found");
     const methods = layers.filter((layer) => layer.path === meant.path).flatMap((layer) => layer.methods);
     if (!methods.includes(ctx.method)) {
       ctx.set("Allow", [...new Set(methods)].toSorted().join(", "));

@@ -9,18 +9,23 @@ import { answerError } from "../errors.ts";
 const DRAIN_MS = 2_000;
 const SHORT_BODY_BYTES = 65_536;
 
-export function errorAnswers(log: Log): Middleware {
+/** @param guide where the page of each error code is */
+export function errorAnswers(log: Log, guide: string): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answer(ctx, error, log);
+      await answer(ctx, error, { log, guide });
     }
   };
 }
 
-async function answer(ctx: Context, error: unknown, log: Log): Promise<void> {
-  const { status, body, headers, isUnexpected } = answerError(error);
+async function answer(
+  ctx: Context,
+  error: unknown,
+  { log, guide }: { readonly log: Log; readonly guide: string },
+): Promise<void> {
+  const { status, body, headers, isUnexpected } = answerError(error, guide);
   const fields = { request_id: ctx.state["requestId"] as string, status };
   if (isUnexpected && !isGone(ctx)) log.error({ ...fields, err: error }, "a request failed unexpectedly");
   else if (status >= 500) log.warn({ ...fields, err: error }, "a request could not be served");

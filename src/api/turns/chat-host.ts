@@ -126,7 +126,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     pingMs: deps.pingMs ?? PING_MS,
     async begin(request, sink, signal) {
       if (isStopping)
-        throw new DomainError("overloaded", "This process is shutting down.", { retryAfterSeconds: 1 });
+        throw new DomainError("shutting_down", "This process is shutting down.", { retryAfterSeconds: 1 });
       if (health.downForMs() > 0) throw workflowsUnavailable();
       await checkBudgets(request.principal);
       await openTurns.room(signal);

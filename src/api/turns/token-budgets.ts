@@ -63,7 +63,7 @@ export function createTokenBudgets(
     const { userId } = owner;
     await tell(organization, { ...budget.of, organizationId: organization.id, userId, month, quota });
     throw new DomainError(
-      "rate_limited",
+      "token_budget_exceeded",
       `The monthly budget of ${quota} tokens of this ${whose} is used up.`,
       {
         retryAfterSeconds: secondsLeft(now),

@@ -7,7 +7,7 @@ import {
   reachesFolders,
 } from "../../db/agents/records.ts";
 import type { Sql } from "../../db/pool.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { etagOf } from "../etag.ts";
 
@@ -44,5 +44,5 @@ export async function requireFolders(
   ids: readonly string[] | null | undefined,
 ): Promise<void> {
   if (ids === null || ids === undefined) return;
-  if (!(await reachesFolders(sql, principal, ids))) throw new DomainError("not_found", "Folder not found");
+  if (!(await reachesFolders(sql, principal, ids))) throw notFound("folder");
 }

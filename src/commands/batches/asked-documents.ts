@@ -1,6 +1,7 @@
 /** The documents that a batch was asked for by their ids, and what is answered about each. */
 import type { z } from "zod";
 import { RULES } from "../../auth/policy.ts";
+import { missingMessage } from "../../domain/not-found.ts";
 import { Uuid } from "../../schema/fields.ts";
 import type { BatchResult } from "../../schema/documents/run.ts";
 
@@ -17,7 +18,7 @@ export type DocumentResult = z.input<typeof BatchResult>;
 
 const REFUSALS = {
   invalid_id: { code: "invalid_id", message: "This is no document id." },
-  not_found: { code: "not_found", message: RULES["documents:reprocess"].missing },
+  not_found: { code: "not_found", message: missingMessage("document") },
   forbidden: { code: "forbidden", message: RULES["documents:reprocess"].denial },
 } as const;
 

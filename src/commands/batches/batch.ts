@@ -2,10 +2,8 @@
 import { authorize } from "../../auth/policy.ts";
 import { type BatchRow, findBatch } from "../../db/runs/batches.ts";
 import type { Sql } from "../../db/pool.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-
-const MISSING = "Batch not found";
 
 /**
  * Reads a batch that the caller started, if the caller still reaches all of its spaces but deleted ones.
@@ -18,7 +16,7 @@ export async function readBatch(
   id: string,
 ): Promise<BatchRow> {
   const batch = await findBatch(sql, principal.user.id, id);
-  if (batch === undefined) throw new DomainError("not_found", MISSING);
-  for (const spaceId of batch.space_ids) authorize(principal, action, { space_id: spaceId }, MISSING);
+  if (batch === undefined) throw notFound("batch");
+  for (const spaceId of batch.space_ids) authorize(principal, action, { space_id: spaceId }, "batch");
   return batch;
 }

@@ -34,7 +34,7 @@ export async function changeBatchStatus(
     await readBatch(sql, principal, "documents:reprocess", id);
     if (!(await steerBatch(sql, id, from, to)))
       throw new DomainError(
-        "bad_request",
+        "already_ended",
         `The batch has ended or was cancelled, so it cannot be ${PARTICIPLE[to]}.`,
       );
     await andThen?.(sql);

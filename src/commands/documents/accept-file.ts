@@ -8,6 +8,7 @@ import { lockOccupant, lockPath } from "../../db/files/by-path.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
 import { dataObjectName, nameOf } from "../../domain/paths.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
@@ -46,7 +47,7 @@ export async function acceptFile(
     await lockPath(sql, spaceId, path);
     const { id, rawFileId, version, removed } = await writeFile(sql, principal, file);
     const document = await findDocument(sql, principal, id);
-    if (document === undefined) throw new DomainError("not_found", "Space not found");
+    if (document === undefined) throw notFound("space");
     await requireWithinQuotas(sql, organization.id, deps.config.limits);
     const { fileType, size } = file.stored;
     const uploaded = uploadedEvent({ rawFileId, folderId: document.folder_id, version, fileType, size });
@@ -79,7 +80,7 @@ async function writeFile(
   const { organization, user } = principal;
   const occupant = await lockOccupant(sql, spaceId, path);
   if (occupant?.isFolder === true)
-    throw new DomainError("bad_request", "A folder exists at the path already.");
+    throw new DomainError("already_exists", "A folder exists at the path already.");
   if (occupant !== undefined && occupant.document_id !== null) {
     const version = await replaceFile(sql, {
       ...contentOf(stored),

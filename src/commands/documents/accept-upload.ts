@@ -5,7 +5,7 @@ import { lockLiveFolder } from "../../db/documents/folders.ts";
 import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
 import { inTenant } from "../../db/pool.ts";
 import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -52,7 +52,7 @@ export async function acceptUpload(
       events: [uploadedEvent({ ...accepting, version: 1 })],
     });
     const accepted = await findDocument(sql, principal, documentId);
-    if (accepted === undefined) throw new DomainError("not_found", "Space not found");
+    if (accepted === undefined) throw notFound("space");
     await requireWithinQuotas(sql, organization.id, deps.config.limits);
     const fresh = { ...accepted, processing_state: { parsed: false, chunked: false, embedded: false } };
     await caller.keepAnswer?.(sql, fresh);

@@ -8,8 +8,6 @@ import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
 
-const MISSING = "Run not found";
-
 /**
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended
  * @see test/commands/documents/documents.database.test.ts
@@ -18,9 +16,9 @@ export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, i
   const { principal } = caller;
   const cancelled = await inTenantContended(deps.db, principal.organization, async (sql) => {
     const run = await findRun(sql, principal, id);
-    authorize(principal, "documents:reprocess", run, MISSING);
+    authorize(principal, "documents:reprocess", run, "run");
     if (!(await writeCancellation(sql, id)))
-      throw new DomainError("bad_request", "The run has ended already, so it cannot be cancelled.");
+      throw new DomainError("already_ended", "The run has ended already, so it cannot be cancelled.");
     await recordChange(sql, caller, "documents:reprocess", {
       type: "pipeline_run",
       id,
@@ -28,6 +26,6 @@ export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, i
     });
     return findRun(sql, principal, id);
   });
-  authorize(principal, "documents:reprocess", cancelled, MISSING);
+  authorize(principal, "documents:reprocess", cancelled, "run");
   return cancelled;
 }

@@ -31,7 +31,7 @@ export async function deleteFile(
   { spaceId, path, ifMatch }: FileDeletion,
 ): Promise<void> {
   const { principal } = caller;
-  authorize(principal, "files:delete", { space_id: spaceId }, "Space not found");
+  authorize(principal, "files:delete", { space_id: spaceId }, "space");
   await inTenant(deps.db, principal.organization, async (sql) => {
     const file = await lockFile(sql, readAddress(spaceId, path));
     requireUnchanged(ifMatch, fileEtag(file));
@@ -67,7 +67,7 @@ async function remove(sql: Sql, { principal }: Caller, file: RawFileRow): Promis
   const isPathFolder = file.object_key === null;
   if (isPathFolder) {
     const isDeleted = await deleteEmptyPathFolder(sql, file.id);
-    if (!isDeleted) throw new DomainError("bad_request", "The folder is not empty.");
+    if (!isDeleted) throw new DomainError("folder_not_empty", "The folder is not empty.");
     return;
   }
   const isMarked = await markRawFileDeleted(sql, { organization, userId: user.id, targetId: file.id });

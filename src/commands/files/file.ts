@@ -1,6 +1,7 @@
 /** What the commands of raw files share: what is said of one that is not there, and its entity tag. */
 import type { RawFileRow } from "../../db/files/by-path.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import { etagOf } from "../etag.ts";
 
 /** Changes only with the file's content, so that a rename keeps caches. */
@@ -9,5 +10,5 @@ export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
 }
 
 export function fileNotFound(): DomainError {
-  return new DomainError("not_found", "File not found");
+  return notFound("file");
 }

@@ -30,7 +30,7 @@ export async function renameFile(
   { spaceId, oldPath, newPath }: FileRename,
 ): Promise<void> {
   const { principal } = caller;
-  authorize(principal, "files:rename", { space_id: spaceId }, "Space not found");
+  authorize(principal, "files:rename", { space_id: spaceId }, "space");
   await inTenant(deps.db, principal.organization, async (sql) => {
     await lockAllPaths(sql, spaceId);
     const { id, events } = await move(sql, { spaceId, oldPath, newPath });
@@ -64,7 +64,7 @@ async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promis
 
 async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<Move> {
   if (newPrefix !== oldPrefix && newPrefix.startsWith(oldPrefix))
-    throw new DomainError("bad_request", "A folder cannot be moved below itself.");
+    throw new DomainError("folder_cycle", "A folder cannot be moved below itself.");
   const moved = await movePrefix(sql, spaceId, oldPrefix, newPrefix);
   if (moved === 0) throw fileNotFound();
   return { id: null, events: [{ type: "file.renamed", data: { count: moved } }] };

@@ -43,5 +43,5 @@ export async function requireParent(
   const parent = await findFolder(sql, principal.reach, id);
   authorizeFolder(principal, "folders:read", parent);
   if (parent.home_space_id !== spaceId)
-    throw new DomainError("bad_request", "The folder belongs to another space.");
+    throw new DomainError("wrong_space", "The folder belongs to another space.");
 }

@@ -46,7 +46,7 @@ export async function requireRoomForKey(sql: Sql, userId: string, max: number): 
   await lockKeysOfUser(sql, userId);
   if ((await countLiveKeys(sql, userId)) >= max) {
     throw new DomainError(
-      "bad_request",
+      "limit_reached",
       `A user may have at most ${max} API keys that are neither revoked nor expired`,
     );
   }

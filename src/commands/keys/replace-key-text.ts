@@ -4,6 +4,7 @@ import { type ApiKeyRow, findApiKey, lockApiKey } from "../../db/keys/api-keys.t
 import { MAX_ROLLS_A_DAY, replaceKeyText as writeKeyText, secondsUntilRoll } from "../../db/keys/rolls.ts";
 import type { OrganizationKey, Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { IssuedKey } from "./write-key.ts";
 
 interface Replacement {
@@ -35,7 +36,10 @@ export async function replaceKeyText(
   requireRollable(before, replacement);
   const expiresAt = replacement.expiresAt ?? before.expires_at;
   if (expiresAt !== null && expiresAt.getTime() <= Date.now())
-    throw new DomainError("bad_request", "The API key has expired: it can be rolled with a new expires_at.");
+    throw new DomainError(
+      "key_not_rollable",
+      "The API key has expired: it can be rolled with a new expires_at.",
+    );
   const wait = await secondsUntilRoll(sql, id);
   if (wait > 0)
     throw new DomainError(
@@ -58,14 +62,14 @@ function requireRollable(
   { userId, isAdmin }: Replacement,
 ): asserts key is ApiKeyRow {
   const isOwn = key?.user_id === userId;
-  if (key === undefined || !(isOwn || isAdmin)) throw new DomainError("not_found", "API key not found");
+  if (key === undefined || !(isOwn || isAdmin)) throw notFound("api_key");
   if (!isOwn && !isIssuedByAnother(key))
     throw new DomainError(
       "permission_denied",
       "Permission denied: only its owner rolls a key that an administrator did not make",
     );
   if (key.revoked_at !== null)
-    throw new DomainError("bad_request", "The API key is revoked, so it cannot be rolled.");
+    throw new DomainError("key_not_rollable", "The API key is revoked, so it cannot be rolled.");
 }
 
 /** Such a key reaches only shared spaces, so its text may be given to an administrator. */

@@ -1,7 +1,7 @@
 /** Revokes an API key with all its texts. This process refuses it at once, others within 5 seconds. */
 import { findKeyOwner, revokeApiKey } from "../../db/keys/api-keys.ts";
 import { inTenant } from "../../db/pool.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -27,8 +27,7 @@ export async function revokeKey(
   authorizeKeyChange(caller.principal, asAdminOf);
   const ownerId = await inTenant(deps.db, organization, async (sql) => {
     const owner = asAdminOf === null ? user.id : await findKeyOwner(sql, asAdminOf, id);
-    if (owner === undefined || !(await revokeApiKey(sql, id, owner)))
-      throw new DomainError("not_found", "API key not found");
+    if (owner === undefined || !(await revokeApiKey(sql, id, owner))) throw notFound("api_key");
     await recordChange(sql, caller, "api_keys:revoke", { type: "api_key", id });
     return owner;
   });

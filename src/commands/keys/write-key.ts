@@ -3,7 +3,7 @@ import { createKeyText, hashKey, keyPrefix } from "../../auth/api-keys.ts";
 import { type ApiKeyRow, insertApiKey } from "../../db/keys/api-keys.ts";
 import type { OrganizationKey, Sql } from "../../db/pool.ts";
 import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
 import { CAPABILITIES, type Capability } from "../../domain/tenancy/principal.ts";
 
@@ -42,7 +42,7 @@ export async function writeKey(
   const reached = await listSpacesOfUser(sql, userId);
   const allowed = reached.filter((space) => !(space.is_private && isForAnother));
   const allowedIds = new Set(allowed.map((space) => space.id));
-  if (spaces?.some((id) => !allowedIds.has(id))) throw new DomainError("not_found", "Space not found");
+  if (spaces?.some((id) => !allowedIds.has(id))) throw notFound("space");
   const text = createKeyText();
   const row = await insertApiKey(sql, organization, {
     id: newId(),

@@ -28,7 +28,7 @@ export async function deleteSpace(
   const memberIds = await inTenant(deps.db, organization, async (sql) => {
     const space = await lockManagedSpace(sql, caller.principal, id);
     requireUnchanged(ifMatch, spaceEtag(space));
-    if (space.is_private) throw new DomainError("bad_request", "A private space cannot be deleted.");
+    if (space.is_private) throw new DomainError("private_space", "A private space cannot be deleted.");
     await markSpaceDeleted(sql, { organization, userId: user.id, targetId: space.id });
     await recordChange(sql, caller, "spaces:delete", { type: "space", id: space.id, spaceId: space.id });
     return listSpaceMemberIds(sql, space.id);

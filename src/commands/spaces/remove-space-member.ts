@@ -1,7 +1,7 @@
 /** Takes a user's role in a shared space away. */
 import { inTenant } from "../../db/pool.ts";
 import { findSpaceMember, removeSpaceMember as deleteRole } from "../../db/tenancy/space-members.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -25,8 +25,7 @@ export async function removeSpaceMember(
   await inTenant(deps.db, caller.principal.organization, async (sql) => {
     const space = await lockManagedSpace(sql, caller.principal, spaceId);
     requireShared(space);
-    if ((await findSpaceMember(sql, space.id, userId)) === undefined)
-      throw new DomainError("not_found", "User not found");
+    if ((await findSpaceMember(sql, space.id, userId)) === undefined) throw notFound("user");
     await deleteRole(sql, space.id, userId);
     await recordChange(sql, caller, "space_members:delete", { type: "user", id: userId, spaceId: space.id });
   });

@@ -3,7 +3,7 @@ import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { lockSpace } from "../../db/tenancy/spaces.ts";
 import { insertWebhook } from "../../db/webhooks/records.ts";
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
 import { newId } from "../../domain/ids.ts";
 import { createWebhookSecret, sealWebhookSecret } from "../../storage/keys/webhook-secret.ts";
@@ -36,7 +36,7 @@ export async function createWebhook(
   const { organization, user } = principal;
   authorizeLogin(principal);
   if (spaceId === null) authorize(principal, "webhooks:administer", { organization_id: organization.id });
-  else authorize(principal, "webhooks:manage", { space_id: spaceId }, "Space not found");
+  else authorize(principal, "webhooks:manage", { space_id: spaceId }, "space");
   const target = checkedTarget(url, deps.config.webhooks.allowHosts);
   const id = newId();
   const text = createWebhookSecret();
@@ -69,6 +69,5 @@ export async function createWebhook(
 
 /** A space that is being deleted takes no webhook any more: its deletion has ended those that there were. */
 async function requireSpace(sql: Sql, organizationId: string, spaceId: string): Promise<void> {
-  if ((await lockSpace(sql, organizationId, spaceId)) === undefined)
-    throw new DomainError("not_found", "Space not found");
+  if ((await lockSpace(sql, organizationId, spaceId)) === undefined) throw notFound("space");
 }

@@ -8,6 +8,7 @@ import {
 } from "../../db/webhooks/deliveries.ts";
 import { makeDue } from "../../db/webhooks/records.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -33,8 +34,7 @@ export async function redeliverEvent(
   const { organization } = caller.principal;
   const delivery = await inTenant(deps.db, organization, async (sql) => {
     const webhook = await lockManagedWebhook(sql, caller.principal, webhookId);
-    if ((await findDelivery(sql, webhook.id, deliveryId)) === undefined)
-      throw new DomainError("not_found", "Delivery not found");
+    if ((await findDelivery(sql, webhook.id, deliveryId)) === undefined) throw notFound("delivery");
     requireActive(webhook);
     if (!(await isEventKept(sql, organization.id, deliveryId)))
       throw new DomainError("cursor_expired", "The event of this delivery is not kept any more.");

@@ -61,7 +61,10 @@ export async function replayEvents(
 /** The webhook is locked, so that no other request takes the last place. */
 async function requireRoomForReplay(sql: Sql, webhookId: string): Promise<void> {
   if ((await countOpenReplays(sql, webhookId)) >= MAX_OPEN)
-    throw new DomainError("bad_request", `A webhook may have at most ${MAX_OPEN} replays that are under way`);
+    throw new DomainError(
+      "limit_reached",
+      `A webhook may have at most ${MAX_OPEN} replays that are under way`,
+    );
 }
 
 async function requireKept(sql: Sql, organizationId: string, from: Date): Promise<void> {

@@ -102,7 +102,7 @@ function eventsOf(before: WebhookRow, after: WebhookValues): ToldEvent[] {
 async function requireMakersReach(sql: Sql, webhook: WebhookRow): Promise<void> {
   if (!(await makerStillReaches(sql, webhook)))
     throw new DomainError(
-      "bad_request",
+      "webhook_not_active",
       "The maker of the webhook has lost the role that it needs, so it cannot be made active.",
     );
 }

@@ -62,16 +62,19 @@ export function requireMaker(principal: Principal, webhook: WebhookRow): void {
 /** @throws DomainError `bad_request` for a webhook to which nothing is delivered now. */
 export function requireActive(webhook: WebhookRow): void {
   if (webhook.status !== "active")
-    throw new DomainError("bad_request", "The webhook is not active: make it active first.");
+    throw new DomainError("webhook_not_active", "The webhook is not active: make it active first.");
 }
 
 /** @throws DomainError `bad_request` if the organization or the user has as many as are allowed. */
 export async function requireRoomForWebhook(sql: Sql, { organization, user }: Principal): Promise<void> {
   const { total, own } = await countWebhooks(sql, organization.id, user.id);
   if (total >= MAX_OF_ORGANIZATION)
-    throw new DomainError("bad_request", `An organization may have at most ${MAX_OF_ORGANIZATION} webhooks`);
+    throw new DomainError(
+      "limit_reached",
+      `An organization may have at most ${MAX_OF_ORGANIZATION} webhooks`,
+    );
   if (own >= MAX_OF_USER)
-    throw new DomainError("bad_request", `A user may have at most ${MAX_OF_USER} webhooks`);
+    throw new DomainError("limit_reached", `A user may have at most ${MAX_OF_USER} webhooks`);
 }
 
 /** What an audit row and an event say of the webhook. */

@@ -1,5 +1,5 @@
 /** All SQL that reads and changes folders, but not their deletion. */
-import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
 import { parameters } from "../filter-sql.ts";
@@ -69,7 +69,7 @@ export async function lockLiveFolder(sql: Sql, id: string): Promise<void> {
      for share`,
     [id],
   );
-  if (rowCount === 0) throw new DomainError("not_found", "Folder not found");
+  if (rowCount === 0) throw notFound("folder");
 }
 
 interface NewFolder {

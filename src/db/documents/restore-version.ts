@@ -3,6 +3,7 @@
  * embed and publish them.
  */
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import { endActiveRuns } from "../runs/requests.ts";
 import type { Sql } from "../pool.ts";
 import { WARNINGS_OF_TEXT } from "../runs/refused-chunks.ts";
@@ -72,10 +73,14 @@ async function findSource(sql: Sql, { documentId, version }: Restore): Promise<S
     [documentId, version],
   );
   const source = rows[0];
-  if (source === undefined) throw new DomainError("not_found", "Version not found");
-  if (source.is_published) throw new DomainError("bad_request", `Version ${version} is the published one.`);
+  if (source === undefined) throw notFound("version");
+  if (source.is_published)
+    throw new DomainError("version_not_restorable", `Version ${version} is the published one.`);
   if (source.status !== "completed")
-    throw new DomainError("bad_request", `Version ${version} was never published, so it cannot be restored.`);
+    throw new DomainError(
+      "version_not_restorable",
+      `Version ${version} was never published, so it cannot be restored.`,
+    );
   const chunks = await sql.query(
     `select
      from chunks
@@ -89,7 +94,7 @@ async function findSource(sql: Sql, { documentId, version }: Restore): Promise<S
 
 function textIsGone(version: number): DomainError {
   return new DomainError(
-    "bad_request",
+    "version_not_restorable",
     `The text of version ${version} is not kept any more; only the version before the published one is.`,
   );
 }

@@ -25,7 +25,7 @@ export async function moveFile(sql: Sql, file: RawFileRow, newPath: string): Pro
        and deleted_at is null`,
     [file.space_id, newPath],
   );
-  if (occupied.rowCount !== 0) throw new DomainError("bad_request", OCCUPIED);
+  if (occupied.rowCount !== 0) throw new DomainError("already_exists", OCCUPIED);
   const moved = await sql.query(
     `update raw_files
      set path = $2,
@@ -114,7 +114,7 @@ export async function movePrefix(
      limit 1`,
     values,
   );
-  if (occupied.rowCount !== 0) throw new DomainError("bad_request", OCCUPIED);
+  if (occupied.rowCount !== 0) throw new DomainError("already_exists", OCCUPIED);
   await sql.query(
     `update raw_files moving
      set path = rtrim($3::text || substr(moving.path, length($2::text) + 2), '/'),

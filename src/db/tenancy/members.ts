@@ -1,5 +1,6 @@
 /** Reads and changes the members of an organization: its users who were not removed. */
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
@@ -73,7 +74,7 @@ export async function lockMembers(sql: Sql, organizationId: string): Promise<voi
 /** Needs {@link lockMembers}. @throws DomainError `bad_request` if nobody but `userId` is an admin. */
 export async function requireAnotherAdmin(sql: Sql, organizationId: string, userId: string): Promise<void> {
   if ((await firstAdmin(sql, organizationId, userId)) === undefined)
-    throw new DomainError("bad_request", "An organization keeps at least one admin.");
+    throw new DomainError("last_admin", "An organization keeps at least one admin.");
 }
 
 interface MemberFields {
@@ -133,7 +134,7 @@ export async function putMember(
       values,
     ),
   );
-  if (inserted.rowCount === 0) throw new DomainError("not_found", "User not found");
+  if (inserted.rowCount === 0) throw notFound("user");
   return true;
 }
 

@@ -103,7 +103,7 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
      limit 1`,
     [spaceId],
   );
-  if (rowCount === 0) throw new DomainError("bad_request", "A space has at least one owner.");
+  if (rowCount === 0) throw new DomainError("last_owner", "A space has at least one owner.");
   await settleOwners(sql, [spaceId]);
 }
 

@@ -55,5 +55,8 @@ export async function requireWithinQuotas(
 }
 
 function exceeded(quota: string): DomainError {
-  return new DomainError("bad_request", `The upload would exceed the organization's quota of ${quota}`);
+  return new DomainError(
+    "storage_quota_exceeded",
+    `The upload would exceed the organization's quota of ${quota}`,
+  );
 }

@@ -24,6 +24,7 @@ export const THING_ROUTES = [
     ...open,
     method: "GET",
     path: "/things/:thing_id",
+    operation: "things.a",
     params: z.object({ thing_id: Uuid }),
     response: z.object({ id: Uuid }),
     handle: async ({ params }) => ({ id: params.thing_id }),
@@ -32,6 +33,7 @@ export const THING_ROUTES = [
     ...open,
     method: "DELETE",
     path: "/things/:thing_id",
+    operation: "things.b",
     status: 204,
     params: z.object({ thing_id: Uuid }),
     handle: async () => {},
@@ -40,6 +42,7 @@ export const THING_ROUTES = [
     ...open,
     method: "POST",
     path: "/things/search",
+    operation: "things.c",
     query: pageQuery(),
     body: Thing,
     response: z.object({ name: z.string(), page: z.int() }),
@@ -49,6 +52,7 @@ export const THING_ROUTES = [
     ...open,
     method: "POST",
     path: "/things/:thing_id/redo",
+    operation: "things.d",
     params: z.object({ thing_id: Uuid }),
     query: pageQuery(),
     body: Thing.nullish(),
@@ -61,6 +65,7 @@ export const THING_ROUTES = [
     access: "keys",
     method: "GET",
     path: "/locked/:thing_id",
+    operation: "things.e",
     params: z.object({ thing_id: Uuid }),
     handle: async () => {},
   }),
@@ -70,19 +75,29 @@ export const THING_ROUTES = [
     unauthenticatedStatus: 403,
     method: "GET",
     path: "/download",
+    operation: "things.f",
     handle: async () => {},
   }),
-  defineRoute({ ...open, access: "keys", method: "POST", path: "/upload", handle: async () => {} }),
+  defineRoute({
+    ...open,
+    access: "keys",
+    method: "POST",
+    path: "/upload",
+    operation: "things.g",
+    handle: async () => {},
+  }),
   defineRoute({
     ...open,
     method: "GET",
     path: "/fails",
+    operation: "things.h",
     handle: () => Promise.reject(new Error("select * from secrets")),
   }),
   defineRoute({
     ...open,
     method: "GET",
     path: "/leaks",
+    operation: "things.i",
     response: z.object({ id: Uuid }),
     handle: async () => ({ id: "no id" }),
   }),
@@ -90,6 +105,7 @@ export const THING_ROUTES = [
     ...open,
     method: "GET",
     path: "/busy",
+    operation: "things.j",
     handle: () =>
       Promise.reject(
         new DomainError("provider_rate_limited", "The model is busy.", { retryAfterSeconds: 7 }),
@@ -99,18 +115,21 @@ export const THING_ROUTES = [
     ...open,
     method: "GET",
     path: "/down",
+    operation: "things.k",
     handle: () => Promise.reject(new DomainError("database_unavailable", "The database is not reachable.")),
   }),
   defineRoute({
     ...open,
     method: "GET",
     path: "/rejected",
+    operation: "things.l",
     handle: () => Promise.reject(new DomainError("rejected_by_provider", "The provider refused.")),
   }),
   defineRoute({
     ...open,
     method: "GET",
     path: "/text",
+    operation: "things.m",
     handle: async () =>
       raw({ contentType: "text/markdown; charset=utf-8", body: "# Hi", headers: { ETag: '"1"' } }),
   }),
@@ -118,6 +137,7 @@ export const THING_ROUTES = [
     ...open,
     method: "GET",
     path: "/events",
+    operation: "things.n",
     handle: async () =>
       stream(async (res) => {
         res.writeHead(200, { "content-type": "text/event-stream" }).end("data: 1\n\n");
@@ -127,6 +147,7 @@ export const THING_ROUTES = [
     ...open,
     method: "GET",
     path: "/waits",
+    operation: "things.o",
     async handle({ request }) {
       request.signal.addEventListener("abort", () => sawAbort.resolve());
       return stream(async (res) => {

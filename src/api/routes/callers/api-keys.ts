@@ -19,6 +19,7 @@ import { defineRoute } from "../../route.ts";
 const listOwnKeys = defineRoute({
   method: "GET",
   path: "/me/api-keys",
+  operation: "api_keys.list",
   access: "jwt",
   audit: { action: "api_keys:read", resource: "api_key" },
   status: 200,
@@ -38,6 +39,7 @@ const listOwnKeys = defineRoute({
 const createOwnKey = defineRoute({
   method: "POST",
   path: "/me/api-keys",
+  operation: "api_keys.create",
   access: "jwt",
   audit: { action: "api_keys:create", resource: "api_key" },
   status: 201,
@@ -63,6 +65,7 @@ const createOwnKey = defineRoute({
 const revokeOwnKey = defineRoute({
   method: "DELETE",
   path: "/me/api-keys/:api_key_id",
+  operation: "api_keys.revoke",
   access: "jwt",
   audit: { action: "api_keys:revoke", resource: "api_key" },
   status: 204,
@@ -77,6 +80,7 @@ const revokeOwnKey = defineRoute({
 const rollOwnKey = defineRoute({
   method: "POST",
   path: "/me/api-keys/:api_key_id/roll",
+  operation: "api_keys.roll",
   access: "jwt",
   audit: { action: "api_keys:roll", resource: "api_key" },
   status: 201,

@@ -12,6 +12,7 @@ const ANSWER_MS = 100;
 const reportLeakedKeys = defineRoute({
   method: "POST",
   path: "/api-keys/revoke-leaked",
+  operation: "api_keys.report_leaked",
   access: "public",
   budget: "address",
   requestsOf: (body) => Math.max(body.keys.length, body.keys.flatMap(keysIn).length),

@@ -5,6 +5,7 @@ import { defineRoute } from "../../route.ts";
 export const getMe = defineRoute({
   method: "GET",
   path: "/me",
+  operation: "me.get",
   access: "jwt",
   audit: { action: "users:read", resource: "user" },
   status: 200,

@@ -23,6 +23,7 @@ const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the agent has 
 const searchForAgents = defineRoute({
   method: "POST",
   path: "/agents/search",
+  operation: "agents.search",
   access: "keys",
   capability: "read",
   audit: { action: "agents:search", resource: "agent", isChange: false },
@@ -44,6 +45,7 @@ const searchForAgents = defineRoute({
 const getAgent = defineRoute({
   method: "GET",
   path: "/agents/:agent_id",
+  operation: "agents.get",
   access: "keys",
   capability: "read",
   audit: { action: "agents:read", resource: "agent" },
@@ -66,6 +68,7 @@ const getAgent = defineRoute({
 const postAgent = defineRoute({
   method: "POST",
   path: "/agents",
+  operation: "agents.create",
   access: "jwt",
   audit: { action: "agents:create", resource: "agent" },
   status: 201,
@@ -83,6 +86,7 @@ const postAgent = defineRoute({
 const patchAgent = defineRoute({
   method: "PATCH",
   path: "/agents/:agent_id",
+  operation: "agents.update",
   access: "jwt",
   audit: { action: "agents:update", resource: "agent" },
   status: 200,
@@ -109,6 +113,7 @@ const patchAgent = defineRoute({
 const removeAgent = defineRoute({
   method: "DELETE",
   path: "/agents/:agent_id",
+  operation: "agents.delete",
   access: "jwt",
   audit: { action: "agents:delete", resource: "agent" },
   status: 204,

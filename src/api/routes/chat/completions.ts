@@ -1,7 +1,8 @@
 /** Chat completions: stateless, whole or streamed, with an agent as the model. */
 import { z } from "zod";
+import { DomainError } from "../../../domain/errors.ts";
 import type { SamplingOptions } from "../../../agents/model-request.ts";
-import { authorize } from "../../../auth/policy.ts";
+import { authorize, decide } from "../../../auth/policy.ts";
 import type { Deps } from "../../deps.ts";
 import {
   ChatCompletion,
@@ -9,6 +10,7 @@ import {
   ChatCompletionRequest,
   ChatStreamError,
 } from "../../../schema/chat.ts";
+import { errorGuide } from "../../error-body.ts";
 import { defineRoute, type RouteRequest } from "../../route.ts";
 import { keptAnswer, type KeptRequest } from "../../turns/answers/kept.ts";
 import { streamedAnswer } from "../../turns/answers/streamed.ts";
@@ -20,6 +22,7 @@ const DROPPED_HEADER = "X-Dropped-Messages";
 export const createChatCompletion = defineRoute({
   method: "POST",
   path: "/chat/completions",
+  operation: "chat.complete",
   access: "keys",
   capability: "chat",
   audit: { action: "agents:chat", resource: "agent", idField: "model", isChange: false },
@@ -54,7 +57,9 @@ export const createChatCompletion = defineRoute({
   },
   async handle({ deps, principal, body, request, reply }) {
     const agent = await deps.chat.findAgent(principal.organization, body.model);
-    authorize(principal, "agents:chat", agent, `Model '${body.model}' not found`);
+    if (decide(principal, "agents:chat", agent) === "not_found")
+      throw new DomainError("model_not_found", `Model '${body.model}' not found`, { param: "model" });
+    authorize(principal, "agents:chat", agent);
     let turn: Turn | undefined;
     const asked: Asked = {
       deps,
@@ -66,6 +71,7 @@ export const createChatCompletion = defineRoute({
         includeUsage: body.stream_options?.include_usage ?? false,
         showCitations: agent.show_citations,
         pingMs: deps.chat.pingMs,
+        guide: errorGuide(deps.config.api.publicUrl),
       },
       onBegun: (begun) => {
         turn = begun;

@@ -9,6 +9,7 @@ const MODELS_MAX = 1_000;
 export const listModels = defineRoute({
   method: "GET",
   path: "/models",
+  operation: "models.list",
   access: "keys",
   capability: "chat",
   audit: { action: "agents:list", resource: "agent" },

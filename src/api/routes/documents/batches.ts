@@ -21,6 +21,7 @@ import { defineRoute } from "../../route.ts";
 const batchReprocess = defineRoute({
   method: "POST",
   path: "/data/batch-reprocess",
+  operation: "batches.create",
   access: "keys",
   capability: "write",
   audit: { action: "documents:reprocess", resource: "batch" },
@@ -53,6 +54,7 @@ const present = (batch: BatchRow) => ({ ...batch, ...describeBatch(batch, Date.n
 const getBatch = defineRoute({
   method: "GET",
   path: "/data/batches/:batch_id",
+  operation: "batches.get",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
@@ -72,6 +74,7 @@ const getBatch = defineRoute({
 const listResultsOfBatch = defineRoute({
   method: "GET",
   path: "/data/batches/:batch_id/results",
+  operation: "batches.results",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
@@ -105,6 +108,7 @@ const change = {
 const pause = defineRoute({
   ...change,
   path: "/data/batches/:batch_id/pause",
+  operation: "batches.pause",
   summary: "Release no more runs of a batch; those that are released go on.",
   handle: async ({ deps, caller, params }) => present(await pauseBatch(deps, caller, params.batch_id)),
 });
@@ -112,6 +116,7 @@ const pause = defineRoute({
 const resume = defineRoute({
   ...change,
   path: "/data/batches/:batch_id/resume",
+  operation: "batches.resume",
   summary: "Release the runs of a paused batch again.",
   handle: async ({ deps, caller, params }) => present(await resumeBatch(deps, caller, params.batch_id)),
 });
@@ -119,6 +124,7 @@ const resume = defineRoute({
 const cancel = defineRoute({
   ...change,
   path: "/data/batches/:batch_id/cancel",
+  operation: "batches.cancel",
   summary: "Cancel every run of a batch that has not ended; what was published before stays.",
   handle: async ({ deps, caller, params }) => present(await cancelBatch(deps, caller, params.batch_id)),
 });

@@ -14,6 +14,7 @@ const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the document h
 export const getDocument = defineRoute({
   method: "GET",
   path: "/data/:document_id",
+  operation: "documents.get",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
@@ -36,6 +37,7 @@ export const getDocument = defineRoute({
 export const patchDocument = defineRoute({
   method: "PATCH",
   path: "/data/:document_id",
+  operation: "documents.update",
   access: "keys",
   capability: "write",
   audit: { action: "documents:update", resource: "document" },
@@ -63,6 +65,7 @@ export const patchDocument = defineRoute({
 export const removeDocument = defineRoute({
   method: "DELETE",
   path: "/data/:document_id",
+  operation: "documents.delete",
   access: "keys",
   capability: "write",
   audit: { action: "documents:delete", resource: "document" },

@@ -12,6 +12,7 @@ const WARNINGS = {
 export const searchDocuments = defineRoute({
   method: "POST",
   path: "/data/hybrid-search",
+  operation: "search.hybrid",
   access: "keys",
   capability: "search",
   audit: { action: "documents:search", resource: "space", idField: "space_id", isChange: false },

@@ -4,6 +4,7 @@ import { findDocument } from "../../../db/documents/read.ts";
 import { type Finding, judge, readDocumentEvidence } from "../../../db/upkeep/document-integrity.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
+import { notFound } from "../../../domain/not-found.ts";
 import { DocumentParams } from "../../../schema/fields.ts";
 import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
 import type { Storage } from "../../../storage/storage.ts";
@@ -12,6 +13,7 @@ import { defineRoute } from "../../route.ts";
 export const checkDocument = defineRoute({
   method: "GET",
   path: "/data/:document_id/integrity",
+  operation: "documents.integrity",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
@@ -37,7 +39,7 @@ export const checkDocument = defineRoute({
       },
       "isolation level repeatable read",
     );
-    if (read === undefined) throw new DomainError("not_found", "Document not found");
+    if (read === undefined) throw notFound("document");
     const findings = [...judge(read), ...(await missingObjects(deps.storage, read.object_keys))];
     return { document_id: params.document_id, ok: findings.length === 0, checked_at: checkedAt, findings };
   },

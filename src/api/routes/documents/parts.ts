@@ -20,6 +20,7 @@ const MARKDOWN = "text/markdown; charset=utf-8";
 const getText = defineRoute({
   method: "GET",
   path: "/data/:document_id/text",
+  operation: "documents.text",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
@@ -58,6 +59,7 @@ async function* markdownPieces(parts: Parts<TextUnit>): AsyncGenerator<string> {
 const listChunks = defineRoute({
   method: "GET",
   path: "/data/:document_id/chunks",
+  operation: "documents.chunks",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
@@ -82,6 +84,7 @@ const listChunks = defineRoute({
 const listVersions = defineRoute({
   method: "GET",
   path: "/data/:document_id/versions",
+  operation: "documents.versions",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },

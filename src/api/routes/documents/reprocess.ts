@@ -21,6 +21,7 @@ async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
 export const postReprocess = defineRoute({
   method: "POST",
   path: "/data/:document_id/reprocess",
+  operation: "documents.reprocess",
   access: "keys",
   capability: "write",
   audit: { action: "documents:reprocess", resource: "document" },
@@ -45,6 +46,7 @@ export const postReprocess = defineRoute({
 export const postRestore = defineRoute({
   method: "POST",
   path: "/data/:document_id/versions/:version/restore",
+  operation: "documents.restore",
   access: "keys",
   capability: "write",
   audit: { action: "documents:reprocess", resource: "document" },

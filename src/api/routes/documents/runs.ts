@@ -9,6 +9,7 @@ import { defineRoute } from "../../route.ts";
 const getRun = defineRoute({
   method: "GET",
   path: "/data/runs/:pipeline_run_id",
+  operation: "runs.get",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "pipeline_run" },
@@ -21,7 +22,7 @@ const getRun = defineRoute({
     const run = await readTenant(deps.db, principal.organization, (sql) =>
       findRun(sql, principal, params.pipeline_run_id),
     );
-    authorize(principal, "documents:read", run, "Run not found");
+    authorize(principal, "documents:read", run, "run");
     return run;
   },
 });
@@ -29,6 +30,7 @@ const getRun = defineRoute({
 const cancelPipelineRun = defineRoute({
   method: "POST",
   path: "/data/runs/:pipeline_run_id/cancel",
+  operation: "runs.cancel",
   access: "keys",
   capability: "write",
   audit: { action: "documents:reprocess", resource: "pipeline_run" },

@@ -9,6 +9,7 @@ import { defineRoute } from "../../route.ts";
 export const listDocuments = defineRoute({
   method: "POST",
   path: "/data/search",
+  operation: "documents.search",
   access: "keys",
   capability: "read",
   audit: { action: "documents:list", resource: "document", isChange: false },

@@ -16,6 +16,7 @@ import { defineRoute } from "../../route.ts";
 export const uploadDocument = defineRoute({
   method: "POST",
   path: "/data/upload",
+  operation: "documents.upload",
   access: "keys",
   capability: "write",
   audit: { action: "documents:create", resource: "document" },

@@ -1,4 +1,5 @@
 /** GET /events and GET /events/stream: what happened, as far as the caller sees it. */
+import { errorGuide } from "../../error-body.ts";
 import { authorizeListing } from "../../../auth/policy.ts";
 import { type LogEnds, readLogEnds } from "../../../db/events/read.ts";
 import { readTenant } from "../../../db/pool.ts";
@@ -22,6 +23,7 @@ import { defineRoute, type RouteRequest } from "../../route.ts";
 const listEvents = defineRoute({
   method: "GET",
   path: "/events",
+  operation: "events.list",
   access: "keys",
   capability: "read",
   audit: { action: "events:read", resource: "event" },
@@ -55,6 +57,7 @@ const listEvents = defineRoute({
 const streamEvents = defineRoute({
   method: "GET",
   path: "/events/stream",
+  operation: "events.stream",
   access: "keys",
   capability: "read",
   audit: { action: "events:read", resource: "event" },
@@ -85,7 +88,12 @@ const streamEvents = defineRoute({
     // A client that left before it had a place gives no sign of that any more.
     if (request.res.destroyed) leave();
     return stream((res) =>
-      followStream(deps.events, res, { ...follow, log: deps.log, requestId: request.id }),
+      followStream(deps.events, res, {
+        ...follow,
+        log: deps.log,
+        guide: errorGuide(deps.config.api.publicUrl),
+        requestId: request.id,
+      }),
     );
   },
 });

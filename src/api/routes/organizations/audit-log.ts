@@ -22,6 +22,7 @@ const NDJSON = "application/x-ndjson";
 const getAuditLog = defineRoute({
   method: "GET",
   path: "/organizations/:organization_id/audit-log",
+  operation: "organizations.audit_log",
   access: "jwt",
   audit: { action: "audit_log:read", resource: "organization" },
   status: 200,

@@ -20,6 +20,7 @@ import { defineRoute } from "../../route.ts";
 const listKeys = defineRoute({
   method: "GET",
   path: "/organizations/:organization_id/api-keys",
+  operation: "organizations.api_keys.list",
   access: "jwt",
   audit: { action: "api_keys:list", resource: "organization" },
   status: 200,
@@ -41,6 +42,7 @@ const listKeys = defineRoute({
 const createKeyOfMember = defineRoute({
   method: "POST",
   path: "/organizations/:organization_id/api-keys",
+  operation: "organizations.api_keys.create",
   access: "jwt",
   audit: { action: "api_keys:create", resource: "organization" },
   status: 201,
@@ -69,6 +71,7 @@ const createKeyOfMember = defineRoute({
 const revokeKeyOfMember = defineRoute({
   method: "DELETE",
   path: "/organizations/:organization_id/api-keys/:api_key_id",
+  operation: "organizations.api_keys.revoke",
   access: "jwt",
   audit: { action: "api_keys:revoke", resource: "api_key" },
   status: 204,
@@ -83,6 +86,7 @@ const revokeKeyOfMember = defineRoute({
 const rollKeyOfMember = defineRoute({
   method: "POST",
   path: "/organizations/:organization_id/api-keys/:api_key_id/roll",
+  operation: "organizations.api_keys.roll",
   access: "jwt",
   audit: { action: "api_keys:roll", resource: "api_key" },
   status: 201,

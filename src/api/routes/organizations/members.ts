@@ -11,6 +11,7 @@ import { defineRoute } from "../../route.ts";
 const getMembers = defineRoute({
   method: "GET",
   path: "/organizations/:organization_id/members",
+  operation: "organizations.members.list",
   access: "jwt",
   audit: { action: "members:read", resource: "organization" },
   status: 200,
@@ -31,6 +32,7 @@ const getMembers = defineRoute({
 const putMemberRoute = defineRoute({
   method: "PUT",
   path: "/organizations/:organization_id/members/:user_id",
+  operation: "organizations.members.put",
   access: "jwt",
   audit: { action: "members:update", resource: "user" },
   status: 200,
@@ -60,6 +62,7 @@ const putMemberRoute = defineRoute({
 const deleteMember = defineRoute({
   method: "DELETE",
   path: "/organizations/:organization_id/members/:user_id",
+  operation: "organizations.members.remove",
   access: "jwt",
   audit: { action: "members:delete", resource: "user" },
   status: 204,

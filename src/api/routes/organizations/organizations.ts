@@ -3,7 +3,7 @@ import { authorize } from "../../../auth/policy.ts";
 import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
 import { findOrganization } from "../../../db/tenancy/organizations.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DomainError } from "../../../domain/errors.ts";
+import { notFound } from "../../../domain/not-found.ts";
 import { OrganizationParams } from "../../../schema/fields.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
@@ -11,6 +11,7 @@ import { defineRoute } from "../../route.ts";
 const getOrganization = defineRoute({
   method: "GET",
   path: "/organizations/:organization_id",
+  operation: "organizations.get",
   access: "jwt",
   audit: { action: "organization:read", resource: "organization" },
   status: 200,
@@ -23,7 +24,7 @@ const getOrganization = defineRoute({
     const organization = await readTenant(deps.db, principal.organization, (sql) =>
       findOrganization(sql, params.organization_id),
     );
-    if (organization === undefined) throw new DomainError("not_found", "Organization not found");
+    if (organization === undefined) throw notFound("organization");
     return organization;
   },
 });
@@ -31,6 +32,7 @@ const getOrganization = defineRoute({
 const patchOrganization = defineRoute({
   method: "PATCH",
   path: "/organizations/:organization_id",
+  operation: "organizations.update",
   access: "jwt",
   audit: { action: "organization:update", resource: "organization" },
   status: 200,

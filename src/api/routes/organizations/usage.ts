@@ -9,6 +9,7 @@ import { defineRoute } from "../../route.ts";
 const getUsage = defineRoute({
   method: "GET",
   path: "/organizations/:organization_id/usage",
+  operation: "organizations.usage",
   access: "jwt",
   audit: { action: "usage:read", resource: "organization" },
   status: 200,

@@ -90,7 +90,7 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
         if (params.file === "start.js")
           return raw({ contentType: "text/javascript; charset=utf-8", body: START });
         const contentType = Object.hasOwn(FILES, params.file) ? FILES[params.file] : undefined;
-        if (contentType === undefined) throw new DomainError("not_found", "Not Found");
+        if (contentType === undefined) throw new DomainError("route_not_found", "Not Found");
         return raw({
           contentType,
           body: await readFile(join(swaggerFolder, params.file)),

@@ -5,6 +5,7 @@ import { defineRoute } from "../../route.ts";
 export const health = defineRoute({
   method: "GET",
   path: "/health",
+  operation: "health.live",
   isUnversioned: true,
   access: "public",
   status: 200,
@@ -17,6 +18,7 @@ export const health = defineRoute({
 export const ready = defineRoute({
   method: "GET",
   path: "/health/ready",
+  operation: "health.ready",
   isUnversioned: true,
   access: "public",
   status: 200,

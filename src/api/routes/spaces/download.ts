@@ -1,6 +1,7 @@
 /** The route that downloads a file. The bytes pass through the API, which checks each request. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { errorBody, errorGuide } from "../../error-body.ts";
 import { authorize } from "../../../auth/policy.ts";
 import { listsEtag } from "../../../commands/etag.ts";
 import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
@@ -19,6 +20,7 @@ const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
 export const downloadRawFile = defineRoute({
   method: "GET",
   path: "/spaces/:space_id/data/download",
+  operation: "files.download",
   access: "keys",
   capability: "read",
   audit: { action: "files:read", resource: "file" },
@@ -44,7 +46,7 @@ export const downloadRawFile = defineRoute({
   otherStatuses: { 206: "The range of the file", 304: "The file has not changed" },
   errors: [416],
   async handle({ deps, principal, params, query, request, reply }) {
-    authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
+    authorize(principal, "files:read", { space_id: params.space_id }, "space");
     const { organization } = principal;
     const file = await readTenant(deps.db, organization, (sql) =>
       findRawFile(sql, readAddress(params.space_id, query.path)),
@@ -55,7 +57,7 @@ export const downloadRawFile = defineRoute({
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
       return raw({ contentType: "", status: 304, headers: caching, body: null });
     const range = readRange(wantedRange(request.headers, etag), file.size);
-    if (range === "unsatisfiable") return unsatisfiable(file.size);
+    if (range === "unsatisfiable") return unsatisfiable(file.size, errorGuide(deps.config.api.publicUrl));
     const isHead = request.req.method === "HEAD";
     const body = isHead
       ? null
@@ -96,11 +98,13 @@ function lengthOf(range: ByteRange | null, size: number): Record<string, string>
   };
 }
 
-function unsatisfiable(size: number) {
+function unsatisfiable(size: number, guide: string) {
   return raw({
     contentType: "application/json; charset=utf-8",
     status: 416,
     headers: { "Content-Range": `bytes */${size}` },
-    body: JSON.stringify({ detail: "The range starts behind the end of the file." }),
+    body: JSON.stringify(
+      errorBody("range_not_satisfiable", "The range starts behind the end of the file.", guide),
+    ),
   });
 }

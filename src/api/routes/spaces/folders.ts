@@ -28,6 +28,7 @@ const ETAG = { ETag: "Changes with the folder; for If-Match" };
 const postFolder = defineRoute({
   method: "POST",
   path: "/folders",
+  operation: "folders.create",
   access: "keys",
   capability: "write",
   audit: { action: "folders:create", resource: "folder" },
@@ -52,6 +53,7 @@ const postFolder = defineRoute({
 const listSpaceFolders = defineRoute({
   method: "GET",
   path: "/folders/space/:space_id",
+  operation: "folders.list",
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
@@ -62,7 +64,7 @@ const listSpaceFolders = defineRoute({
   query: FolderListQuery,
   response: FolderPage,
   async handle({ deps, principal, params, query }) {
-    authorize(principal, "folders:read", { space_id: params.space_id }, "Space not found");
+    authorize(principal, "folders:read", { space_id: params.space_id }, "space");
     const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listFolders(sql, params.space_id, query.parent_folder_id, query),
     );
@@ -73,6 +75,7 @@ const listSpaceFolders = defineRoute({
 const getFolder = defineRoute({
   method: "GET",
   path: "/folders/:folder_id",
+  operation: "folders.get",
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
@@ -95,6 +98,7 @@ const getFolder = defineRoute({
 const getFolderContents = defineRoute({
   method: "GET",
   path: "/folders/:folder_id/contents",
+  operation: "folders.contents",
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
@@ -127,6 +131,7 @@ const getFolderContents = defineRoute({
 const patchFolder = defineRoute({
   method: "PATCH",
   path: "/folders/:folder_id",
+  operation: "folders.update",
   access: "keys",
   capability: "write",
   audit: { action: "folders:update", resource: "folder" },
@@ -155,6 +160,7 @@ const patchFolder = defineRoute({
 const removeFolder = defineRoute({
   method: "DELETE",
   path: "/folders/:folder_id",
+  operation: "folders.delete",
   access: "keys",
   capability: "write",
   audit: { action: "folders:delete", resource: "folder" },

@@ -18,6 +18,7 @@ import { defineRoute } from "../../route.ts";
 const getSpaceMembers = defineRoute({
   method: "GET",
   path: "/spaces/:space_id/members",
+  operation: "spaces.members.list",
   access: "jwt",
   audit: { action: "space_members:read", resource: "space" },
   status: 200,
@@ -39,6 +40,7 @@ const getSpaceMembers = defineRoute({
 const putRole = defineRoute({
   method: "PUT",
   path: "/spaces/:space_id/members/:user_id",
+  operation: "spaces.members.put",
   access: "jwt",
   audit: { action: "space_members:update", resource: "user" },
   status: 200,
@@ -62,6 +64,7 @@ const putRole = defineRoute({
 const deleteRole = defineRoute({
   method: "DELETE",
   path: "/spaces/:space_id/members/:user_id",
+  operation: "spaces.members.remove",
   access: "jwt",
   audit: { action: "space_members:delete", resource: "user" },
   status: 204,

@@ -7,6 +7,7 @@ import { defineRoute } from "../../route.ts";
 export const makePathFolder = defineRoute({
   method: "POST",
   path: "/spaces/:space_id/data/folders",
+  operation: "files.create_folder",
   access: "jwt",
   audit: { action: "files:create", resource: "file" },
   status: 201,

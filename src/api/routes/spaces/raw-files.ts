@@ -31,6 +31,7 @@ import { defineRoute, type Route } from "../../route.ts";
 const uploadRawFile = defineRoute({
   method: "POST",
   path: "/spaces/:space_id/data/upload",
+  operation: "files.upload",
   access: "keys",
   capability: "write",
   audit: { action: "files:create", resource: "file" },
@@ -83,6 +84,7 @@ const uploadRawFile = defineRoute({
 const listFiles = defineRoute({
   method: "GET",
   path: "/spaces/:space_id/data/files",
+  operation: "files.list",
   access: "keys",
   capability: "read",
   audit: { action: "files:read", resource: "file" },
@@ -94,7 +96,7 @@ const listFiles = defineRoute({
   query: RawFileQuery,
   response: RawFilePage,
   async handle({ deps, principal, params, query }) {
-    authorize(principal, "files:read", { space_id: params.space_id }, "Space not found");
+    authorize(principal, "files:read", { space_id: params.space_id }, "space");
     const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
       listRawFiles(sql, params.space_id, query.prefix ?? "", query),
     );
@@ -109,6 +111,7 @@ function present(file: RawFileRow) {
 const renameRawFile = defineRoute({
   method: "PATCH",
   path: "/spaces/:space_id/data/rename",
+  operation: "files.rename",
   access: "keys",
   capability: "write",
   audit: { action: "files:rename", resource: "file" },
@@ -131,6 +134,7 @@ const renameRawFile = defineRoute({
 const deleteRawFile = defineRoute({
   method: "DELETE",
   path: "/spaces/:space_id/data/files",
+  operation: "files.delete",
   access: "keys",
   capability: "write",
   audit: { action: "files:delete", resource: "file" },

@@ -23,6 +23,7 @@ const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the space has 
 const searchForSpaces = defineRoute({
   method: "POST",
   path: "/spaces/search",
+  operation: "spaces.search",
   access: "keys",
   capability: "read",
   audit: { action: "spaces:search", resource: "space", isChange: false },
@@ -44,6 +45,7 @@ const searchForSpaces = defineRoute({
 const postSpace = defineRoute({
   method: "POST",
   path: "/spaces",
+  operation: "spaces.create",
   access: "jwt",
   audit: { action: "spaces:create", resource: "space" },
   status: 201,
@@ -59,6 +61,7 @@ const postSpace = defineRoute({
 const getSpace = defineRoute({
   method: "GET",
   path: "/spaces/:space_id",
+  operation: "spaces.get",
   access: "jwt",
   audit: { action: "spaces:read", resource: "space" },
   status: 200,
@@ -82,6 +85,7 @@ const getSpace = defineRoute({
 const patchSpace = defineRoute({
   method: "PATCH",
   path: "/spaces/:space_id",
+  operation: "spaces.update",
   access: "jwt",
   audit: { action: "spaces:update", resource: "space" },
   status: 200,
@@ -107,6 +111,7 @@ const patchSpace = defineRoute({
 const removeSpace = defineRoute({
   method: "DELETE",
   path: "/spaces/:space_id",
+  operation: "spaces.delete",
   access: "jwt",
   audit: { action: "spaces:delete", resource: "space" },
   status: 204,

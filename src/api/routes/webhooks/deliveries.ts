@@ -22,6 +22,7 @@ import { defineRoute } from "../../route.ts";
 const postTest = defineRoute({
   method: "POST",
   path: "/webhooks/:webhook_id/test",
+  operation: "webhooks.test",
   access: "jwt",
   audit: { action: "webhooks:test", resource: "webhook" },
   status: 202,
@@ -40,6 +41,7 @@ const postTest = defineRoute({
 const getDeliveries = defineRoute({
   method: "GET",
   path: "/webhooks/:webhook_id/deliveries",
+  operation: "webhooks.deliveries",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
   status: 200,
@@ -68,6 +70,7 @@ const getDeliveries = defineRoute({
 const postRedelivery = defineRoute({
   method: "POST",
   path: "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver",
+  operation: "webhooks.redeliver",
   access: "jwt",
   audit: { action: "webhooks:redeliver", resource: "webhook" },
   status: 202,
@@ -94,6 +97,7 @@ async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
 const postReplay = defineRoute({
   method: "POST",
   path: "/webhooks/:webhook_id/replay",
+  operation: "webhooks.replay",
   access: "jwt",
   audit: { action: "webhooks:replay", resource: "webhook" },
   status: 202,

@@ -31,6 +31,7 @@ const NO_STORE = { "Cache-Control": "no-store" };
 const getWebhooks = defineRoute({
   method: "GET",
   path: "/webhooks",
+  operation: "webhooks.list",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
   status: 200,
@@ -57,6 +58,7 @@ const getWebhooks = defineRoute({
 const postWebhook = defineRoute({
   method: "POST",
   path: "/webhooks",
+  operation: "webhooks.create",
   access: "jwt",
   audit: { action: "webhooks:create", resource: "webhook" },
   status: 201,
@@ -83,6 +85,7 @@ const postWebhook = defineRoute({
 const getWebhook = defineRoute({
   method: "GET",
   path: "/webhooks/:webhook_id",
+  operation: "webhooks.get",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
   status: 200,
@@ -104,6 +107,7 @@ const getWebhook = defineRoute({
 const patchWebhook = defineRoute({
   method: "PATCH",
   path: "/webhooks/:webhook_id",
+  operation: "webhooks.update",
   access: "jwt",
   audit: { action: "webhooks:update", resource: "webhook" },
   status: 200,
@@ -133,6 +137,7 @@ const patchWebhook = defineRoute({
 const removeWebhook = defineRoute({
   method: "DELETE",
   path: "/webhooks/:webhook_id",
+  operation: "webhooks.delete",
   access: "jwt",
   audit: { action: "webhooks:delete", resource: "webhook" },
   status: 204,
@@ -149,6 +154,7 @@ const removeWebhook = defineRoute({
 const rollSecret = defineRoute({
   method: "POST",
   path: "/webhooks/:webhook_id/secret/roll",
+  operation: "webhooks.roll_secret",
   access: "jwt",
   audit: { action: "webhooks:roll_secret", resource: "webhook" },
   status: 201,

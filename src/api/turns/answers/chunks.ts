@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Citation } from "../../../agents/sources.ts";
 import { withTotal } from "../../../agents/usage.ts";
 import type { DomainError } from "../../../domain/errors.ts";
+import { describeError } from "../../error-body.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
 import type { TurnResult } from "../turn.ts";
 
@@ -18,6 +19,8 @@ export interface ChunkOptions {
   readonly includeUsage: boolean;
   readonly showCitations: boolean;
   readonly pingMs: number;
+  /** Where the page of each error code is. */
+  readonly guide: string;
   /**
    * The number of the last event that was sent before, -1 for none: events carry their numbers as `id:`.
    * Undefined: no numbers.
@@ -39,7 +42,7 @@ export interface ChunkWriter {
 
 export function openChunkWriter(
   res: ServerResponse,
-  { head, includeUsage, showCitations, pingMs, afterNo }: ChunkOptions,
+  { head, includeUsage, showCitations, pingMs, guide, afterNo }: ChunkOptions,
 ): ChunkWriter {
   const events = openEventStream(res, { pingMs });
   const chunk = chunkMaker(head);
@@ -64,7 +67,7 @@ export function openChunkWriter(
         res.destroy();
         return;
       }
-      if (result.status === "failed") return sendError(events, result.error);
+      if (result.status === "failed") return sendError(events, result.error, guide);
       if (showCitations && result.citations.length > 0)
         void send(lastNo + 1, chunk(choice(contentDelta("")), citationsField(result.citations)));
       void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
@@ -76,13 +79,8 @@ export function openChunkWriter(
 }
 
 /** Sends no `[DONE]`, so that a client cannot take a cut answer for a whole one. */
-function sendError(events: EventStream, { status, message, code }: DomainError): void {
-  const type = status === 429 ? "rate_limit_error" : "server_error";
-  void events.send(
-    JSON.stringify({
-      error: { message: code === "internal" ? "Internal Server Error" : message, type, code },
-    }),
-  );
+function sendError(events: EventStream, error: DomainError, guide: string): void {
+  void events.send(JSON.stringify({ error: describeError(error, guide) }));
   events.end();
 }
 

@@ -64,7 +64,10 @@ async function requireReached(
 ): Promise<void> {
   const places = await inTenant(db, organization, (sql) => findDocumentPlaces(sql, reach, documentIds));
   if (places.length < documentIds.length)
-    throw new DomainError("not_found", "The answer rests on a document that is not reachable any more.");
+    throw new DomainError(
+      "answer_not_found",
+      "The answer rests on a document that is not reachable any more.",
+    );
 }
 
 /** Undefined while the turn runs. */

@@ -1,0 +1,28 @@
+/** The error for what does not exist, or is out of the caller's reach: callers cannot tell which. */
+import { DomainError } from "./errors.ts";
+
+const NAMES = {
+  agent: "Agent",
+  api_key: "API key",
+  batch: "Batch",
+  delivery: "Delivery",
+  document: "Document",
+  event: "Event",
+  file: "File",
+  folder: "Folder",
+  organization: "Organization",
+  run: "Run",
+  space: "Space",
+  user: "User",
+  version: "Version",
+  webhook: "Webhook",
+} as const;
+
+/** What a path or a body may name. */
+export type ResourceKind = keyof typeof NAMES;
+
+export const missingMessage = (kind: ResourceKind): string => `${NAMES[kind]} not found`;
+
+export function notFound(kind: ResourceKind): DomainError {
+  return new DomainError(`${kind}_not_found`, missingMessage(kind));
+}

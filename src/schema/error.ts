@@ -1,0 +1,77 @@
+/** The bodies of errors: `detail` as FastAPI has it, and `error` as OpenAI's clients read it. */
+import { z } from "zod";
+import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
+
+const REASONS = Object.keys(ERROR_REASONS).toSorted() as [ErrorReason, ...ErrorReason[]];
+
+export const ErrorCode = z.enum(REASONS).meta({
+  id: "ErrorCode",
+  description:
+    "What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. " +
+    "Codes are only ever added",
+  example: "document_not_found",
+});
+
+export const ErrorObject = z
+  .object({
+    message: z.string().meta({
+      description: "What went wrong, for people; of several problems the first",
+      example: "Document not found",
+    }),
+    type: z
+      .enum([
+        "invalid_request_error",
+        "authentication_error",
+        "permission_error",
+        "rate_limit_error",
+        "server_error",
+      ])
+      .meta({
+        description: "The kind of error, by the status: 401, 403, 429, 500 and above, and all others",
+        example: "invalid_request_error",
+      }),
+    code: ErrorCode,
+    param: z.string().nullable().meta({
+      description: "The field of the request that is at fault, such as `messages[0].content`, if it is one",
+      example: null,
+    }),
+    doc_url: z.string().meta({
+      description: "The page of the code",
+      example: "https://holdfast.example.org/docs/errors/document_not_found",
+    }),
+  })
+  .meta({ id: "ErrorObject" });
+
+/** A failure without a list of problems. */
+export const ErrorBody = z
+  .object({
+    detail: z.string().meta({ description: "The same as `error.message`", example: "Document not found" }),
+    error: ErrorObject,
+  })
+  .meta({ id: "Error" });
+
+export const ValidationErrorBody = z
+  .object({
+    detail: z
+      .array(
+        z.object({
+          loc: z.array(z.union([z.string(), z.int()])).meta({
+            description: "Where it is: `body`, `query`, `path` or `header`, then names and indexes",
+            example: ["body", "space_id"],
+          }),
+          msg: z.string().meta({ description: "What is wrong, for people", example: "Field required" }),
+          type: z.string().meta({ description: "What is wrong, in pydantic's terms", example: "missing" }),
+          input: z
+            .unknown()
+            .optional()
+            .meta({ description: "What was sent there, shortened; never a secret", example: null }),
+          ctx: z
+            .record(z.string(), z.unknown())
+            .optional()
+            .meta({ description: "The bounds or values that it breaks", example: {} }),
+        }),
+      )
+      .meta({ description: "All that is wrong with the request" }),
+    error: ErrorObject,
+  })
+  .meta({ id: "ValidationError" });
