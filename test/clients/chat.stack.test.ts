@@ -124,8 +124,12 @@ describe("curl", () => {
   });
 
   it("gets the status of a failure", async () => {
-    expect(await curl({ model: "nobody", messages, stream: true }, "-w", " %{http_code}")).toBe(
-      `{"detail":"Model 'nobody' not found"} 404`,
-    );
+    const answer = await curl({ model: "nobody", messages, stream: true }, "-w", "\n%{http_code}");
+    const [body, status] = answer.split("\n");
+    expect(status).toBe("404");
+    expect(JSON.parse(body!)).toMatchObject({
+      detail: "Model 'nobody' not found",
+      error: { message: "Model 'nobody' not found", code: "model_not_found", param: "model" },
+    });
   });
 });
