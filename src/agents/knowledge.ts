@@ -1,6 +1,6 @@
-/** Searches the spaces of an agent's scope, and merges the results into one list of passages. */
+/** Searches the spaces of an agent's scope for passages that its model is given. */
 import type { Passage } from "../domain/work/turn.ts";
-import { type SearchDeps, type SearchHit, hybridSearch } from "../search/hybrid.ts";
+import { type SearchDeps, type SearchHit, searchSpaces } from "../search/hybrid.ts";
 import type { KnowledgeScope } from "./reach.ts";
 
 export const PASSAGES_DEFAULT = 8;
@@ -8,12 +8,11 @@ export const PASSAGES_MAX = 20;
 const QUERY_MAX_CHARACTERS = 8_192;
 /** The most characters that the passages of one search have together. */
 const PASSAGES_MAX_CHARACTERS = 48_000;
-const SPACES_AT_ONCE = 4;
 
 /**
  * Finds the best passages for `query` in the whole scope, best first, at most 48,000 characters together. A
  * blank query finds none.
- * @throws the errors of {@link hybridSearch}.
+ * @throws the errors of {@link searchSpaces}.
  */
 export async function searchKnowledge(
   deps: SearchDeps,
@@ -23,24 +22,13 @@ export async function searchKnowledge(
 ): Promise<Passage[]> {
   const text = query.text.trim().slice(0, QUERY_MAX_CHARACTERS);
   if (text === "") return [];
-  const waiting = [...scope.spaces];
-  const found: SearchHit[] = [];
-  const drain = async (): Promise<void> => {
-    for (let space = waiting.pop(); space; space = waiting.pop()) {
-      const { results } = await hybridSearch(
-        deps,
-        { organization: scope.organization, space },
-        { query: text, limit: query.limit, folder_ids: scope.folderIds },
-        signal,
-      );
-      found.push(...results);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(SPACES_AT_ONCE, waiting.length) }, drain));
-  const best = found
-    .toSorted((one, other) => other.score - one.score || (one.chunk_id < other.chunk_id ? -1 : 1))
-    .slice(0, query.limit);
-  return withinBounds(best.map(toPassage));
+  const { results } = await searchSpaces(
+    deps,
+    scope,
+    { query: text, limit: query.limit, folder_ids: scope.folderIds },
+    signal,
+  );
+  return withinBounds(results.map(toPassage));
 }
 
 function toPassage({

@@ -272,25 +272,32 @@ function audit(
   if (rule === undefined || principal === undefined) return;
   const isChange = rule.isChange ?? route.method !== "GET";
   if (isChange && outcome === "success") return;
-  const named = namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body);
-  deps.audit.record(principal, {
-    action: rule.action,
-    resource_type: rule.resource,
-    ...named,
-    request_id: ctx.state["requestId"] as string,
-    outcome,
-  });
+  for (const named of namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body)) {
+    deps.audit.record(principal, {
+      action: rule.action,
+      resource_type: rule.resource,
+      ...named,
+      request_id: ctx.state["requestId"] as string,
+      outcome,
+    });
+  }
 }
 
+/** What the request names, by its path or its body. */
 function namedBy(
-  { resource, idField }: AuditRule,
+  { resource, idField, idsField }: AuditRule,
   params: Readonly<Record<string, string>>,
   body: unknown,
-): { resource_id: string | null; space_id: string | null } {
-  const field = idField === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[idField];
-  const id = (params[`${resource}_id`] ?? (typeof field === "string" ? field : null))?.toLowerCase() ?? null;
-  return {
-    resource_id: id,
-    space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null),
-  };
+): { resource_id: string | null; space_id: string | null }[] {
+  const of = (field: string | undefined): unknown =>
+    field === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[field];
+  const ids: unknown = of(idsField);
+  const named: unknown[] = Array.isArray(ids) ? [...new Set(ids)] : [params[`${resource}_id`] ?? of(idField)];
+  return named.map((one) => {
+    const id = typeof one === "string" ? one.toLowerCase() : null;
+    return {
+      resource_id: id,
+      space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null),
+    };
+  });
 }

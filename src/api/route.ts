@@ -79,6 +79,8 @@ export interface AuditRule {
   readonly resource: string;
   /** The field of the body with its id, if the path has none. */
   readonly idField?: string;
+  /** A field of the body with several ids, each of which gets a row. */
+  readonly idsField?: string;
   /** Default: true for all methods but GET. Set it to false for a POST that reads. */
   readonly isChange?: boolean;
 }

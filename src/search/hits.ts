@@ -52,6 +52,7 @@ function toHit(chunk: ShownChunk, scores: Scores, highlights: [number, number][]
   return {
     chunk_id: chunk.chunk_id,
     document_id: chunk.document_id,
+    space_id: chunk.space_id,
     document_name: chunk.document_name,
     file_type: chunk.file_type,
     folder_path: chunk.folder_path,

@@ -1,12 +1,12 @@
 /**
- * Searches a space by meaning and by words, for the HTTP route and for agents alike; the entry of this
- * folder.
+ * Searches spaces by meaning and by words, for the HTTP route and for agents alike; the entry of this folder.
  */
 import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
 import { fuse } from "../domain/fusion.ts";
+import { mapAtMost } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
 import { candidatesFor, findCandidates } from "./candidates.ts";
@@ -15,7 +15,7 @@ import { type Gate, createGate } from "./gate.ts";
 import { choose, present } from "./hits.ts";
 import { type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
-import type { SearchAnswer, SearchHit, SearchRequest } from "./request.ts";
+import { DEFAULT_LIMIT, type SearchAnswer, type SearchHit, type SearchRequest } from "./request.ts";
 import { cut, rerank, widen } from "./rerank.ts";
 
 export type { SearchHit, SearchRequest } from "./request.ts";
@@ -28,11 +28,13 @@ export interface SearchDeps {
 }
 
 /** Where to search; the caller has decided that the principal may. */
-export interface SpaceScope {
+export interface SpacesScope {
   readonly organization: OrganizationKey;
-  readonly space: SpaceRef;
+  readonly spaces: readonly SpaceRef[];
 }
 
+/** Spaces of one search that are searched at the same time. */
+const SPACES_AT_ONCE = 4;
 /** How long a search waits for two connections. */
 const MAX_WAIT_MS = 10_000;
 
@@ -48,17 +50,28 @@ function gateOf(db: Database): Gate {
   return gate;
 }
 
+/** As {@link searchSpaces}, in one space. */
+export function hybridSearch(
+  deps: SearchDeps,
+  { organization, space }: { readonly organization: OrganizationKey; readonly space: SpaceRef },
+  request: SearchRequest,
+  signal?: AbortSignal,
+): Promise<SearchAnswer> {
+  return searchSpaces(deps, { organization, spaces: [space] }, request, signal);
+}
+
 /**
- * The chunks of the space that answer the query best: by score, then by document and index; in the reranker's
- * order if there is one. The scores are exact and of one snapshot. If the query cannot be embedded in time,
- * results are ranked by their words only, and the answer has a `warning`.
+ * The chunks of the spaces that answer the query best: by score, then by space, document and index; in the
+ * reranker's order if there is one. A score is the one that the chunk has in its space alone, exact and of one
+ * snapshot of it: it does not depend on other candidates, so those of several spaces make one ranking. If the
+ * query cannot be embedded in time, results are ranked by their words only, and the answer has a `warning`.
  *
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` after it is aborted.
  * @example `test/search/hybrid.database.test.ts`
  */
-export async function hybridSearch(
+export async function searchSpaces(
   deps: SearchDeps,
-  scope: SpaceScope,
+  scope: SpacesScope,
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchAnswer> {
@@ -74,26 +87,40 @@ export async function hybridSearch(
 /** The hits in the order of their scores. */
 async function findHits(
   deps: SearchDeps,
-  scope: SpaceScope,
+  { organization, spaces }: SpacesScope,
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchAnswer> {
+  if (spaces.length === 0) return { results: [] };
   const query = parseQuery(request.query);
-  const vectors = createQueryVectors(deps.queryEmbedding, query.text, scope.organization.id);
+  const vectors = createQueryVectors(deps.queryEmbedding, query.text, organization.id);
   await searchStage("embed query", () => vectors.add(deps.queryEmbedding.model, signal));
+  const found = await mapAtMost(SPACES_AT_ONCE, spaces, (space) =>
+    searchSpace({ deps, space, request, query, vectors }, organization, signal),
+  );
+  const isWhole = found.every((one) => one.isWhole);
+  const best = found.flatMap((one) => one.hits).toSorted((one, other) => other.score - one.score);
+  return {
+    results: best.slice(0, request.limit ?? DEFAULT_LIMIT),
+    ...(isWhole ? {} : { warning: "dense_unavailable" }),
+  };
+}
+
+async function searchSpace(
+  search: Search,
+  organization: OrganizationKey,
+  signal: AbortSignal | undefined,
+): Promise<FoundHits> {
+  const { db } = search.deps;
   for (;;) {
-    const found = await gateOf(deps.db)(
-      () =>
-        inTwoTenantReads(deps.db, scope.organization, (sql, onSecond) =>
-          searchIn({ deps, space: scope.space, request, query, vectors }, sql, onSecond),
-        ),
+    const found = await gateOf(db)(
+      () => inTwoTenantReads(db, organization, (sql, onSecond) => searchIn(search, sql, onSecond)),
       signal,
     );
-    if (!("missing" in found))
-      return found.isWhole ? { results: found.hits } : { results: found.hits, warning: "dense_unavailable" };
+    if (!("missing" in found)) return found;
     // While documents are embedded with a new model, the scope has vectors of others too. The query is
     // embedded with these outside of the gate, so that no connection waits for a provider.
-    for (const model of found.missing) await vectors.add(model, signal);
+    for (const model of found.missing) await search.vectors.add(model, signal);
   }
 }
 
@@ -105,18 +132,23 @@ interface Search {
   readonly vectors: QueryVectors;
 }
 
-/**
- * Hits, and whether every vector of the scope could be compared; or the models that the query was not yet
- * embedded with.
- */
-type Found =
-  | { readonly hits: SearchHit[]; readonly isWhole: boolean }
-  | { readonly missing: readonly SearchedModel[] };
+/** Hits of a space, best first, and whether every vector of it could be compared. */
+interface FoundHits {
+  readonly hits: SearchHit[];
+  readonly isWhole: boolean;
+}
+
+/** Hits, or the models that the query was not yet embedded with. */
+type Found = FoundHits | { readonly missing: readonly SearchedModel[] };
 
 async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection): Promise<Found> {
   const { space, request, query, vectors } = search;
   const current = search.deps.queryEmbedding.model;
-  const filter = { documentIds: request.document_ids ?? null, folderIds: request.folder_ids ?? null };
+  const filter = {
+    documentIds: request.document_ids ?? null,
+    folderIds: request.folder_ids ?? null,
+    conditions: request.filters,
+  };
   const scope = await searchStage("scope", () => readSearchScope(sql, { space, filter }));
   const missing = scope.models.filter((model) => !vectors.has(model));
   if (missing.length > 0) return { missing };

@@ -35,7 +35,7 @@ export interface QueryVectors {
   /** Whether the query could be embedded with the model. */
   isKnown(model: ModelName): boolean;
   /**
-   * Embeds the query with the model. A provider that is down, too slow or refuses the text is noted and is no
+   * Embeds the query with the model, once however often it is called. A provider that is down, too slow or refuses the text is noted and is no
    * error.
    *
    * @throws the reason of `signal` after it is aborted.
@@ -49,6 +49,23 @@ export function createQueryVectors(
   organizationId: string,
 ): QueryVectors {
   const known = new Map<string, Known | null>();
+  const underWay = new Map<string, Promise<void>>();
+  const embed = async (model: ModelName, signal: AbortSignal | undefined): Promise<void> => {
+    const key = keyOf(model);
+    try {
+      const embedder = key === keyOf(current.model) ? current : ((await current.another?.(model)) ?? null);
+      known.set(
+        key,
+        embedder === null
+          ? null
+          : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion },
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof DomainError)) throw error;
+      known.set(key, null);
+    }
+  };
   return {
     has: (model) => known.has(keyOf(model)),
     of(model) {
@@ -58,19 +75,9 @@ export function createQueryVectors(
     isKnown: (model) => (known.get(keyOf(model)) ?? null) !== null,
     async add(model, signal) {
       const key = keyOf(model);
-      try {
-        const embedder = key === keyOf(current.model) ? current : ((await current.another?.(model)) ?? null);
-        known.set(
-          key,
-          embedder === null
-            ? null
-            : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion },
-        );
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (!(error instanceof DomainError)) throw error;
-        known.set(key, null);
-      }
+      const pending = underWay.get(key) ?? embed(model, signal);
+      underWay.set(key, pending);
+      await pending;
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What a search is asked and what it answers. */
 import type { FileType } from "../domain/file-type.ts";
+import type { Condition } from "../domain/requests/conditions.ts";
 import type { Scores } from "../domain/fusion.ts";
 
 /** Hits of a request that names no limit. */
@@ -15,6 +16,8 @@ export interface SearchRequest {
   readonly document_ids?: readonly string[] | null | undefined;
   /** As for documents; a folder stands for all folders in it too. */
   readonly folder_ids?: readonly string[] | null | undefined;
+  /** Conditions on the fields of documents, all of which must hold. */
+  readonly filters?: readonly Condition[] | undefined;
   readonly min_score?: number | null | undefined;
   readonly max_chunks_per_document?: number | null | undefined;
 }
@@ -22,6 +25,7 @@ export interface SearchRequest {
 export interface SearchHit extends Scores {
   readonly chunk_id: string;
   readonly document_id: string;
+  readonly space_id: string;
   readonly document_name: string;
   readonly file_type: FileType;
   readonly folder_path: string | null;

@@ -25,6 +25,7 @@ describe("a hit", () => {
     expect(results[0]).toEqual({
       chunk_id: foxes.documents.root.chunkIds[0],
       document_id: foxes.documents.root.id,
+      space_id: foxes.target.space.id,
       document_name: "root.txt",
       file_type: "TEXT",
       folder_path: null,

@@ -5,7 +5,7 @@
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
-import { type FieldColumns, filterSql, parameters } from "../filter-sql.ts";
+import { type FieldColumns, filterSql, type Parameters, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
 
@@ -40,6 +40,14 @@ const FIELDS: FieldColumns = {
   "processing_state.chunker_name": "(case when run.chunked then run.chunker_name end)",
   "processing_state.embedding_model": "(case when run.embedded then run.embedding_model end)",
 };
+
+/**
+ * The conditions as one expression on {@link DOCUMENT_TABLES}.
+ * @throws TypeError for a field that documents do not have.
+ */
+export function documentFilterSql(conditions: readonly Condition[], params: Parameters): string {
+  return filterSql(conditions, FIELDS, params);
+}
 
 interface DocumentSearch {
   readonly filters: readonly Condition[];
@@ -94,7 +102,7 @@ export async function findMatchingDocuments(
   limit: number,
 ): Promise<DocumentPlace[]> {
   const params = parameters([reachedSpaceIds(reach)]);
-  const filtered = filterSql(conditions, FIELDS, params);
+  const filtered = documentFilterSql(conditions, params);
   const { rows } = await sql.query<DocumentPlace>(
     `select document.id, document.space_id
      from ${DOCUMENT_TABLES}

@@ -72,11 +72,17 @@ export async function denseCandidates(
 }
 
 /**
- * The index serves searches of a whole large space; a search narrowed to documents or phrases scans its
- * vectors.
+ * Of a smaller share of a space all vectors are read: the index would have to be walked further than that
+ * costs, because what it finds is mostly filtered out.
+ */
+const LEAST_SHARE = 0.3;
+
+/**
+ * The index serves searches of a whole large space, or of much of it; a search narrowed to phrases, or to few
+ * documents, reads their vectors.
  */
 function isIndexed(
-  { models, runs }: SearchScope,
+  { models, share }: SearchScope,
   { required }: ChunkNarrowing,
   { query, limit }: Nearest,
 ): boolean {
@@ -84,7 +90,7 @@ function isIndexed(
   return (
     model !== undefined &&
     model.hasIndex &&
-    runs === null &&
+    share >= LEAST_SHARE &&
     required === null &&
     model.chunks * query.dimensions >= VECTOR_INDEX_NUMBERS / 2 &&
     limit <= MAX_EXPLORED

@@ -6,6 +6,7 @@ import { type ChunkKey, type SpaceRef, keyColumns } from "./scope.ts";
 export interface ShownChunk extends ChunkKey {
   readonly chunk_id: string;
   readonly document_id: string;
+  readonly space_id: string;
   readonly document_name: string;
   readonly file_type: FileType;
   /** The names of the folders from the root, joined by a slash; null at the root. */
@@ -24,6 +25,7 @@ const READ_HITS = `
               chunk.chunk_index,
               chunk.id as chunk_id,
               document.id as document_id,
+              document.space_id,
               document.name as document_name,
               document.file_type,
               document.folder_id,
@@ -69,6 +71,7 @@ const READ_HITS = `
             hit.chunk_index,
             hit.chunk_id,
             hit.document_id,
+            hit.space_id,
             hit.document_name,
             hit.file_type,
             path.folder_path,

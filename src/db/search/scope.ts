@@ -2,6 +2,10 @@
  * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
  * filters.
  */
+import type { Condition } from "../../domain/requests/conditions.ts";
+import { DOCUMENT_TABLES } from "../documents/read.ts";
+import { documentFilterSql } from "../documents/search.ts";
+import { parameters } from "../filter-sql.ts";
 import type { Sql } from "../pool.ts";
 
 /** Identifies a chunk by the numbers that search entries carry. */
@@ -19,6 +23,8 @@ export interface SpaceRef {
 interface DocumentFilter {
   readonly documentIds: readonly string[] | null;
   readonly folderIds: readonly string[] | null;
+  /** On the fields of documents. */
+  readonly conditions?: readonly Condition[] | undefined;
 }
 
 export interface SearchedModel {
@@ -37,6 +43,8 @@ export interface SearchScope {
   readonly hiddenRuns: readonly number[];
   /** If not null, only these runs are searched. */
   readonly runs: readonly number[] | null;
+  /** About how much of the space those runs are, 0 to 1. */
+  readonly share: number;
   /** Published chunks of the space. */
   readonly chunks: number;
   /** Terms of those chunks, with repetitions. */
@@ -123,12 +131,22 @@ const TOTALS = `(
 
 const READ_SCOPE = `
      select ${SCOPE_COLUMNS},
-            null::int[] as runs
+            null::int[] as runs,
+            0 as documents
      from ${TOTALS}`;
 
-/** Narrowed to the documents `$3` and the folders `$4` with their descendants; null does not narrow. */
-const READ_FILTERED_SCOPE = `
+/**
+ * Narrowed to the documents `$3` and the folders `$4` with their descendants, where null does not narrow, and
+ * by `condition`. `run` is a document's latest run; without a condition on it Postgres leaves its join out.
+ */
+const filteredScope = (condition: string): string => `
      select ${SCOPE_COLUMNS},
+            (
+              select count(*)::int
+              from documents
+              where space_id = $1
+                and deleted_at is null
+            ) as documents,
             array(
               with recursive inside as (
                 select id
@@ -143,14 +161,14 @@ const READ_FILTERED_SCOPE = `
                 where child.deleted_at is null
               )
               select document.published_run_num
-              from documents document
-              left join folders folder on folder.id = document.folder_id
+              from ${DOCUMENT_TABLES}
               where document.space_id = $1
                 and document.deleted_at is null
                 and document.published_run_num is not null
                 and folder.deleted_at is null
                 and ($3::uuid[] is null or document.id = any($3::uuid[]))
                 and ($4::uuid[] is null or document.folder_id in (select id from inside))
+                and ${condition}
             ) as runs
      from ${TOTALS}`;
 
@@ -159,10 +177,13 @@ const READ_FILTERED_SCOPE = `
  * only the folder is marked at first.
  */
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
-  const isFiltered = filter.documentIds !== null || filter.folderIds !== null;
+  const { documentIds, folderIds, conditions = [] } = filter;
+  const isFiltered = documentIds !== null || folderIds !== null || conditions.length > 0;
+  const params = parameters([space.id, space.num, ...(isFiltered ? [documentIds, folderIds] : [])]);
   const { rows } = await sql.query<{
     hidden: number[];
     runs: number[] | null;
+    documents: number;
     chunks: number;
     terms: number;
     languages: string[];
@@ -170,12 +191,13 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
   }>({
     // Planned once a connection; with a filter, each time for the documents and folders that it names.
     ...(isFiltered ? {} : { name: "search.read-scope" }),
-    text: isFiltered ? READ_FILTERED_SCOPE : READ_SCOPE,
-    values: isFiltered ? [space.id, space.num, filter.documentIds, filter.folderIds] : [space.id, space.num],
+    text: isFiltered ? filteredScope(documentFilterSql(conditions, params)) : READ_SCOPE,
+    values: params.values,
   });
   const row = rows[0]!;
-  const { hidden: hiddenRuns, runs, chunks, terms, languages, models } = row;
-  return { spaceNum: space.num, hiddenRuns, runs, chunks, terms: Number(terms), languages, models };
+  const { hidden: hiddenRuns, runs, documents, chunks, terms, languages, models } = row;
+  const share = runs === null ? 1 : Math.min(1, runs.length / Math.max(1, documents));
+  return { spaceNum: space.num, hiddenRuns, runs, share, chunks, terms: Number(terms), languages, models };
 }
 
 /** The chunks that the operators of a query require and exclude. */

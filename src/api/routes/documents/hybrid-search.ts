@@ -1,7 +1,7 @@
 /** POST /data/hybrid-search. */
 import { authorizeListing, reachFor } from "../../../auth/policy.ts";
 import { HybridSearch, SearchResults } from "../../../schema/documents/search.ts";
-import { hybridSearch } from "../../../search/hybrid.ts";
+import { searchSpaces } from "../../../search/hybrid.ts";
 import { defineRoute } from "../../route.ts";
 
 const WARNINGS = {
@@ -15,10 +15,18 @@ export const searchDocuments = defineRoute({
   operation: "search.hybrid",
   access: "keys",
   capability: "search",
-  audit: { action: "documents:search", resource: "space", idField: "space_id", isChange: false },
+  audit: {
+    action: "documents:search",
+    resource: "space",
+    idField: "space_id",
+    idsField: "space_ids",
+    isChange: false,
+  },
   status: 200,
-  summary: "Search the chunks of a space: dense vectors and BM25 in one ranking.",
-  description: "A space, document or folder out of reach narrows to nothing; it is never an error.",
+  summary: "Search the chunks of spaces: dense vectors and BM25 in one ranking.",
+  description:
+    "Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows " +
+    "to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does.",
   tags: ["Search"],
   body: HybridSearch,
   response: SearchResults,
@@ -28,16 +36,26 @@ export const searchDocuments = defineRoute({
   errors: [503],
   async handle({ deps, principal, body, request, reply }) {
     authorizeListing(principal, "documents:search");
-    const { query, space_id: spaceId, ...narrowing } = body;
-    const space = reachFor(principal, "documents:search").get(spaceId);
-    if (space === undefined) return { query, space_id: spaceId, total_results: 0, results: [] };
-    const answer = await hybridSearch(
+    const { space_id: spaceId, space_ids: spaceIds, document_id, folder_id, ...search } = body;
+    const reach = reachFor(principal, "documents:search");
+    const spaces = [...new Set(spaceIds ?? [spaceId!])].flatMap((id) => reach.get(id) ?? []);
+    const answer = await searchSpaces(
       deps,
-      { organization: principal.organization, space },
-      { query, ...narrowing },
+      { organization: principal.organization, spaces },
+      {
+        ...search,
+        document_ids: document_id ? [document_id] : search.document_ids,
+        folder_ids: folder_id ? [folder_id] : search.folder_ids,
+      },
       request.signal,
     );
     if (answer.warning !== undefined) reply.header("Warning", WARNINGS[answer.warning]);
-    return { query, space_id: spaceId, total_results: answer.results.length, results: answer.results };
+    return {
+      query: search.query,
+      space_id: spaceId ?? null,
+      ...(spaceIds ? { space_ids: spaceIds } : {}),
+      total_results: answer.results.length,
+      results: answer.results,
+    };
   },
 });
