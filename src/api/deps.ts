@@ -14,6 +14,7 @@ import type { RealConfig } from "../config/config.ts";
 import { addCallerCounts } from "../db/instance/rate-limits.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { queryOnce } from "../db/pool.ts";
+import { readStates } from "../db/runs/states.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
 import { createChatModel } from "../models/chat/chat-model.ts";
@@ -27,6 +28,7 @@ import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
 import { createEventHost, type EventHost } from "./events/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
+import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
 
 interface ApiParts {
@@ -38,6 +40,7 @@ interface ApiParts {
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
   readonly events: EventHost;
+  readonly states: StateWatch;
   readonly readiness: Readiness;
 }
 
@@ -83,6 +86,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const events =
     overrides.events ??
     createEventHost({ db, url: config.database.url, log, streamsPerProcess: config.api.eventStreams });
+  const states = overrides.states ?? openStateWatch(shared);
   return {
     ...shared,
     authenticator,
@@ -93,9 +97,11 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     queryEmbedding,
     chat,
     events,
+    states,
     readiness: openReadiness(shared, chat.ready),
     async close() {
       await events.hub.close();
+      await states.close();
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();
@@ -112,6 +118,13 @@ function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings 
     maxEntries: QUERIES_CACHED,
     timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
     open: (model) => openEmbeddingModel(config.models, model),
+  });
+}
+
+function openStateWatch({ db, log }: SharedDeps): StateWatch {
+  return createStateWatch({
+    readStates: (watched) => readStates(db.system, watched),
+    onFailure: (error) => log.warn({ err: error }, "the states that callers wait for could not be read"),
   });
 }
 

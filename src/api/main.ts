@@ -45,6 +45,7 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
   deps.readiness.drain();
   await setTimeout(config.api.drainDelayMs);
   deps.events.hub.drain();
+  deps.states.drain();
   await server.close();
   await closeMetrics();
   await deps.close();

@@ -84,6 +84,23 @@ export function pageQuery(limits: PageLimits = RESOURCES_PER_PAGE) {
   });
 }
 
+const MAX_WAIT_SECONDS = 60;
+
+/** The `wait` of a query string. */
+export const WaitQuery = z.object({
+  wait: z
+    .int()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(0)
+    .meta({
+      description:
+        "Seconds to wait for the next change of the state, if it has not ended yet; 0 answers at once. " +
+        "A wait counts as one request, and as one of the streams that a key and a user may have open",
+      example: 0,
+    }),
+});
+
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;

@@ -28,6 +28,7 @@ import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
 import { spaceMemberRoutes } from "./spaces/members.ts";
 import { spaceRoutes } from "./spaces/spaces.ts";
+import { documentStatuses } from "./documents/status.ts";
 import { uploadDocument } from "./documents/uploads.ts";
 import { usageRoutes } from "./organizations/usage.ts";
 import { webhookDeliveryRoutes } from "./webhooks/deliveries.ts";
@@ -44,6 +45,7 @@ export const API_ROUTES: readonly Route[] = [
   ...agentRoutes,
   uploadDocument,
   listDocuments,
+  documentStatuses,
   getDocument,
   patchDocument,
   removeDocument,

@@ -9,6 +9,9 @@ interface ProcessingState {
   readonly parsed: boolean;
   readonly chunked: boolean;
   readonly embedded: boolean;
+  /** Absent right after the upload. */
+  readonly searchable?: boolean;
+  readonly pipeline_run_id?: string;
   readonly pipeline_status?: RunStatus;
   readonly waiting_for?: WaitingFor;
 }
@@ -35,6 +38,8 @@ const PROCESSING_STATE = `jsonb_strip_nulls(jsonb_build_object(
                     'parsed', coalesce(run.parsed, false),
                     'chunked', coalesce(run.chunked, false),
                     'embedded', coalesce(run.embedded, false),
+                    'searchable', document.published_run_num is not null,
+                    'pipeline_run_id', run.id,
                     'pipeline_status', run.status,
                     'chunk_count', run.chunk_count,
                     'embedding_model', case when run.embedded then run.embedding_model end,
@@ -101,6 +106,30 @@ export async function findDocument(
     values: [reachedSpaceIds(principal.reach), id],
   });
   return rows[0];
+}
+
+/** Where a document is in the pipeline. */
+export type DocumentStatusRow = Pick<DocumentRow, "id" | "space_id" | "version" | "processing_state">;
+
+/** The status of those of the documents that the caller reaches, in the order of `ids`, each once. */
+export async function findDocumentStatuses(
+  sql: Sql,
+  principal: Principal,
+  ids: readonly string[],
+): Promise<DocumentStatusRow[]> {
+  const { rows } = await sql.query<DocumentStatusRow>({
+    name: "documents.find-statuses",
+    text: `select document.id,
+                  document.space_id,
+                  document.published_version as version,
+                  ${PROCESSING_STATE} as processing_state
+           from ${DOCUMENT_TABLES}
+           where document.id = any($2::uuid[])
+             and ${DOCUMENT_IS_VISIBLE}
+           order by array_position($2::uuid[], document.id)`,
+    values: [reachedSpaceIds(principal.reach), [...new Set(ids)]],
+  });
+  return rows;
 }
 
 /**

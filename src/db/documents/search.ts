@@ -30,6 +30,8 @@ const FIELDS: FieldColumns = {
   "processing_state.parsed": "coalesce(run.parsed, false)",
   "processing_state.chunked": "coalesce(run.chunked, false)",
   "processing_state.embedded": "coalesce(run.embedded, false)",
+  "processing_state.searchable": "(document.published_run_num is not null)",
+  "processing_state.pipeline_run_id": "run.id",
   "processing_state.pipeline_status": "run.status",
   "processing_state.waiting_for": "run.waiting_for",
   "processing_state.waiting_for.code": "run.waiting_for",

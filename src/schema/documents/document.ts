@@ -62,10 +62,15 @@ const ProcessingState = z
     embedded: z
       .boolean()
       .meta({ description: "True once embeddings are computed, but for texts that the provider refuses" }),
-    pipeline_status: z
-      .enum(RUN_STATUSES)
-      .optional()
-      .meta({ description: "`completed`: the document is searchable", example: "completed" }),
+    searchable: z.boolean().optional().meta({
+      description:
+        "True if a published version answers searches and chats, whatever a newer run of the document does",
+    }),
+    pipeline_run_id: Uuid.optional().meta({ description: "The latest run, whose state this is" }),
+    pipeline_status: z.enum(RUN_STATUSES).optional().meta({
+      description: "Where the latest run is; `completed`, `failed` and `cancelled` are its ends",
+      example: "completed",
+    }),
     chunk_count: z.int().nullish().meta({ example: 12 }),
     embedding_model: z.string().nullish().meta({ example: "all-MiniLM-L6-v2" }),
     embedded_chunk_count: z.int().nullish().meta({
@@ -80,6 +85,8 @@ const ProcessingState = z
     warnings: Warnings.optional(),
   })
   .meta({ id: "ProcessingState" });
+
+const EXAMPLE_ID = "01900000-0000-7000-8000-000000000030";
 
 const DocumentMetadata = z.record(z.string(), z.unknown()).meta({
   description: "`original_filename` and `content_type` are the service's; everything else is the caller's",
@@ -116,6 +123,39 @@ export const Document = z
   })
   .meta({ id: "Document" });
 
+const MAX_STATUSES = 1_000;
+
+export const DocumentStatusQuestion = z
+  .object({
+    ids: z
+      .array(Uuid)
+      .min(1)
+      .max(MAX_STATUSES)
+      .meta({ description: "Documents, each answered once", example: [EXAMPLE_ID] }),
+  })
+  .meta({ id: "DocumentStatusQuestion" });
+
+export const DocumentStatuses = z
+  .object({
+    items: z
+      .array(
+        z
+          .object({
+            id: Uuid,
+            space_id: Uuid,
+            version: Document.shape.version,
+            processing_state: ProcessingState,
+          })
+          .meta({ id: "DocumentStatus" }),
+      )
+      .meta({ description: "In the order of `ids`" }),
+    not_found: z.array(Uuid).meta({
+      description: "Those of `ids` that do not exist, were deleted, or are out of reach",
+      example: [],
+    }),
+  })
+  .meta({ id: "DocumentStatuses" });
+
 export const DocumentPage = envelope(Document, "DocumentPage");
 
 export const DOCUMENT_FIELDS: FilterFields = {
@@ -134,6 +174,8 @@ export const DOCUMENT_FIELDS: FilterFields = {
   "processing_state.parsed": "boolean",
   "processing_state.chunked": "boolean",
   "processing_state.embedded": "boolean",
+  "processing_state.searchable": "boolean",
+  "processing_state.pipeline_run_id": "uuid",
   "processing_state.pipeline_status": "text",
   "processing_state.waiting_for": "text",
   "processing_state.waiting_for.code": "text",

@@ -1,4 +1,6 @@
 /** POST /data/batch-reprocess, and everything of /data/batches/{batch_id}. */
+import { WaitQuery } from "../../../schema/fields.ts";
+import { whenChanged } from "../../waits/when-changed.ts";
 import { readBatch } from "../../../commands/batches/batch.ts";
 import { cancelBatch } from "../../../commands/batches/cancel-batch.ts";
 import { pauseBatch } from "../../../commands/batches/pause-batch.ts";
@@ -61,11 +63,20 @@ const getBatch = defineRoute({
   status: 200,
   summary: "How a batch stands: runs by status, progress, rate and the time that is left.",
   tags: ["Documents"],
+  description:
+    "With `wait` it answers when the batch is paused, resumed or at its end, and at once if it has ended.",
   params: BatchParams,
+  query: WaitQuery,
   response: Batch,
-  async handle({ deps, principal, params }) {
-    const batch = await readTenant(deps.db, principal.organization, (sql) =>
-      readBatch(sql, principal, "documents:read", params.batch_id),
+  async handle({ deps, principal, params, query, request }) {
+    const batch = await whenChanged(
+      { deps, principal, request, waitSeconds: query.wait },
+      (caller) =>
+        readTenant(deps.db, caller.organization, (sql) =>
+          readBatch(sql, caller, "documents:read", params.batch_id),
+        ),
+      ({ status: state, completed_at }) =>
+        completed_at === null ? { kind: "batch", id: params.batch_id, state } : null,
     );
     return present(batch);
   },

@@ -1,11 +1,14 @@
 /** GET, PATCH and DELETE /data/{document_id}. */
+import { hasEnded } from "../../../domain/work/processing.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { whenChanged } from "../../waits/when-changed.ts";
 import { authorize } from "../../../auth/policy.ts";
 import { deleteDocument } from "../../../commands/documents/delete-document.ts";
 import { documentEtag } from "../../../commands/documents/document.ts";
 import { updateDocument } from "../../../commands/documents/update-document.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DocumentParams } from "../../../schema/fields.ts";
+import { DocumentParams, WaitQuery } from "../../../schema/fields.ts";
 import { Document, DocumentPatch } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -21,14 +24,27 @@ export const getDocument = defineRoute({
   status: 200,
   summary: "One document with its processing state.",
   tags: ["Documents"],
+  description:
+    "With `wait` it answers when the document's latest run gets from one status to the next, and at once if " +
+    "that has ended: ask again until `pipeline_status` is `completed`, `failed` or `cancelled`.",
   params: DocumentParams,
+  query: WaitQuery,
   response: Document,
   replyHeaders: { ETag: "Changes with the document; for If-Match" },
-  async handle({ deps, principal, params, reply }) {
-    const document = await readTenant(deps.db, principal.organization, (sql) =>
-      findDocument(sql, principal, params.document_id),
+  async handle({ deps, principal, params, query, request, reply }) {
+    const read = async (caller: Principal) => {
+      const found = await readTenant(deps.db, caller.organization, (sql) =>
+        findDocument(sql, caller, params.document_id),
+      );
+      authorize(caller, "documents:read", found);
+      return found;
+    };
+    const document = await whenChanged(
+      { deps, principal, request, waitSeconds: query.wait },
+      read,
+      ({ processing_state: { pipeline_run_id: id, pipeline_status: state } }) =>
+        id === undefined || state === undefined || hasEnded(state) ? null : { kind: "run", id, state },
     );
-    authorize(principal, "documents:read", document);
     reply.header("ETag", documentEtag(document));
     return document;
   },

@@ -1,4 +1,8 @@
 /** GET /data/runs/{pipeline_run_id} and POST …/cancel. */
+import { hasEnded } from "../../../domain/work/processing.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { WaitQuery } from "../../../schema/fields.ts";
+import { whenChanged } from "../../waits/when-changed.ts";
 import { authorize } from "../../../auth/policy.ts";
 import { cancelRun } from "../../../commands/documents/cancel-run.ts";
 import { readTenant } from "../../../db/pool.ts";
@@ -16,14 +20,22 @@ const getRun = defineRoute({
   status: 200,
   summary: "One run of the pipeline: where it stands, and what it waits for.",
   tags: ["Documents"],
+  description:
+    "With `wait` it answers when the run gets from one status to the next, and at once if it has ended.",
   params: RunParams,
+  query: WaitQuery,
   response: Run,
-  async handle({ deps, principal, params }) {
-    const run = await readTenant(deps.db, principal.organization, (sql) =>
-      findRun(sql, principal, params.pipeline_run_id),
+  handle({ deps, principal, params, query, request }) {
+    const read = async (caller: Principal) => {
+      const found = await readTenant(deps.db, caller.organization, (sql) =>
+        findRun(sql, caller, params.pipeline_run_id),
+      );
+      authorize(caller, "documents:read", found, "run");
+      return found;
+    };
+    return whenChanged({ deps, principal, request, waitSeconds: query.wait }, read, ({ status: state }) =>
+      hasEnded(state) ? null : { kind: "run", id: params.pipeline_run_id, state },
     );
-    authorize(principal, "documents:read", run, "run");
-    return run;
   },
 });
 
