@@ -48,7 +48,9 @@ export function answerError(error: unknown, guide = errorGuide()): ErrorAnswer {
 /** A 422 always has a list of problems, even if the database found the fault. */
 function problemsOf(error: unknown): readonly Problem[] | null {
   if (error instanceof ValidationProblems) return error.problems;
-  return error instanceof DomainError && error.status === 422 ? [valueError(["body"], error.message)] : null;
+  return error instanceof DomainError && error.status === 422
+    ? [valueError(["body", ...(error.param === undefined ? [] : [error.param])], error.message)]
+    : null;
 }
 
 function headersOf(error: DomainError): Record<string, string> {

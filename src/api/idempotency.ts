@@ -36,8 +36,10 @@ export interface Repeat {
 export type RepeatCheck = (repeat: Repeat) => Promise<void>;
 
 /** Hashes what was sent in a form: its fields, and the file's name and content. */
-export function formHash({ fields, file }: ReceivedUpload<{ readonly sha256: string }>): Buffer {
-  const sorted = Object.entries(fields).toSorted(([one], [other]) => (one < other ? -1 : 1));
+export function formHash({ fields, repeated, file }: ReceivedUpload<{ readonly sha256: string }>): Buffer {
+  const sorted = Object.entries({ ...fields, ...repeated }).toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   return createHash("sha256")
     .update(JSON.stringify([sorted, file === null ? null : [file.filename, file.value.sha256]]))
     .digest();

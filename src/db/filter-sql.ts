@@ -54,7 +54,11 @@ function conditionSql(condition: Condition, columns: FieldColumns, params: Param
   const pattern = likePattern(operator, String(value));
   if (pattern !== null) {
     const like = pattern.isCaseless ? "ilike" : "like";
-    return `${textOf(column, type)} ${like} ${params.add(pattern.pattern)}::text escape '\\'`;
+    const matches = `${textOf(column, type)} ${like} ${params.add(pattern.pattern)}::text escape '\\'`;
+    // A list contains its elements, such as a tag; `?` looks for them among the texts of an array.
+    if (operator !== "contains" || type !== "json") return matches;
+    const isElement = `jsonb_typeof(${column}) = 'array' and ${column} ? ${params.add(value)}::text`;
+    return `coalesce(${matches}, ${isElement})`;
   }
   if (operator === "iexact") return `lower(${textOf(column, type)}) = lower(${params.add(value)}::text)`;
   const comparison = COMPARISONS[operator];

@@ -1,8 +1,16 @@
 /** Checks the fields of a streamed form as those of a JSON body are checked, all problems at once. */
 import type { z } from "zod";
 import { type Problem, ValidationProblems, missing } from "../../schema/requests/problem.ts";
+import { JSON_LIMITS, limitPassed } from "./json-limits.ts";
 import type { ReceivedFile, ReceivedUpload } from "./uploads.ts";
 import { findUnusable, parsePart } from "../validation/validate.ts";
+
+interface FormShape {
+  /** Fields whose text is JSON. */
+  readonly json?: readonly string[];
+  /** Fields that may come more than once; their text may also be a JSON list of all values. */
+  readonly lists?: readonly string[];
+}
 
 /**
  * Returns the file and the fields of a form.
@@ -12,6 +20,7 @@ import { findUnusable, parsePart } from "../validation/validate.ts";
 export function readForm<T, S extends z.ZodObject>(
   upload: ReceivedUpload<T>,
   schema: S,
+  { json = [], lists = [] }: FormShape = {},
 ): { file: ReceivedFile<T>; fields: z.output<S> } {
   const problems: Problem[] = [];
   for (const problem of upload.problems) {
@@ -30,8 +39,18 @@ export function readForm<T, S extends z.ZodObject>(
   const given = Object.fromEntries(
     Object.entries(upload.fields).filter(([name, value]) => value !== "" || name === "path"),
   );
-  problems.push(...findUnusable(given, "body"));
-  const parsed = parsePart(schema, { ...given, file: true }, "body");
+  const read = Object.entries(given).map(([name, text]): [string, unknown] => {
+    if (json.includes(name)) return [name, readJson(text)];
+    if (!lists.includes(name)) return [name, text];
+    const all = upload.repeated[name];
+    return [name, all ?? (text.trimStart().startsWith("[") ? readJson(text) : [text])];
+  });
+  for (const [name, value] of read)
+    if (value === NOT_JSON)
+      problems.push({ type: "json_invalid", loc: ["body", name], msg: "JSON decode error", input: {} });
+  const known = Object.fromEntries(read.filter(([, value]) => value !== NOT_JSON));
+  problems.push(...findUnusable(known, "body"));
+  const parsed = parsePart(schema, { ...known, file: true }, "body");
   if ("problems" in parsed)
     problems.push(
       ...parsed.problems.map((problem) =>
@@ -41,4 +60,16 @@ export function readForm<T, S extends z.ZodObject>(
   if (problems.length > 0 || upload.file === null || !("value" in parsed))
     throw new ValidationProblems(problems);
   return { file: upload.file, fields: parsed.value as z.output<S> };
+}
+
+const NOT_JSON = Symbol("not JSON");
+
+/** Text that is nested deeper than a JSON body may be counts as none. */
+function readJson(text: string): unknown {
+  if (limitPassed(Buffer.from(text), JSON_LIMITS) !== null) return NOT_JSON;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return NOT_JSON;
+  }
 }

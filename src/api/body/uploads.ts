@@ -49,6 +49,8 @@ type UploadProblem =
 export interface ReceivedUpload<T> {
   /** The last value of each text field. */
   readonly fields: Record<string, string>;
+  /** All values of the text fields that came more than once. */
+  readonly repeated: Record<string, string[]>;
   readonly file: ReceivedFile<T> | null;
   readonly problems: readonly UploadProblem[];
 }
@@ -56,7 +58,7 @@ export interface ReceivedUpload<T> {
 interface Form<T> {
   readonly options: UploadOptions<T>;
   readonly declaredBytes: number | undefined;
-  readonly fields: Map<string, string>;
+  readonly fields: Map<string, string[]>;
   readonly problems: UploadProblem[];
   readonly abort: AbortController;
   /** Ends the upload with this error; later errors are ignored. */
@@ -80,7 +82,7 @@ export async function receiveUpload<T>(
     const boundary = boundaryOf(req.headers["content-type"]);
     if (boundary === undefined) {
       linger(req);
-      return { fields: {}, file: null, problems: [{ kind: "not_multipart" }] };
+      return { fields: {}, repeated: {}, file: null, problems: [{ kind: "not_multipart" }] };
     }
     const declaredBytes = declaredLength(req);
     if (declaredBytes !== undefined && declaredBytes > maxFormBytes(options)) throw tooLarge(declaredBytes);
@@ -118,7 +120,13 @@ async function readForm<T>(
   try {
     await read;
     const file = (await form.file) ?? null;
-    return { fields: Object.fromEntries(form.fields), file, problems: form.problems };
+    const fields = [...form.fields];
+    return {
+      fields: Object.fromEntries(fields.map(([name, values]) => [name, values.at(-1)!])),
+      repeated: Object.fromEntries(fields.filter(([, values]) => values.length > 1)),
+      file,
+      problems: form.problems,
+    };
   } catch (error) {
     fail(error);
     await form.file?.catch(() => {});
@@ -192,7 +200,7 @@ function takeField<T>(form: Form<T>, part: Readable, name: string): void {
   part.on("end", () => {
     const value = Buffer.concat(pieces).toString("utf8");
     if (name === "file") form.problems.push({ kind: "file_is_text", input: value });
-    else form.fields.set(name, value);
+    else form.fields.set(name, [...(form.fields.get(name) ?? []), value]);
   });
 }
 

@@ -18,6 +18,8 @@ interface Upload {
   /** Null: at the root of the space. */
   readonly folderId: string | null;
   readonly filename: string;
+  /** The caller's own; its size is checked. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly stored: StoredFile;
 }
 
@@ -31,7 +33,7 @@ interface Upload {
 export async function acceptUpload(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,
   caller: Caller,
-  { spaceId, folderId, filename, stored }: Upload,
+  { spaceId, folderId, filename, metadata, stored }: Upload,
 ): Promise<DocumentRow> {
   const { principal } = caller;
   const { organization } = principal;
@@ -44,7 +46,7 @@ export async function acceptUpload(
       await lockLiveFolder(sql, folderId);
     }
     const accepting = newUpload(principal, { documentId, spaceId, folderId, filename, path, stored });
-    await acceptNewDocument(sql, accepting);
+    await acceptNewDocument(sql, accepting, metadata);
     await recordChange(sql, caller, "documents:create", {
       type: "document",
       id: documentId,

@@ -51,10 +51,14 @@ export interface AcceptedUpload {
 }
 
 /**
- * Writes the document, its raw file and its queued run, and deletes the intent. Once this is committed, the
+ * Writes the document with the caller's metadata, its raw file and its queued run, and deletes the intent. Once this is committed, the
  * upload cannot be lost.
  */
-export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promise<void> {
+export async function acceptNewDocument(
+  sql: Sql,
+  upload: AcceptedUpload,
+  metadata: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   await sql.query({
     name: "uploads.accept",
     text: `with run as (
@@ -71,9 +75,9 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
            document as (
              insert into documents
                (id, organization_id, space_id, space_num, folder_id, name, file_type, file_size,
-                content_type, created_by, run_count, latest_run_num)
+                content_type, metadata, created_by, run_count, latest_run_num)
              select $1, $4, $5, run.space_num, $6, $8, $10, $11,
-                    $9, $7, 1, run.num
+                    $9, $16, $7, 1, run.num
              from run
              returning id
            ),
@@ -103,6 +107,7 @@ export async function acceptNewDocument(sql: Sql, upload: AcceptedUpload): Promi
       upload.objectKey,
       upload.path,
       traceparent(),
+      JSON.stringify(metadata),
     ],
   });
 }

@@ -1,10 +1,15 @@
 /** POST /data/upload. */
 import { z } from "zod";
-import { authorize, RULES } from "../../../auth/policy.ts";
+import { authorize } from "../../../auth/policy.ts";
 import { acceptUpload } from "../../../commands/documents/accept-upload.ts";
 import { requireParent } from "../../../commands/folders/folder.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
+import { DomainError } from "../../../domain/errors.ts";
+import { UNREADABLE } from "../../../domain/file-type.ts";
+import { mergePatch } from "../../../domain/merge-patch.ts";
+import type { StoredFile } from "../../../commands/documents/stored-file.ts";
+import type { ReceivedFile } from "../../body/uploads.ts";
 import { Uuid } from "../../../schema/fields.ts";
 import { Document, DocumentUpload } from "../../../schema/documents/document.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
@@ -31,11 +36,14 @@ export const uploadDocument = defineRoute({
     const upload = await receiveFile(deps, principal, request);
     await drillPoint("documentPipeline: object stored, nothing accepted");
     try {
-      const { file, fields } = readForm(upload, DocumentUpload);
+      const { file, fields } = readForm(upload, DocumentUpload, { json: ["doc_metadata"], lists: ["tags"] });
+      if (fields.strict === true) requireReadable(file);
+      const { doc_metadata: metadata = {}, tags } = fields;
       return await acceptUpload(deps, caller, {
         spaceId: fields.space_id,
         folderId: fields.folder_id ?? null,
         filename: file.filename,
+        metadata: mergePatch({}, tags === undefined ? metadata : { ...metadata, tags }),
         stored: file.value,
       });
     } catch (error) {
@@ -44,6 +52,13 @@ export const uploadDocument = defineRoute({
     }
   },
 });
+
+/** @throws DomainError `empty_file`, `unsupported_file_type` */
+function requireReadable({ value: { size, fileType } }: ReceivedFile<StoredFile>): void {
+  if (size === 0) throw new DomainError("empty_file", "The file is empty.", { param: "file" });
+  if (fileType === UNREADABLE)
+    throw new DomainError("unsupported_file_type", "No parser reads files of this kind.", { param: "file" });
+}
 
 /** The document must still exist, and the caller may still upload to its space and folder. */
 async function mayRepeat({ deps, principal, fields, answer }: Repeat): Promise<void> {
@@ -56,6 +71,6 @@ async function mayRepeat({ deps, principal, fields, answer }: Repeat): Promise<v
     if (answer === null) return;
     const { id } = z.object({ id: Uuid }).parse(answer);
     const document = await findDocument(sql, principal, id);
-    authorize(principal, "documents:create", document, RULES["documents:read"].missing);
+    authorize(principal, "documents:create", document, "document");
   });
 }
