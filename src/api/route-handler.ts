@@ -3,6 +3,7 @@
  */
 import { pipeline } from "node:stream/promises";
 import type { Context, Middleware } from "koa";
+import { z } from "zod";
 import type { Deps } from "./deps.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
@@ -13,6 +14,7 @@ import type { RateLimit } from "./middleware/rate-limit.ts";
 import { jsonPieces } from "./json-answer.ts";
 import { isRaw, isStream, sendRaw, stream, type StreamAnswer } from "./response.ts";
 import type { AuditRule, Route, RouteContext } from "./route.ts";
+import { unknownFieldWarnings } from "./validation/unknown-fields.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation/validate.ts";
 
 const KEY_REFUSED = "API key not accepted on this endpoint, use an identity-provider access token";
@@ -147,6 +149,9 @@ async function contextOf(
     idempotencyKey: { problems: idempotencyKeyProblems(route, ctx) },
     body: readBody(route, json.parsed),
   });
+  const reply = replyOf(ctx, route);
+  const sent = "value" in json.parsed ? json.parsed.value : undefined;
+  for (const warning of warningsOf(route, { ...ctx.query }, sent)) reply.header("Warning", warning);
   return {
     deps,
     principal: principal as Principal,
@@ -166,7 +171,7 @@ async function contextOf(
       req: ctx.req,
       res: ctx.res,
     },
-    reply: replyOf(ctx, route),
+    reply,
   };
 }
 
@@ -209,9 +214,20 @@ function replyOf(ctx: Context, route: Route): RouteContext<"keys", unknown, unkn
     set status(status: number) {
       ctx.status = status;
     },
-    header: (name, value) => ctx.set(name, value),
+    header: (name, value) => (name === "Warning" ? ctx.append(name, value) : ctx.set(name, value)),
   };
 }
+
+/** Names what the contract does not know in the query and the JSON body. */
+function warningsOf({ query, body, ignoresUnknown = false }: Route, sentQuery: unknown, sentBody: unknown) {
+  if (ignoresUnknown) return [];
+  return [
+    ...unknownFieldWarnings(query ?? NO_FIELDS, sentQuery),
+    ...(body === undefined ? [] : unknownFieldWarnings(body, sentBody)),
+  ];
+}
+
+const NO_FIELDS = z.object({});
 
 async function send(
   ctx: Context,

@@ -134,6 +134,8 @@ interface RouteContract<A extends Access> {
    * the handler must cope with such text.
    */
   readonly hasSecretBody?: boolean;
+  /** Unknown fields of the body are passed over without a word, as the specification says. */
+  readonly ignoresUnknown?: boolean;
   /** The fields of a multipart form, for the OpenAPI document. The handler reads and checks the form. */
   readonly multipart?: z.ZodObject;
   /** Media types other than JSON that it answers with. */

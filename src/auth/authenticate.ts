@@ -185,6 +185,11 @@ function bearerToken(authorization: string | undefined): string {
       "Authentication required: send an 'Authorization: Bearer <API_KEY>' header",
     );
   if (token.length > MAX_TOKEN_LENGTH) throw invalidToken();
+  if (!isKey(token) && !token.includes("."))
+    throw new DomainError(
+      "invalid_api_key",
+      "This is neither an API key, which begins with sk-, nor an access token",
+    );
   return token;
 }
 

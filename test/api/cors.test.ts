@@ -44,6 +44,27 @@ test("a page of an allowed origin may read answers and send preflights", async (
   expect(preflight.headers.get("access-control-allow-headers")).toContain("Authorization");
 });
 
+test("the headers of OpenAI's clients pass, and no others that a page asks for", async () => {
+  const asked = "authorization,x-stainless-os,X-Stainless-Retry-Count, x-evil, x-stainless-\u00e9";
+  const preflight = await fetch(`${open.url}/v1/thing`, {
+    method: "OPTIONS",
+    headers: {
+      origin: APP,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": asked,
+    },
+  });
+  const allowed = preflight.headers.get("access-control-allow-headers")!.split(", ");
+  expect(allowed).toEqual(expect.arrayContaining(["x-stainless-os", "x-stainless-retry-count"]));
+  expect(allowed.filter((name) => /evil|\u00e9/.test(name))).toEqual([]);
+});
+
+test("a page may read every header of ours", async () => {
+  const shown = (await ask(open, APP)).headers.get("access-control-expose-headers")!.toLowerCase();
+  for (const name of ["retry-after", "ratelimit-remaining", "warning", "x-request-id", "x-dropped-messages"])
+    expect(shown.split(", ")).toContain(name);
+});
+
 test("other origins may not, nor any by default", async () => {
   for (const answer of [await ask(open, "https://evil.example.org"), await ask(shut, APP)]) {
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, null]);

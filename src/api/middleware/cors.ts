@@ -2,13 +2,22 @@
 import type { Middleware } from "koa";
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/** Temporal's Web UI sends X-Namespace, and Authorization-Extras with the user's id token. */
-const ALLOWED_HEADERS =
-  "Authorization, Authorization-Extras, Content-Type, Idempotency-Key, If-Match, If-None-Match, " +
-  "Last-Event-ID, Range, X-Namespace, X-Organization-Id, X-Request-Id";
+/**
+ * Temporal's Web UI sends X-Namespace, and Authorization-Extras with the user's id token; OpenAI's clients send
+ * those of OpenAI.
+ */
+const ALLOWED_HEADERS = [
+  ..."Authorization Authorization-Extras Content-Type Idempotency-Key If-Match If-None-Match".split(" "),
+  ..."Last-Event-ID OpenAI-Beta OpenAI-Organization OpenAI-Project Range Traceparent".split(" "),
+  ..."X-Namespace X-Organization-Id X-Request-Id".split(" "),
+];
+/** What OpenAI's clients say of themselves; each of their versions adds some. */
+const OF_OPENAI_CLIENTS = /^x-stainless-[a-z-]{1,40}$/;
+/** More are not looked at. */
+const MAX_ASKED_CHARACTERS = 2_000;
 const SHOWN_HEADERS =
-  "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, " +
-  "RateLimit-Reset, Retry-After, Warning, X-Request-Id";
+  "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, " +
+  "RateLimit-Remaining, RateLimit-Reset, Retry-After, Warning, X-Dropped-Messages, X-Request-Id, X-Should-Retry";
 const PREFLIGHT_SECONDS = "600";
 
 /** No answer allows credentials: they are sent in a header that the page must know, never in a cookie. */
@@ -26,9 +35,16 @@ export function cors(origins: readonly string[]): Middleware {
     if (ctx.method !== "OPTIONS" || ctx.get("access-control-request-method") === "") return next();
     ctx.set({
       "Access-Control-Allow-Methods": ALLOWED_METHODS,
-      "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+      "Access-Control-Allow-Headers": allowedHeaders(ctx.get("access-control-request-headers")),
       "Access-Control-Max-Age": PREFLIGHT_SECONDS,
     });
     ctx.status = 204;
   };
+}
+
+/** Those that are always allowed, and those of OpenAI's clients that the page asks for. */
+function allowedHeaders(asked: string): string {
+  const names = asked.slice(0, MAX_ASKED_CHARACTERS).toLowerCase().split(",");
+  const ofClients = names.map((name) => name.trim()).filter((name) => OF_OPENAI_CLIENTS.test(name));
+  return [...ALLOWED_HEADERS, ...ofClients].join(", ");
 }

@@ -35,6 +35,7 @@ export const createChatCompletion = defineRoute({
   status: 200,
   body: ChatCompletionRequest,
   response: ChatCompletion,
+  ignoresUnknown: true,
   otherContent: {
     "text/event-stream": {
       schema: z.union([ChatCompletionChunk, ChatStreamError]),
