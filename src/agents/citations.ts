@@ -8,7 +8,19 @@ export interface CitationFilter {
   end(): string;
   /** The sources that were cited, in the order of their numbers. */
   cited(): Citation[];
+  /** Where the marks are in all that was returned; of a text with very many the first thousand. */
+  marks(): readonly Mark[];
 }
+
+/** A mark such as [1, 2] in a text. */
+export interface Mark {
+  readonly indexes: readonly number[];
+  /** UTF-16 offsets [start, end). */
+  readonly start: number;
+  readonly end: number;
+}
+
+const MARKS_MAX = 1_000;
 
 const FENCE_TICKS = 3;
 /**
@@ -25,21 +37,30 @@ const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
  * is everything before the turn's first search. Each piece takes time linear in its own length.
  * @see test/agents/citations.test.ts
  */
-export function createCitationFilter(sources: Sources): CitationFilter {
+export function createCitationFilter(sources: Pick<Sources, "get" | "wereSearched">): CitationFilter {
   const cited = new Map<number, Citation>();
   let undecided = "";
   /** How many backticks opened the code that the text is in; 0 outside code. */
   let codeTicks = 0;
   /** How many backticks the text so far ends with. The next piece may add to their run. */
   let openTicks = 0;
+  const marks: Mark[] = [];
+  /** UTF-16 units that were returned. */
+  let returned = 0;
 
-  const mark = (space: string, numbers: string): string => {
+  /** @param at where it is in all that is returned. */
+  const mark = (space: string, numbers: string, at: number): string => {
     const known = numbers
       .split(",")
       .map(Number)
       .flatMap((index) => sources.get(index) ?? []);
     for (const citation of known) cited.set(citation.index, citation);
-    return known.length === 0 ? "" : `${space}[${known.map((citation) => citation.index).join(", ")}]`;
+    if (known.length === 0) return "";
+    const indexes = known.map((citation) => citation.index);
+    const text = `[${indexes.join(", ")}]`;
+    const start = at + space.length;
+    if (marks.length < MARKS_MAX) marks.push({ indexes, start, end: start + text.length });
+    return space + text;
   };
   const endRun = (): void => {
     if (openTicks === 0) return;
@@ -49,7 +70,9 @@ export function createCitationFilter(sources: Sources): CitationFilter {
   };
   const filter = (text: string): string => {
     if (text !== "" && !text.startsWith("`")) endRun();
-    return text.replace(TOKEN, (match: string, ...rest: unknown[]) => {
+    /** What the marks so far have become longer by. */
+    let longer = 0;
+    const shown = text.replace(TOKEN, (match: string, ...rest: unknown[]) => {
       const {
         ticks,
         line,
@@ -64,13 +87,21 @@ export function createCitationFilter(sources: Sources): CitationFilter {
       }
       // Code that fewer than three backticks open ends with its line: it may be a stray backtick.
       if (line !== undefined && codeTicks < FENCE_TICKS) codeTicks = 0;
-      return line === undefined && codeTicks === 0 ? mark(space, numbers) : match;
+      if (line !== undefined || codeTicks > 0) return match;
+      const marked = mark(space, numbers, returned + (rest.at(-3) as number) + longer);
+      longer += marked.length - match.length;
+      return marked;
     });
+    returned += shown.length;
+    return shown;
   };
 
   return {
     write(piece) {
-      if (!sources.wereSearched) return piece;
+      if (!sources.wereSearched) {
+        returned += piece.length;
+        return piece;
+      }
       const text = undecided + piece;
       const tail = text.slice(-MARK_CHARACTERS);
       undecided = UNDECIDED.exec(tail)?.[0] ?? "";
@@ -82,5 +113,6 @@ export function createCitationFilter(sources: Sources): CitationFilter {
       return filter(text);
     },
     cited: () => [...cited.values()].toSorted((one, other) => one.index - other.index),
+    marks: () => marks,
   };
 }

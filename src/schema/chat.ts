@@ -132,6 +132,34 @@ const Citation = z
   })
   .meta({ id: "Citation" });
 
+const Annotation = z
+  .object({
+    type: z.literal("url_citation"),
+    url_citation: z.object({
+      start_index: z.int().meta({
+        description: "Where the mark [n] begins in `content`, in UTF-16 units",
+        example: 23,
+      }),
+      end_index: z.int().meta({ description: "Where it ends, in UTF-16 units", example: 26 }),
+      title: z.string().meta({ description: "The document's name", example: "report.pdf" }),
+      url: z.string().meta({
+        description: "Where the cited chunk can be read, with the same credentials",
+        example:
+          "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1",
+      }),
+    }),
+  })
+  .meta({ id: "Annotation" });
+
+const annotations = z
+  .array(Annotation)
+  .optional()
+  .meta({
+    description:
+      "The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the " +
+      "order of the text. Where the agent shows citations",
+  });
+
 const completion = {
   id: z.string().meta({ example: "chatcmpl-01900000" }),
   created: z.int().meta({ description: "Unix seconds", example: 1_790_000_000 }),
@@ -154,6 +182,7 @@ export const ChatCompletion = z
           content: z.string().meta({ example: "It grew by 12 percent [1]." }),
           tool_calls: z.null(),
           refusal: z.null(),
+          annotations,
         }),
         finish_reason: z.string().meta({ example: "stop" }),
         logprobs: z.null(),
@@ -177,6 +206,7 @@ export const ChatCompletionChunk = z
         delta: z.object({
           role: z.literal("assistant").optional(),
           content: z.string().optional().meta({ example: "It grew" }),
+          annotations,
         }),
         finish_reason: z.string().nullable().meta({ example: null }),
         logprobs: z.null(),

@@ -10,7 +10,6 @@ import {
   ChatCompletionRequest,
   ChatStreamError,
 } from "../../../schema/chat.ts";
-import { errorGuide } from "../../error-body.ts";
 import { defineRoute, type RouteRequest } from "../../route.ts";
 import { keptAnswer, type KeptRequest } from "../../turns/answers/kept.ts";
 import { streamedAnswer } from "../../turns/answers/streamed.ts";
@@ -72,7 +71,7 @@ export const createChatCompletion = defineRoute({
         includeUsage: body.stream_options?.include_usage ?? false,
         showCitations: agent.show_citations,
         pingMs: deps.chat.pingMs,
-        guide: errorGuide(deps.config.api.publicUrl),
+        publicUrl: deps.config.api.publicUrl,
       },
       onBegun: (begun) => {
         turn = begun;

@@ -3,7 +3,8 @@ import type { ServerResponse } from "node:http";
 import type { Citation } from "../../../agents/sources.ts";
 import { withTotal } from "../../../agents/usage.ts";
 import type { DomainError } from "../../../domain/errors.ts";
-import { describeError } from "../../error-body.ts";
+import { describeError, errorGuide } from "../../error-body.ts";
+import { createAnnotationFinder, type UrlCitation } from "./annotations.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
 import type { TurnResult } from "../turn.ts";
 
@@ -19,8 +20,8 @@ export interface ChunkOptions {
   readonly includeUsage: boolean;
   readonly showCitations: boolean;
   readonly pingMs: number;
-  /** Where the page of each error code is. */
-  readonly guide: string;
+  /** The address of the service. */
+  readonly publicUrl: string;
   /**
    * The number of the last event that was sent before, -1 for none: events carry their numbers as `id:`.
    * Undefined: no numbers.
@@ -42,10 +43,11 @@ export interface ChunkWriter {
 
 export function openChunkWriter(
   res: ServerResponse,
-  { head, includeUsage, showCitations, pingMs, guide, afterNo }: ChunkOptions,
+  { head, includeUsage, showCitations, pingMs, publicUrl, afterNo }: ChunkOptions,
 ): ChunkWriter {
   const events = openEventStream(res, { pingMs });
   const chunk = chunkMaker(head);
+  const annotations = createAnnotationFinder(publicUrl);
   let lastNo = Math.max(0, afterNo ?? 0);
   /**
    * The role is event 0. Citations, finish and usage come after the last piece; each has its number even if
@@ -60,6 +62,7 @@ export function openChunkWriter(
     closed: events.closed,
     async content(text, no = lastNo + 1) {
       lastNo = no;
+      if (showCitations) annotations.write(text);
       await send(no, chunk(choice(contentDelta(text))));
     },
     finish(result) {
@@ -67,9 +70,12 @@ export function openChunkWriter(
         res.destroy();
         return;
       }
-      if (result.status === "failed") return sendError(events, result.error, guide);
+      if (result.status === "failed") return sendError(events, result.error, errorGuide(publicUrl));
       if (showCitations && result.citations.length > 0)
-        void send(lastNo + 1, chunk(choice(contentDelta("")), citationsField(result.citations)));
+        void send(
+          lastNo + 1,
+          chunk(choice(annotatedDelta(annotations.end(result.citations))), citationsField(result.citations)),
+        );
       void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
       if (includeUsage) void send(lastNo + 3, chunk("", "", JSON.stringify(withTotal(result.usage))));
       void events.send("[DONE]");
@@ -103,6 +109,10 @@ function choice(delta: string, finishReason: string | null = null): string {
 
 function contentDelta(text: string): string {
   return `{"content":${JSON.stringify(text)}}`;
+}
+
+function annotatedDelta(annotations: readonly UrlCitation[]): string {
+  return JSON.stringify({ content: "", annotations });
 }
 
 function citationsField(citations: readonly Citation[]): string {

@@ -6,7 +6,7 @@ import {
   type SealedPieces,
   writeKeptTurn,
 } from "../../../db/turns/kept-answers.ts";
-import { DomainError, type ErrorCode } from "../../../domain/errors.ts";
+import { DomainError, type ErrorCode, type ErrorReason } from "../../../domain/errors.ts";
 import { openBytes, sealBytes } from "../../../storage/keys/keyring.ts";
 import type { TurnResult } from "../turn.ts";
 import type { RecordPlace, TurnRecordsDeps } from "./record-deps.ts";
@@ -29,7 +29,13 @@ interface StoredEnd {
   readonly pieceCount: number;
   readonly result:
     | Extract<TurnResult, { status: "completed" | "cancelled" }>
-    | { readonly status: "failed"; readonly code: ErrorCode; readonly message: string };
+    | {
+        readonly status: "failed";
+        readonly code: ErrorCode;
+        /** Absent if a version before 0.8.0 wrote it. */
+        readonly reason?: ErrorReason;
+        readonly message: string;
+      };
 }
 
 const RETRY_MS = 1_000;
@@ -69,7 +75,8 @@ function summaryOf({ result, pieceCount }: RecordEnd) {
 
 function storedEnd({ result, pieceCount }: RecordEnd): StoredEnd {
   if (result.status !== "failed") return { pieceCount, result };
-  return { pieceCount, result: { status: "failed", code: result.error.code, message: result.error.message } };
+  const { code, reason, message } = result.error;
+  return { pieceCount, result: { status: "failed", code, reason, message } };
 }
 
 export async function openPieces(
@@ -94,5 +101,8 @@ export async function openEnd(
   const text = openBytes(secret, end.sealed, aad(turnId, "end")).toString();
   const { result, pieceCount } = JSON.parse(text) as StoredEnd;
   if (result.status !== "failed") return { pieceCount, result };
-  return { pieceCount, result: { status: "failed", error: new DomainError(result.code, result.message) } };
+  return {
+    pieceCount,
+    result: { status: "failed", error: new DomainError(result.reason ?? result.code, result.message) },
+  };
 }

@@ -1,12 +1,13 @@
 /** Answers a chat with one JSON body: when its turn has ended, or from a kept answer. */
 import { withTotal } from "../../../agents/usage.ts";
 import { DomainError } from "../../../domain/errors.ts";
+import { createAnnotationFinder } from "./annotations.ts";
 import { type StreamOptions, completionId, throwFailure } from "./streamed.ts";
 import type { RecordEvent } from "./read-record.ts";
 import type { TurnRecord } from "./record.ts";
 import type { AnswerSink, Turn, TurnResult } from "../turn.ts";
 
-type WholeOptions = Pick<StreamOptions, "head" | "showCitations">;
+type WholeOptions = Pick<StreamOptions, "head" | "showCitations" | "publicUrl">;
 
 /** Waits for the turn that `begin` starts. @throws DomainError of a turn that has no answer. */
 export async function wholeAnswer(
@@ -49,12 +50,15 @@ function completion(
   turnId: string,
   pieces: readonly string[],
   result: TurnResult,
-  { head, showCitations }: WholeOptions,
+  { head, showCitations, publicUrl }: WholeOptions,
 ) {
   if (result.status !== "completed") {
     throwFailure(result);
     throw new DomainError("internal", "A turn without an answer did not fail.");
   }
+  const content = pieces.join("");
+  const annotations = createAnnotationFinder(publicUrl);
+  if (showCitations) annotations.write(content);
   return {
     id: completionId(turnId),
     object: "chat.completion" as const,
@@ -62,7 +66,13 @@ function completion(
     choices: [
       {
         index: 0,
-        message: { role: "assistant" as const, content: pieces.join(""), tool_calls: null, refusal: null },
+        message: {
+          role: "assistant" as const,
+          content,
+          tool_calls: null,
+          refusal: null,
+          ...(showCitations ? { annotations: annotations.end(result.citations) } : {}),
+        },
         finish_reason: result.finishReason,
         logprobs: null,
       },
