@@ -40,6 +40,20 @@ describe("an agent that searches first", () => {
         text: expect.stringContaining("tall trees"),
       },
     ]);
+    expect(body.choices[0].message.annotations).toEqual([
+      {
+        type: "url_citation",
+        url_citation: {
+          start_index: "In tall trees ".length,
+          end_index: "In tall trees [1]".length,
+          title: "herons.md",
+          url: expect.stringContaining(`/v1/data/${documentId}/chunks?page=`),
+        },
+      },
+    ]);
+    const { pathname, search } = new URL(body.choices[0].message.annotations[0].url_citation.url);
+    const cited = await call(stack.url, tenants.keys.owner, "GET", `${pathname.replace("/v1", "")}${search}`);
+    expect(cited.body.items).toMatchObject([{ id: body.citations[0].chunk_id }]);
     const system = requests()[0]!
       ["messages"].filter((message: any) => message.role === "system")
       .at(-1).content;
@@ -56,6 +70,9 @@ describe("an agent that searches first", () => {
     const withContent = chunks.filter((chunk) => chunk.choices[0]?.delta.content !== undefined);
     const [citation] = withContent.at(-1).citations;
     expect(citation).toMatchObject({ index: 1, document_id: documentId });
+    expect(withContent.at(-1).choices[0].delta.annotations).toMatchObject([
+      { type: "url_citation", url_citation: { start_index: 9, end_index: 12, title: "herons.md" } },
+    ]);
     const { body: listed } = await call(stack.url, tenants.keys.owner, "GET", `/data/${documentId}/chunks`);
     expect(listed.items.find((chunk: any) => chunk.id === citation.chunk_id)).toMatchObject({
       chunk_index: citation.chunk_index,

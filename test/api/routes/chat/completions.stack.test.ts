@@ -40,7 +40,13 @@ describe("a whole answer", () => {
       choices: [
         {
           index: 0,
-          message: { role: "assistant", content: "You said: Hello there", tool_calls: null, refusal: null },
+          message: {
+            role: "assistant",
+            content: "You said: Hello there",
+            tool_calls: null,
+            refusal: null,
+            annotations: [],
+          },
           finish_reason: "stop",
           logprobs: null,
         },
