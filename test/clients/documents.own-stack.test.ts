@@ -136,11 +136,11 @@ describe("in Python", () => {
         [baseURL, tenants.keys.owner, tenants.agents.librarian],
       );
       const streamed = { role: "assistant", content: ANSWER, finish_reason: "stop" };
-      const failed = (type: string, status: number | null, detail: unknown = expect.any(String)) =>
+      const failed = (type: string, status: number | null, code: string) =>
         expect.objectContaining({
           type,
           status,
-          body: status === null ? expect.anything() : expect.objectContaining({ detail }),
+          body: expect.objectContaining({ message: expect.any(String), code }),
         });
       expect(seen).toEqual({
         models: expect.arrayContaining([
@@ -151,13 +151,13 @@ describe("in Python", () => {
         streamed: { ...streamed, usage: null },
         streamed_with_usage: { ...streamed, usage: USAGE },
         failures: {
-          "unknown model": failed("NotFoundError", 404, "Model 'gpt-4o' not found"),
-          "no messages": failed("UnprocessableEntityError", 422, expect.any(Array)),
-          "wrong key": failed("AuthenticationError", 401),
-          "rate limit": failed("RateLimitError", 429),
-          refusal: failed("InternalServerError", 502),
-          "time-out": failed("InternalServerError", 504),
-          "broken stream": failed("APIError", null),
+          "unknown model": failed("NotFoundError", 404, "model_not_found"),
+          "no messages": failed("UnprocessableEntityError", 422, "invalid"),
+          "wrong key": failed("AuthenticationError", 401, "invalid_api_key"),
+          "rate limit": failed("RateLimitError", 429, "provider_rate_limited"),
+          refusal: failed("InternalServerError", 502, "rejected_by_provider"),
+          "time-out": failed("InternalServerError", 504, "provider_timeout"),
+          "broken stream": failed("APIError", null, "provider_unavailable"),
         },
       });
       expect(timesAsked("refuse")).toBe(1);
