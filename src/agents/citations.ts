@@ -28,6 +28,7 @@ const FENCE_TICKS = 3;
  * MARK_CHARACTERS}.
  */
 const TOKEN = /(?<ticks>`+)|(?<line>\n)|(?<space> ?)\[(?<numbers>\d{1,4}(?:\s?,\s?\d{1,4}){0,15})\]/g;
+type Token = Readonly<Partial<Record<"ticks" | "line" | "space" | "numbers", string>>>;
 export const MARK_CHARACTERS = 112;
 /** The beginning of a mark at the end of a text, which the next piece may complete. */
 const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
@@ -73,12 +74,7 @@ export function createCitationFilter(sources: Pick<Sources, "get" | "wereSearche
     /** What the marks so far have become longer by. */
     let longer = 0;
     const shown = text.replace(TOKEN, (match: string, ...rest: unknown[]) => {
-      const {
-        ticks,
-        line,
-        space = "",
-        numbers = "",
-      } = rest.at(-1) as { ticks?: string; line?: string; space?: string; numbers?: string };
+      const { ticks, line, space = "", numbers = "" } = rest.at(-1) as Token;
       if (ticks !== undefined) {
         openTicks += ticks.length;
         const end = (rest.at(-3) as number) + ticks.length;

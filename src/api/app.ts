@@ -3,7 +3,7 @@ import { Router } from "@koa/router";
 import Koa from "koa";
 import type { Deps } from "./deps.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
-import { errorGuide } from "./error-body.ts";
+import { errorGuide } from "./errors/error-body.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
 import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";

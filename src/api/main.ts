@@ -1,6 +1,6 @@
 /** The API process: serves the routes until a signal stops it, then drains. */
 import { setTimeout } from "node:timers/promises";
-import { errorGuide } from "./error-body.ts";
+import { errorGuide } from "./errors/error-body.ts";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { hasNoOrganization } from "../db/tenancy/new-organization.ts";
 import { type Deps, openApiDeps } from "./deps.ts";

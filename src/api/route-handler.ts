@@ -9,11 +9,12 @@ import { DomainError } from "../domain/errors.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";
 import { answerOnce } from "./answer-once.ts";
+import { audit } from "./audit-request.ts";
 import { type JsonBody, readJsonBody } from "./body/json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 import { jsonPieces } from "./json-answer.ts";
 import { isRaw, isStream, sendRaw, stream, type StreamAnswer } from "./response.ts";
-import type { AuditRule, Route, RouteContext } from "./route.ts";
+import type { Route, RouteContext } from "./route.ts";
 import { unknownFieldWarnings } from "./validation/unknown-fields.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation/validate.ts";
 
@@ -276,44 +277,5 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
     if (!res.destroyed || res.errored === error)
       log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
     res.destroy();
-  });
-}
-
-function audit(
-  route: Route,
-  { deps, ctx, principal, body }: Omit<Call, "operator"> & { readonly body: unknown },
-  outcome: "success" | "denied",
-): void {
-  const { audit: rule } = route;
-  if (rule === undefined || principal === undefined) return;
-  const isChange = rule.isChange ?? route.method !== "GET";
-  if (isChange && outcome === "success") return;
-  for (const named of namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body)) {
-    deps.audit.record(principal, {
-      action: rule.action,
-      resource_type: rule.resource,
-      ...named,
-      request_id: ctx.state["requestId"] as string,
-      outcome,
-    });
-  }
-}
-
-/** What the request names, by its path or its body. */
-function namedBy(
-  { resource, idField, idsField }: AuditRule,
-  params: Readonly<Record<string, string>>,
-  body: unknown,
-): { resource_id: string | null; space_id: string | null }[] {
-  const of = (field: string | undefined): unknown =>
-    field === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[field];
-  const ids: unknown = of(idsField);
-  const named: unknown[] = Array.isArray(ids) ? [...new Set(ids)] : [params[`${resource}_id`] ?? of(idField)];
-  return named.map((one) => {
-    const id = typeof one === "string" ? one.toLowerCase() : null;
-    return {
-      resource_id: id,
-      space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null),
-    };
   });
 }

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
 import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
-import { errorBody, errorGuide } from "./error-body.ts";
+import { errorBody, errorGuide } from "./errors/error-body.ts";
 
 const MAX_HEADER_BYTES = 32 * 1_024;
 const HEADERS_TIMEOUT_MS = 20_000;

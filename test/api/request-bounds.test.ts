@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { parsePart } from "../../src/api/validation/validate.ts";
-import { answerError } from "../../src/api/errors.ts";
+import { answerError } from "../../src/api/errors/answer-error.ts";
 import { ValidationProblems } from "../../src/schema/requests/problem.ts";
 import { record } from "../../src/schema/requests/record.ts";
 import { type NamedSchema, partsOf, requestSchemas } from "../support/clients/request-schemas.ts";

@@ -262,6 +262,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/data/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Where up to a thousand documents are in the pipeline.
+         * @description It counts as one request, however many documents it names.
+         */
+        post: operations["documents.status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/data/{document_id}": {
         parameters: {
             query?: never;
@@ -269,7 +289,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One document with its processing state. */
+        /**
+         * One document with its processing state.
+         * @description With `wait` it answers when the document's latest run gets from one status to the next, and at once if that has ended: ask again until `pipeline_status` is `completed`, `failed` or `cancelled`.
+         */
         get: operations["documents.get"];
         put?: never;
         post?: never;
@@ -405,7 +428,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run of the pipeline: where it stands, and what it waits for. */
+        /**
+         * One run of the pipeline: where it stands, and what it waits for.
+         * @description With `wait` it answers when the run gets from one status to the next, and at once if it has ended.
+         */
         get: operations["runs.get"];
         put?: never;
         post?: never;
@@ -459,7 +485,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a batch stands: runs by status, progress, rate and the time that is left. */
+        /**
+         * How a batch stands: runs by status, progress, rate and the time that is left.
+         * @description With `wait` it answers when the batch is paused, resumed or at its end, and at once if it has ended.
+         */
         get: operations["batches.get"];
         put?: never;
         post?: never;
@@ -547,8 +576,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Search the chunks of a space: dense vectors and BM25 in one ranking.
-         * @description A space, document or folder out of reach narrows to nothing; it is never an error.
+         * Search the chunks of spaces: dense vectors and BM25 in one ranking.
+         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does.
          */
         post: operations["search.hybrid"];
         delete?: never;
@@ -2190,18 +2219,42 @@ export interface components {
             file: string;
             /**
              * Format: uuid
+             * @description The space that the document belongs to
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
             /**
              * Format: uuid
+             * @description A folder of the space; without it the document is at the root
              * @example 01900000-0000-7000-8000-000000000010
              */
             folder_id?: string;
+            /**
+             * @description The document's own metadata, as JSON text: what `PATCH` takes, and what filters find as `doc_metadata.<key>`
+             * @example {
+             *       "project": "apollo"
+             *     }
+             */
+            doc_metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Becomes `doc_metadata.tags`. The field may come more than once, or hold a JSON list; the filter `doc_metadata.tags__contains` finds one of them
+             * @example [
+             *       "invoice",
+             *       "2026"
+             *     ]
+             */
+            tags?: string[];
+            /**
+             * @description True refuses a file that no parser will read, by its name and first bytes, and an empty one. Otherwise such a document is accepted, and its run fails with the reason
+             * @example true
+             */
+            strict?: boolean;
         };
         DocumentSearch: {
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -2211,12 +2264,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, space_id, folder_id, organization_id, created_by, file_type, file_size, file_path, created_at, updated_at, version, doc_metadata.<key>, processing_state.parsed, processing_state.chunked, processing_state.embedded, processing_state.pipeline_status, processing_state.waiting_for, processing_state.waiting_for.code, processing_state.waiting_for.since, processing_state.parser_name, processing_state.chunker_name, processing_state.embedding_model.
+             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, space_id, folder_id, organization_id, created_by, file_type, file_size, file_path, created_at, updated_at, version, doc_metadata.<key>, processing_state.parsed, processing_state.chunked, processing_state.embedded, processing_state.searchable, processing_state.pipeline_run_id, processing_state.pipeline_status, processing_state.waiting_for, processing_state.waiting_for.code, processing_state.waiting_for.since, processing_state.parser_name, processing_state.chunker_name, processing_state.embedding_model.
              * @example [
              *       "-created_at"
              *     ]
              */
             order_by?: string[] | null;
+        };
+        DocumentStatusQuestion: {
+            /**
+             * @description Documents, each answered once
+             * @example [
+             *       "01900000-0000-7000-8000-000000000030"
+             *     ]
+             */
+            ids: string[];
         };
         DocumentPatch: {
             /**
@@ -2255,7 +2317,7 @@ export interface components {
              */
             document_ids?: unknown[] | null;
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -2273,23 +2335,43 @@ export interface components {
              * @example How did revenue develop?
              */
             query: string;
-            /**
-             * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
-             */
-            space_id: string;
+            /** @description The space to search. Either this or `space_ids` is needed */
+            space_id?: string | null;
+            /** @description The spaces to search at once, in one ranking: each hit has the score that it has in its space alone. One out of reach is as an empty one */
+            space_ids?: string[] | null;
+            /** @description Narrows to this one; the same as `document_ids` of one */
+            document_id?: string | null;
             /** @description Narrows to these; an empty list narrows to nothing, null does not narrow */
             document_ids?: string[] | null;
+            /** @description Narrows to this one and all folders below; the same as `folder_ids` of one */
+            folder_id?: string | null;
             /** @description Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow */
             folder_ids?: string[] | null;
             /**
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @example {
+             *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
+             *       "file_type__exact": "PDF"
+             *     }
+             */
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The most results
              * @default 10
              * @example 10
              */
             limit?: number;
-            /** @example 0.2 */
+            /**
+             * @description Leaves out results with a lower `score`
+             * @example 0.2
+             */
             min_score?: number | null;
-            /** @example 3 */
+            /**
+             * @description The most results of one document
+             * @example 3
+             */
             max_chunks_per_document?: number | null;
         };
         RawFileUpload: {
@@ -2609,6 +2691,8 @@ export interface components {
                     content: string;
                     tool_calls: null;
                     refusal: null;
+                    /** @description The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the order of the text. Where the agent shows citations */
+                    annotations?: components["schemas"]["Annotation"][];
                 };
                 /** @example stop */
                 finish_reason: string;
@@ -2617,6 +2701,32 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** @description The sources that the answer cites; where the agent shows citations */
             citations?: components["schemas"]["Citation"][];
+        };
+        Annotation: {
+            /** @constant */
+            type: "url_citation";
+            url_citation: {
+                /**
+                 * @description Where the mark [n] begins in `content`, in UTF-16 units
+                 * @example 23
+                 */
+                start_index: number;
+                /**
+                 * @description Where it ends, in UTF-16 units
+                 * @example 26
+                 */
+                end_index: number;
+                /**
+                 * @description The document's name
+                 * @example report.pdf
+                 */
+                title: string;
+                /**
+                 * @description Where the cited chunk can be read, with the same credentials
+                 * @example https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1
+                 */
+                url: string;
+            };
         };
         Usage: {
             /** @example 412 */
@@ -2676,6 +2786,8 @@ export interface components {
                     role?: "assistant";
                     /** @example It grew */
                     content?: string;
+                    /** @description The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the order of the text. Where the agent shows citations */
+                    annotations?: components["schemas"]["Annotation"][];
                 };
                 /** @example null */
                 finish_reason: string | null;
@@ -3046,8 +3158,16 @@ export interface components {
             chunked: boolean;
             /** @description True once embeddings are computed, but for texts that the provider refuses */
             embedded: boolean;
+            /** @description True if a published version answers searches and chats, whatever a newer run of the document does */
+            searchable?: boolean;
             /**
-             * @description `completed`: the document is searchable
+             * Format: uuid
+             * @description The latest run, whose state this is
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            pipeline_run_id?: string;
+            /**
+             * @description Where the latest run is; `completed`, `failed` and `cancelled` are its ends
              * @example completed
              * @enum {string}
              */
@@ -3133,6 +3253,33 @@ export interface components {
              * @example 20
              */
             page_size: number;
+        };
+        DocumentStatuses: {
+            /** @description In the order of `ids` */
+            items: components["schemas"]["DocumentStatus"][];
+            /**
+             * @description Those of `ids` that do not exist, were deleted, or are out of reach
+             * @example []
+             */
+            not_found: string[];
+        };
+        DocumentStatus: {
+            /**
+             * Format: uuid
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            space_id: string;
+            /**
+             * @description The published version; null before the first
+             * @example 1
+             */
+            version: number | null;
+            processing_state: components["schemas"]["ProcessingState"];
         };
         TextUnitPage: {
             /** @description Results of the current page */
@@ -3546,11 +3693,10 @@ export interface components {
         SearchResults: {
             /** @example How did revenue develop? */
             query: string;
-            /**
-             * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
-             */
-            space_id: string;
+            /** @description The space that was searched; null with `space_ids` */
+            space_id: string | null;
+            /** @description The spaces that were asked for, of a request with `space_ids` */
+            space_ids?: string[];
             /**
              * @description Number of results in this answer
              * @example 1
@@ -3570,6 +3716,11 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000010
              */
             document_id: string;
+            /**
+             * Format: uuid
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            space_id: string;
             /** @example report.pdf */
             document_name: string;
             /**
@@ -6520,9 +6671,117 @@ export interface operations {
             };
         };
     };
-    "documents.get": {
+    "documents.status": {
         parameters: {
             query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentStatusQuestion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentStatuses"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "documents.get": {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the next change of the state, if it has not ended yet; 0 answers at once. A wait counts as one request, and as one of the streams that a key and a user may have open */
+                wait?: number;
+            };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;
@@ -7539,7 +7798,10 @@ export interface operations {
     };
     "runs.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds to wait for the next change of the state, if it has not ended yet; 0 answers at once. A wait counts as one request, and as one of the streams that a key and a user may have open */
+                wait?: number;
+            };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;
@@ -7862,7 +8124,10 @@ export interface operations {
     };
     "batches.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds to wait for the next change of the state, if it has not ended yet; 0 answers at once. A wait counts as one request, and as one of the streams that a key and a user may have open */
+                wait?: number;
+            };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;

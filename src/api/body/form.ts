@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { type Problem, ValidationProblems, missing } from "../../schema/requests/problem.ts";
 import { JSON_LIMITS, limitPassed } from "./json-limits.ts";
 import type { ReceivedFile, ReceivedUpload } from "./uploads.ts";
+import { unknownFieldWarnings } from "../validation/unknown-fields.ts";
 import { findUnusable, parsePart } from "../validation/validate.ts";
 
 interface FormShape {
@@ -10,6 +11,13 @@ interface FormShape {
   readonly json?: readonly string[];
   /** Fields that may come more than once; their text may also be a JSON list of all values. */
   readonly lists?: readonly string[];
+}
+
+interface ReadForm<T, Fields> {
+  readonly file: ReceivedFile<T>;
+  readonly fields: Fields;
+  /** Values of the header `Warning`, for fields that the form does not have. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -21,19 +29,8 @@ export function readForm<T, S extends z.ZodObject>(
   upload: ReceivedUpload<T>,
   schema: S,
   { json = [], lists = [] }: FormShape = {},
-): { file: ReceivedFile<T>; fields: z.output<S> } {
-  const problems: Problem[] = [];
-  for (const problem of upload.problems) {
-    if (problem.kind !== "file_is_text") continue;
-    problems.push({
-      type: "value_error",
-      loc: ["body", "file"],
-      msg: "Value error, Expected UploadFile, received: <class 'str'>",
-      input: problem.input,
-      ctx: { error: {} },
-    });
-  }
-  if (upload.file === null && problems.length === 0) problems.push(missing(["body", "file"]));
+): ReadForm<T, z.output<S>> {
+  const problems = problemsOfFile(upload);
   // An empty field counts as missing, as in FastAPI's forms; only `path` may be empty, and names the root
   // then.
   const given = Object.fromEntries(
@@ -59,7 +56,23 @@ export function readForm<T, S extends z.ZodObject>(
     );
   if (problems.length > 0 || upload.file === null || !("value" in parsed))
     throw new ValidationProblems(problems);
-  return { file: upload.file, fields: parsed.value as z.output<S> };
+  return {
+    file: upload.file,
+    fields: parsed.value as z.output<S>,
+    warnings: unknownFieldWarnings(schema, upload.fields),
+  };
+}
+
+function problemsOfFile<T>({ file, problems }: ReceivedUpload<T>): Problem[] {
+  const textual = problems.filter((problem) => problem.kind === "file_is_text");
+  if (file === null && textual.length === 0) return [missing(["body", "file"])];
+  return textual.map(({ input }) => ({
+    type: "value_error",
+    loc: ["body", "file"],
+    msg: "Value error, Expected UploadFile, received: <class 'str'>",
+    input,
+    ctx: { error: {} },
+  }));
 }
 
 const NOT_JSON = Symbol("not JSON");

@@ -9,7 +9,7 @@ import { cursorOf } from "../../queries/events/cursor.ts";
 import type { EventPage } from "../../queries/events/read-event-page.ts";
 import { Event } from "../../schema/event.ts";
 import { eventDelays } from "../../telemetry/instruments.ts";
-import { answerError } from "../errors.ts";
+import { answerError } from "../errors/answer-error.ts";
 import { type EventStream, openEventStream } from "../sse.ts";
 import type { EventHost } from "./host.ts";
 import type { Asker } from "./reader.ts";

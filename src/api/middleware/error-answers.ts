@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context, Middleware } from "koa";
 import type { Log } from "../../process/log.ts";
-import { answerError } from "../errors.ts";
+import { answerError } from "../errors/answer-error.ts";
 
 /** A client that is still sending reads an early answer only if its bytes are accepted for a while. */
 const DRAIN_MS = 2_000;

@@ -8,7 +8,7 @@ import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { mergePatch } from "../../domain/merge-patch.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { MAX_METADATA_CHARACTERS } from "../../schema/documents/document.ts";
+import { MAX_METADATA_CHARACTERS } from "../../schema/documents/changes.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";

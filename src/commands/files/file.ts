@@ -1,6 +1,6 @@
 /** What the commands of raw files share: what is said of one that is not there, and its entity tag. */
 import type { RawFileRow } from "../../db/files/by-path.ts";
-import { DomainError } from "../../domain/errors.ts";
+import type { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { etagOf } from "../etag.ts";
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGERS } from "../../domain/work/processing.ts";
 import { envelope, Person, Timestamp, Uuid } from "../fields.ts";
-import { documentFilters, RunError, WaitingFor } from "./document.ts";
+import { documentFilters } from "./document.ts";
+import { RunError, WaitingFor } from "./processing-state.ts";
 
 const Version = z
   .object({

@@ -5,7 +5,7 @@
 import { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import Koa, { type Context } from "koa";
-import { answerError } from "../../../src/api/errors.ts";
+import { answerError } from "../../../src/api/errors/answer-error.ts";
 import { readJsonBody } from "../../../src/api/body/json-body.ts";
 import { firstSyntaxError } from "../../../src/api/body/json-body-syntax.ts";
 import type { Route } from "../../../src/api/route.ts";

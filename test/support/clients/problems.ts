@@ -1,6 +1,6 @@
 /** The problems of a 422 as an answer shows them. */
 import type { z } from "zod";
-import { answerError } from "../../../src/api/errors.ts";
+import { answerError } from "../../../src/api/errors/answer-error.ts";
 import { parsePart } from "../../../src/api/validation/validate.ts";
 import { type Problem, ValidationProblems } from "../../../src/schema/requests/problem.ts";
 

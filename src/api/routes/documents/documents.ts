@@ -9,7 +9,8 @@ import { updateDocument } from "../../../commands/documents/update-document.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DocumentParams, WaitQuery } from "../../../schema/fields.ts";
-import { Document, DocumentPatch } from "../../../schema/documents/document.ts";
+import { DocumentPatch } from "../../../schema/documents/changes.ts";
+import { Document } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the document has changed since" };

@@ -11,7 +11,8 @@ import { mergePatch } from "../../../domain/merge-patch.ts";
 import type { StoredFile } from "../../../commands/documents/stored-file.ts";
 import type { ReceivedFile } from "../../body/uploads.ts";
 import { Uuid } from "../../../schema/fields.ts";
-import { Document, DocumentUpload } from "../../../schema/documents/document.ts";
+import { DocumentUpload } from "../../../schema/documents/changes.ts";
+import { Document } from "../../../schema/documents/document.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { readForm } from "../../body/form.ts";
 import { discardFile, receiveFile } from "../../body/stored-upload.ts";
@@ -32,11 +33,12 @@ export const uploadDocument = defineRoute({
   response: Document,
   errors: [400, 403, 404, 503, 507],
   idempotent: mayRepeat,
-  async handle({ deps, principal, caller, request }) {
+  async handle({ deps, principal, caller, request, reply }) {
     const upload = await receiveFile(deps, principal, request);
     await drillPoint("documentPipeline: object stored, nothing accepted");
     try {
-      const { file, fields } = readForm(upload, DocumentUpload, { json: ["doc_metadata"], lists: ["tags"] });
+      const { file, fields, warnings } = readForm(upload, DocumentUpload, UPLOAD_SHAPE);
+      for (const warning of warnings) reply.header("Warning", warning);
       if (fields.strict === true) requireReadable(file);
       const { doc_metadata: metadata = {}, tags } = fields;
       return await acceptUpload(deps, caller, {
@@ -52,6 +54,8 @@ export const uploadDocument = defineRoute({
     }
   },
 });
+
+const UPLOAD_SHAPE = { json: ["doc_metadata"], lists: ["tags"] };
 
 /** @throws DomainError `empty_file`, `unsupported_file_type` */
 function requireReadable({ value: { size, fileType } }: ReceivedFile<StoredFile>): void {

@@ -1,5 +1,5 @@
 /** GET /events and GET /events/stream: what happened, as far as the caller sees it. */
-import { errorGuide } from "../../error-body.ts";
+import { errorGuide } from "../../errors/error-body.ts";
 import { authorizeListing } from "../../../auth/policy.ts";
 import { type LogEnds, readLogEnds } from "../../../db/events/read.ts";
 import { readTenant } from "../../../db/pool.ts";

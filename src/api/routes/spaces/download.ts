@@ -1,7 +1,7 @@
 /** The route that downloads a file. The bytes pass through the API, which checks each request. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { errorBody, errorGuide } from "../../error-body.ts";
+import { errorBody, errorGuide } from "../../errors/error-body.ts";
 import { authorize } from "../../../auth/policy.ts";
 import { listsEtag } from "../../../commands/etag.ts";
 import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";

@@ -55,11 +55,12 @@ const uploadRawFile = defineRoute({
     );
     if (file === undefined) throw fileNotFound();
   },
-  async handle({ deps, principal, caller, params, request }) {
+  async handle({ deps, principal, caller, params, request, reply }) {
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);
     try {
-      const { file, fields } = readForm(upload, RawFileUpload);
+      const { file, fields, warnings } = readForm(upload, RawFileUpload);
+      for (const warning of warnings) reply.header("Warning", warning);
       const path = joinPath(fields.path, file.filename);
       if (pathFault(path) !== null)
         throw new ValidationProblems([

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Citation } from "../../../agents/sources.ts";
 import { withTotal } from "../../../agents/usage.ts";
 import type { DomainError } from "../../../domain/errors.ts";
-import { describeError, errorGuide } from "../../error-body.ts";
+import { describeError, errorGuide } from "../../errors/error-body.ts";
 import { createAnnotationFinder, type UrlCitation } from "./annotations.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
 import type { TurnResult } from "../turn.ts";

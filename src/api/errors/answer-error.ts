@@ -1,9 +1,9 @@
 /** Translates errors into HTTP answers. activities/failure.ts does the same for workflows. */
-import { policyItem } from "../domain/budget.ts";
-import { DomainError, type ErrorCode } from "../domain/errors.ts";
-import { type Problem, ValidationProblems, valueError } from "../schema/requests/problem.ts";
+import { policyItem } from "../../domain/budget.ts";
+import { DomainError, type ErrorCode } from "../../domain/errors.ts";
+import { type Problem, ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import { describeError, describeProblems, type ErrorBody, errorGuide } from "./error-body.ts";
-import { presentProblem } from "./validation/present.ts";
+import { presentProblem } from "../validation/present.ts";
 
 export interface ErrorAnswer {
   readonly status: number;

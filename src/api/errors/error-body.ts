@@ -1,7 +1,7 @@
 /** The body of an error: `detail` as FastAPI has it, and `error` as OpenAI's clients read it. */
-import { DomainError, type ErrorCode, type ErrorReason } from "../domain/errors.ts";
-import type { Problem } from "../schema/requests/problem.ts";
-import { shorten } from "./validation/present.ts";
+import { DomainError, type ErrorCode, type ErrorReason } from "../../domain/errors.ts";
+import type { Problem } from "../../schema/requests/problem.ts";
+import { shorten } from "../validation/present.ts";
 
 /** What OpenAI's clients read. */
 export interface ErrorObject {

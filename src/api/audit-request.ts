@@ -1,0 +1,53 @@
+/** The rows that a request leaves in the audit log. */
+import type { Context } from "koa";
+import type { Principal } from "../domain/tenancy/principal.ts";
+import type { Deps } from "./deps.ts";
+import type { AuditRule, Route } from "./route.ts";
+
+interface Audited {
+  readonly deps: Pick<Deps, "audit">;
+  readonly ctx: Context;
+  readonly principal: Principal | undefined;
+  /** As the contract read it; undefined for a request that failed before. */
+  readonly body: unknown;
+}
+
+/** Notes what a request read, and what it was denied. Changes are noted in the transaction that makes them. */
+export function audit(
+  route: Route,
+  { deps, ctx, principal, body }: Audited,
+  outcome: "success" | "denied",
+): void {
+  const { audit: rule } = route;
+  if (rule === undefined || principal === undefined) return;
+  const isChange = rule.isChange ?? route.method !== "GET";
+  if (isChange && outcome === "success") return;
+  for (const named of namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body)) {
+    deps.audit.record(principal, {
+      action: rule.action,
+      resource_type: rule.resource,
+      ...named,
+      request_id: ctx.state["requestId"] as string,
+      outcome,
+    });
+  }
+}
+
+/** What the request names, by its path or its body. */
+function namedBy(
+  { resource, idField, idsField }: AuditRule,
+  params: Readonly<Record<string, string>>,
+  body: unknown,
+): { resource_id: string | null; space_id: string | null }[] {
+  const of = (field: string | undefined): unknown =>
+    field === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[field];
+  const ids: unknown = of(idsField);
+  const named: unknown[] = Array.isArray(ids) ? [...new Set(ids)] : [params[`${resource}_id`] ?? of(idField)];
+  return named.map((one) => {
+    const id = typeof one === "string" ? one.toLowerCase() : null;
+    return {
+      resource_id: id,
+      space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null),
+    };
+  });
+}

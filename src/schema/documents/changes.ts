@@ -1,0 +1,81 @@
+/** Contract of what callers write: the form of an upload, and the change of a document. */
+import { z } from "zod";
+import { FilePart, Uuid } from "../fields.ts";
+import { record } from "../requests/record.ts";
+
+const READ_ONLY_METADATA = ["original_filename", "content_type"];
+export const MAX_METADATA_CHARACTERS = 65_536;
+/** No more keys fit into {@link MAX_METADATA_CHARACTERS}. */
+const MAX_METADATA_KEYS = 10_000;
+const MAX_TAGS = 100;
+const MAX_TAG_CHARACTERS = 256;
+
+/** What callers may write of a document's metadata. */
+const ownMetadata = () =>
+  record(z.unknown(), MAX_METADATA_KEYS).superRefine((metadata, context) => {
+    for (const key of READ_ONLY_METADATA.filter((name) => Object.hasOwn(metadata, name)))
+      context.addIssue({ code: "custom", path: [key], message: `${key} is read-only` });
+    if (JSON.stringify(metadata).length > MAX_METADATA_CHARACTERS)
+      context.addIssue({
+        code: "custom",
+        message: `must have at most ${MAX_METADATA_CHARACTERS} characters as JSON`,
+      });
+  });
+
+/**
+ * The form of `POST /data/upload`. `api/body/uploads.ts` streams its file, `api/body/form.ts` checks its
+ * fields.
+ */
+export const DocumentUpload = z
+  .object({
+    file: FilePart,
+    space_id: Uuid.meta({ description: "The space that the document belongs to" }),
+    folder_id: Uuid.optional().meta({
+      description: "A folder of the space; without it the document is at the root",
+    }),
+    doc_metadata: ownMetadata()
+      .optional()
+      .meta({
+        description:
+          "The document's own metadata, as JSON text: what `PATCH` takes, and what filters find as " +
+          "`doc_metadata.<key>`",
+        example: { project: "apollo" },
+      }),
+    tags: z
+      .array(z.string().min(1).max(MAX_TAG_CHARACTERS))
+      .max(MAX_TAGS)
+      .optional()
+      .meta({
+        description:
+          "Becomes `doc_metadata.tags`. The field may come more than once, or hold a JSON list; the filter " +
+          "`doc_metadata.tags__contains` finds one of them",
+        example: ["invoice", "2026"],
+      }),
+    strict: z
+      .stringbool()
+      .optional()
+      .meta({
+        override: { type: "boolean" },
+        description:
+          "True refuses a file that no parser will read, by its name and first bytes, and an empty one. " +
+          "Otherwise such a document is accepted, and its run fails with the reason",
+        example: true,
+      }),
+  })
+  .refine((form) => form.tags === undefined || form.doc_metadata?.["tags"] === undefined, {
+    path: ["tags"],
+    message: "tags and doc_metadata.tags exclude each other",
+  })
+  .meta({ id: "DocumentUpload" });
+
+export const DocumentPatch = z
+  .object({
+    doc_metadata: ownMetadata()
+      .optional()
+      .meta({
+        description: "JSON merge patch (RFC 7396): null removes a key",
+        example: { project: "apollo", draft: null },
+      }),
+    folder_id: Uuid.nullable().optional().meta({ description: "Null moves the document to the root" }),
+  })
+  .meta({ id: "DocumentPatch" });

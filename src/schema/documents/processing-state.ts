@@ -1,0 +1,75 @@
+/** Contract of how far a document's latest run is, and of what it met. */
+import { z } from "zod";
+import { RUN_STATUSES } from "../../domain/work/processing.ts";
+import { Timestamp, Uuid } from "../fields.ts";
+
+export const RunError = z
+  .object({
+    stage: z.string().meta({ example: "parsing" }),
+    code: z.string().meta({
+      description:
+        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, " +
+        "too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
+      example: "encrypted",
+    }),
+    message: z.string().meta({ example: "The file is encrypted." }),
+  })
+  .meta({ id: "RunError" });
+
+export const WaitingFor = z
+  .object({
+    code: z.string().meta({
+      description:
+        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, " +
+        "storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, " +
+        "internal",
+      example: "provider_unavailable",
+    }),
+    since: Timestamp,
+    attempts: z.int().meta({ description: "Attempts in a row that met it", example: 3 }),
+    next_attempt_at: Timestamp.nullish(),
+  })
+  .meta({
+    id: "WaitingFor",
+    description: "It goes on by itself once that is over; nothing needs to be sent again",
+  });
+
+const Warnings = z.array(z.record(z.string(), z.unknown())).meta({
+  example: [{ code: "not_embedded", chunk_index: 7 }],
+  description:
+    "Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding " +
+    "provider refuses the text of this chunk, which is found by its words alone; the first hundred are " +
+    "named, and processing the document again tries them again",
+});
+
+/** Right after the upload only the three flags are there; the other fields follow as the run proceeds. */
+export const ProcessingState = z
+  .object({
+    parsed: z.boolean().meta({ description: "True once text is extracted" }),
+    chunked: z.boolean().meta({ description: "True once text is split into chunks" }),
+    embedded: z
+      .boolean()
+      .meta({ description: "True once embeddings are computed, but for texts that the provider refuses" }),
+    searchable: z.boolean().optional().meta({
+      description:
+        "True if a published version answers searches and chats, whatever a newer run of the document does",
+    }),
+    pipeline_run_id: Uuid.optional().meta({ description: "The latest run, whose state this is" }),
+    pipeline_status: z.enum(RUN_STATUSES).optional().meta({
+      description: "Where the latest run is; `completed`, `failed` and `cancelled` are its ends",
+      example: "completed",
+    }),
+    chunk_count: z.int().nullish().meta({ example: 12 }),
+    embedding_model: z.string().nullish().meta({ example: "all-MiniLM-L6-v2" }),
+    embedded_chunk_count: z.int().nullish().meta({
+      description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",
+      example: 12,
+    }),
+    parser_name: z.string().nullish().meta({ example: "markdown" }),
+    chunker_name: z.string().nullish().meta({ example: "page_based" }),
+    progress: z.number().min(0).max(1).optional().meta({ example: 1 }),
+    waiting_for: WaitingFor.optional(),
+    error: RunError.nullish(),
+    warnings: Warnings.optional(),
+  })
+  .meta({ id: "ProcessingState" });
