@@ -4,7 +4,7 @@ import { type Problem, ValidationProblems, missing } from "../../schema/requests
 import { JSON_LIMITS, limitPassed } from "./json-limits.ts";
 import type { ReceivedFile, ReceivedUpload } from "./uploads.ts";
 import { unknownFieldWarnings } from "../validation/unknown-fields.ts";
-import { findUnusable, parsePart } from "../validation/validate.ts";
+import { findUnusable, parsePart, readStrings } from "../validation/validate.ts";
 
 interface FormShape {
   /** Fields whose text is JSON. */
@@ -47,7 +47,7 @@ export function readForm<T, S extends z.ZodObject>(
       problems.push({ type: "json_invalid", loc: ["body", name], msg: "JSON decode error", input: {} });
   const known = Object.fromEntries(read.filter(([, value]) => value !== NOT_JSON));
   problems.push(...findUnusable(known, "body"));
-  const parsed = parsePart(schema, { ...known, file: true }, "body");
+  const parsed = parsePart(schema, readStrings(schema, { ...known, file: true }), "body");
   if ("problems" in parsed)
     problems.push(
       ...parsed.problems.map((problem) =>

@@ -38,7 +38,7 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
  * Reads strings as the types of their schema. The last one of a repeated parameter counts, unless it is a
  * list.
  */
-function readStrings(schema: z.ZodType, strings: unknown): unknown {
+export function readStrings(schema: z.ZodType, strings: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || typeof strings !== "object" || strings === null) return strings;
   return Object.fromEntries(
     Object.entries(strings).map(([name, value]: [string, unknown]) => {

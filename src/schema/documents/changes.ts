@@ -52,10 +52,9 @@ export const DocumentUpload = z
         example: ["invoice", "2026"],
       }),
     strict: z
-      .stringbool()
+      .boolean()
       .optional()
       .meta({
-        override: { type: "boolean" },
         description:
           "True refuses a file that no parser will read, by its name and first bytes, and an empty one. " +
           "Otherwise such a document is accepted, and its run fails with the reason",

@@ -54,11 +54,11 @@ describe("doc_metadata and tags", () => {
     ["doc_metadata", "[1]", "dict_type"],
     ["doc_metadata", '{"content_type": "text/html"}', "value_error"],
     ["doc_metadata", '{"a": "\\u0000"}', "value_error"],
-    ["doc_metadata", JSON.stringify({ long: "x".repeat(65_500) }), "value_error"],
+    ["doc_metadata", `{"long": [${Array(4_000).fill("1e20").join(",")}]}`, "value_error"],
     ["tags", "[1]", "string_type"],
     ["tags", "[", "json_invalid"],
     ["tags", "x".repeat(257), "string_too_long"],
-    ["strict", "perhaps", "value_error"],
+    ["strict", "perhaps", "bool_parsing"],
   ])("%s that cannot be is refused at its place (%#)", async (name, value, type) => {
     const { status, body } = await send([[name, value]]);
     expect([status, body.detail[0].type, body.detail[0].loc.slice(0, 2)]).toEqual([

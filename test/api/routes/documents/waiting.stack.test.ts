@@ -1,7 +1,7 @@
 /** Waiting for documents, runs and batches without asking again and again, on the real pipeline. */
 import { afterEach, describe, expect, test } from "vitest";
 import { newId } from "../../../../src/domain/ids.ts";
-import { documentClient } from "../../../support/clients/document-client.ts";
+import { documentClient, longText } from "../../../support/clients/document-client.ts";
 import { signedIn } from "../../../support/clients/signed-in.ts";
 import { until } from "../../../support/until.ts";
 
@@ -49,9 +49,9 @@ describe("?wait=", () => {
   });
 
   test("ends with a batch that is paused meanwhile", async () => {
-    const { id } = await put("Of a batch.", "batch.md");
+    const { id } = await put(longText("batch"), "batch.md");
     stack.provider.failEmbeddings({ status: 503 });
-    const chunking = { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 32, overlap_tokens: 1 } };
+    const chunking = { chunker_name: "fixed_tokens", chunker_config: { max_tokens: 53 } };
     const { body } = await editor("POST", "/data/batch-reprocess", { document_ids: [id], ...chunking });
     const waiting = editor("GET", `/data/batches/${body.batch_id}?wait=60`);
     await onceWaiting(() => editor("POST", `/data/batches/${body.batch_id}/pause`));
@@ -118,7 +118,7 @@ describe("POST /data/status", () => {
 
 test("a document is searchable from its first version on, whatever a newer run does", async () => {
   stack.provider.failEmbeddings({ status: 503 });
-  const { id, processing_state } = await accept("Not yet found.", "not-yet.md");
+  const { id, processing_state } = await accept(longText("not yet"), "not-yet.md");
   expect(processing_state).toEqual({ parsed: false, chunked: false, embedded: false });
   const state = async () => (await editor("GET", `/data/${id}`)).body.processing_state;
   expect(await state()).toMatchObject({ searchable: false });
@@ -127,7 +127,7 @@ test("a document is searchable from its first version on, whatever a newer run d
   stack.provider.failEmbeddings({ status: 503 });
   await editor("POST", `/data/${id}/reprocess`, {
     chunker_name: "fixed_tokens",
-    chunker_config: { max_tokens: 33 },
+    chunker_config: { max_tokens: 57 },
   });
   expect(await state()).toMatchObject({
     searchable: true,
