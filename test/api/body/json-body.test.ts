@@ -71,11 +71,12 @@ test("a compressed body counts as it is after unpacking", async () => {
 test("a body nested too deep or with too many values is 400, which names the bound", async () => {
   const detail = async (text: string) => (await ask(Buffer.from(text) as Uint8Array<ArrayBuffer>)).body;
   const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
-  expect(await detail(nested(65))).toEqual({
+  expect(await detail(nested(65))).toMatchObject({
+    error: { code: "malformed_body" },
     detail: "JSON body is nested deeper than the allowed 64 levels",
   });
   expect(await detail(nested(64))).toMatchObject({ detail: [{ type: "missing", loc: ["body", "name"] }] });
-  expect(await detail(`[${"1,".repeat(99_999)}1]`)).toEqual({
+  expect(await detail(`[${"1,".repeat(99_999)}1]`)).toMatchObject({
     detail: "JSON body holds more than the allowed 100000 values",
   });
   expect(await detail(`[${"1,".repeat(99_998)}1]`)).toMatchObject({

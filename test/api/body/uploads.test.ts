@@ -67,9 +67,10 @@ describe("a form", () => {
     expect((await uploads.post(textPart("space_id", "1") + END)).body).toEqual({
       fields: { space_id: "1" },
       file: null,
+      repeated: {},
       problems: [],
     });
-    expect((await uploads.post("")).body).toEqual({ fields: {}, file: null, problems: [] });
+    expect((await uploads.post("")).body).toEqual({ fields: {}, file: null, repeated: {}, problems: [] });
   });
 
   test("keeps the first of two files, and reads what follows", async () => {
@@ -83,6 +84,7 @@ describe("a form", () => {
     expect((await uploads.post(textPart("file", "abc") + END)).body).toEqual({
       fields: {},
       file: null,
+      repeated: {},
       problems: [{ kind: "file_is_text", input: "abc" }],
     });
   });
@@ -116,6 +118,7 @@ describe("a body that is not a form", () => {
       expect((await uploads.post("{}", { "content-type": type })).body).toEqual({
         fields: {},
         file: null,
+        repeated: {},
         problems: [{ kind: "not_multipart" }],
       });
     },
