@@ -112,7 +112,8 @@ test.each<[Record<string, unknown>, number[]]>([
   [{ "meta.ok__isnull": false }, [1]],
   [{ "meta.odd__isnull": true }, [1, 2, 3]],
   [{ "meta.kind__contains": "a" }, [1]],
-  [{ "meta.tags__contains": "x" }, []],
+  [{ "meta.tags__contains": "x" }, [2]],
+  [{ "meta.tags__icontains": "X" }, []],
   [{ "meta.title": "Alpha 100%" }, [1]],
   [{ "meta.nothing__ne": "x" }, [1, 2, 3]],
 ])("%j finds %j", async (filters, expected) => {

@@ -78,9 +78,12 @@ test("ends with the refusal when its key is revoked", async () => {
   await database.db.owner.query("update api_keys set revoked_at = now() where id = $1", [key.id]);
   await folder();
 
-  expect(await stream.next()).toMatchObject({
-    event: "end",
-    data: JSON.stringify({ status: 401, detail: "Invalid API key" }),
+  const end = await stream.next();
+  expect(end?.event).toBe("end");
+  expect(JSON.parse(end?.data ?? "")).toMatchObject({
+    status: 401,
+    detail: "Invalid API key",
+    error: { code: "key_revoked" },
   });
   expect(await stream.next()).toBeUndefined();
 });
