@@ -1,6 +1,7 @@
 /** What OpenAI's official clients, in JavaScript and in Python, make of the chat interface. */
 import OpenAI from "openai";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../../src/domain/ids.ts";
 import { call } from "../support/clients/client.ts";
 import { runWithPythonClient } from "../support/clients/python-client.ts";
 import { onOwnStack } from "../support/stack/own-stack.ts";
@@ -104,6 +105,26 @@ describe("in JavaScript", () => {
       constructor: OpenAI.InternalServerError,
       status: 504,
     });
+  });
+
+  test("a failure says what went wrong, in words and by code", async () => {
+    await expect(client().chat.completions.create({ ...ask("hi"), model: "gpt-4o" })).rejects.toMatchObject({
+      message: "404 Model 'gpt-4o' not found",
+      code: "model_not_found",
+      param: "model",
+      type: "invalid_request_error",
+      error: { doc_url: expect.stringMatching(/\/docs\/errors\/model_not_found$/) },
+    });
+    await expect(client().chat.completions.create({ ...ask("hi"), messages: [] })).rejects.toMatchObject({
+      code: "invalid",
+      param: "messages",
+    });
+    await expect(client({ apiKey: "my-key" }).models.list()).rejects.toMatchObject({
+      message: expect.stringContaining("sk-"),
+      code: "invalid_api_key",
+    });
+    await expect(client().get("/nowhere")).rejects.toMatchObject({ code: "route_not_found" });
+    await expect(client().get(`/data/${newId()}`)).rejects.toMatchObject({ code: "document_not_found" });
   });
 
   test("a refusal of the provider is not tried again", async () => {
