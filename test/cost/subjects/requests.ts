@@ -7,11 +7,14 @@ import { Readable } from "node:stream";
 import Koa, { type Context } from "koa";
 import { answerError } from "../../../src/api/errors/answer-error.ts";
 import { readJsonBody } from "../../../src/api/body/json-body.ts";
+import { readForm } from "../../../src/api/body/form.ts";
 import { firstSyntaxError } from "../../../src/api/body/json-body-syntax.ts";
 import type { Route } from "../../../src/api/route.ts";
 import { ROUTES } from "../../../src/api/routes/index.ts";
+import { unknownFieldWarnings } from "../../../src/api/validation/unknown-fields.ts";
 import { allValues, findUnusable, parsePart } from "../../../src/api/validation/validate.ts";
 import { AgentPatch } from "../../../src/schema/agent.ts";
+import { DocumentUpload } from "../../../src/schema/documents/changes.ts";
 import { type Place, placesOf } from "../json-schema-paths.ts";
 import { nested, numbered, repeated, type Shape } from "../shape.ts";
 import { PLAIN_SHAPES } from "../shapes.ts";
@@ -118,6 +121,7 @@ function bodySubject(route: Route, extent: Extent): Subject[] {
       prepare: (text) => contextOf(Buffer.from(text)),
       async run(context) {
         const { parsed } = await readJsonBody(context as Context, { isAnyText: route.hasSecretBody });
+        if ("value" in parsed) unknownFieldWarnings(schema, parsed.value);
         return answered(() => {
           const { body } = allValues({
             body: "problems" in parsed ? parsed : parsePart(schema, parsed.value, "body"),
@@ -128,6 +132,28 @@ function bodySubject(route: Route, extent: Extent): Subject[] {
     },
   ];
 }
+
+/** The fields of an upload's form that are JSON, and its unknown ones. */
+const FORM_SUBJECTS = (["doc_metadata", "tags", "any"] as const).map((name): Subject => ({
+  name: `${name} of an upload`,
+  shapes: name === "any" ? PLAIN_SHAPES : [...BROKEN, ...JSON_SHAPES],
+  // The longest field of a form.
+  maxLength: 65_536,
+  run: (text) =>
+    answered(
+      () =>
+        readForm(
+          {
+            fields: { space_id: "01900000-0000-7000-8000-000000000010", [name]: text as string },
+            repeated: {},
+            file: { value: null, filename: "a.md", contentType: "text/plain", size: 1 },
+            problems: [],
+          },
+          DocumentUpload,
+          { json: ["doc_metadata"], lists: ["tags"] },
+        ).warnings,
+    ),
+}));
 
 /** Values of filters. */
 const FILTERS: readonly Shape[] = [
@@ -205,6 +231,7 @@ export const requestSubjects = (extent: Extent): Subject[] => [
   },
   { name: "place of a JSON fault", shapes: BROKEN, run: (text) => firstSyntaxError(`${text as string}!`) },
   ...CONFIG_SUBJECTS,
+  ...FORM_SUBJECTS,
   ...ROUTES.flatMap((route) => [
     ...bodySubject(route, extent),
     ...stringSubjects(route, "query"),
