@@ -83,11 +83,13 @@ function comparisonSql(
   { type, value, params }: { type: FieldType; value: unknown; params: Parameters },
 ): string {
   if (type !== "json") return `${column} ${comparison} ${params.add(value)}::${CASTS[type]}`;
-  const jsonType = typeof value;
-  const cast = jsonType === "string" ? "text" : jsonType === "number" ? "numeric" : "boolean";
-  const isOfType = `jsonb_typeof(${column}) = '${jsonType}'`;
-  const comparable = `case when ${isOfType} then (${column} #>> '{}')::${cast} end`;
-  return `${comparable} ${comparison} ${params.add(value)}::${cast}`;
+  const isOfType = `jsonb_typeof(${column}) = '${typeof value}'`;
+  const compared =
+    typeof value === "string"
+      ? `${column} #>> '{}' ${comparison} ${params.add(value)}::text`
+      : // Values of one type are ordered as SQL orders them, without a way through text.
+        `${column} ${comparison} ${params.add(JSON.stringify(value))}::jsonb`;
+  return `case when ${isOfType} then ${compared} end`;
 }
 
 function columnOf(

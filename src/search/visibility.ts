@@ -11,8 +11,8 @@ export function liveRuns({ hiddenRuns }: Pick<SearchScope, "hiddenRuns">): ((run
 
 /** Whether a run is seen by the search, with its filter; null if all are. */
 export function visibleRuns(scope: SearchScope): ((run: number) => boolean) | null {
+  if (scope.runs === null) return liveRuns({ hiddenRuns: [...scope.hiddenRuns, ...scope.excludedRuns] });
   const isLive = liveRuns(scope);
-  if (scope.runs === null) return isLive;
   const runs = new Set(scope.runs);
   return (run) => runs.has(run) && (isLive === null || isLive(run));
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inTenant } from "../../src/db/pool.ts";
+import { hideRun } from "../../src/db/search/hidden.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { parseFilters } from "../../src/schema/requests/filters.ts";
 import { DOCUMENT_FIELDS } from "../../src/schema/documents/document.ts";
@@ -43,6 +45,27 @@ describe("filters let through what they say, exactly", () => {
     expect(await filtered({ folder_id: foxes.folders.parent })).toEqual(["parent.txt"]);
     expect(await filtered({ "processing_state.pipeline_status": "failed" })).toEqual([]);
     expect(await filtered({ created_at__gt: "2100-01-01" })).toEqual([]);
+  });
+
+  test("also where they leave out little", async () => {
+    const all = await foxes.names({ query: "fox", limit: 100 });
+    const { child } = foxes.documents;
+    expect(all).toContain("child.txt");
+    expect(await filtered({ id__ne: child.id })).toEqual(all.filter((name) => name !== "child.txt"));
+    expect(await filtered({ file_size__gte: 0 })).toEqual(all);
+    const { owner } = foxes.database.db;
+    await owner.query("update documents set deleted_at = now() where id = $1", [child.id]);
+    await inTenant(foxes.database.db, foxes.organization, (sql) =>
+      hideRun(sql, {
+        organizationNum: foxes.organization.num,
+        spaceNum: foxes.target.space.num,
+        runNum: child.runNum,
+        reason: "deleted",
+      }),
+    );
+    expect(await filtered({ file_size__gte: 0 })).toEqual(all.filter((name) => name !== "child.txt"));
+    await owner.query("update documents set deleted_at = null where id = $1", [child.id]);
+    await owner.query("delete from hidden_runs where run_num = $1", [child.runNum]);
   });
 
   test("by metadata, of which a value of another type never matches and never fails", async () => {

@@ -43,7 +43,9 @@ export interface SearchScope {
   readonly hiddenRuns: readonly number[];
   /** If not null, only these runs are searched. */
   readonly runs: readonly number[] | null;
-  /** About how much of the space those runs are, 0 to 1. */
+  /** Runs that others find, but which the filter of this search does not let through. */
+  readonly excludedRuns: readonly number[];
+  /** About how much of the space the search sees, 0 to 1. */
   readonly share: number;
   /** Published chunks of the space. */
   readonly chunks: number;
@@ -131,24 +133,13 @@ const TOTALS = `(
 
 const READ_SCOPE = `
      select ${SCOPE_COLUMNS},
-            null::int[] as runs,
-            0 as documents
+            null as runs,
+            null as others,
+            1::float8 as share
      from ${TOTALS}`;
 
-/**
- * Narrowed to the documents `$3` and the folders `$4` with their descendants, where null does not narrow, and
- * by `condition`. `run` is a document's latest run; without a condition on it Postgres leaves its join out.
- */
-const filteredScope = (condition: string): string => `
-     select ${SCOPE_COLUMNS},
-            (
-              select count(*)::int
-              from documents
-              where space_id = $1
-                and deleted_at is null
-            ) as documents,
-            array(
-              with recursive inside as (
+/** The folders `$4` with all below them that are not deleted. */
+const INSIDE = `with recursive inside as (
                 select id
                 from folders
                 where id = any($4::uuid[])
@@ -159,18 +150,73 @@ const filteredScope = (condition: string): string => `
                 from folders child
                 join inside on child.parent_folder_id = inside.id
                 where child.deleted_at is null
-              )
-              select document.published_run_num
-              from ${DOCUMENT_TABLES}
-              where document.space_id = $1
+              )`;
+
+/**
+ * Documents that the search may see if its filter lets them through. The runs of those in deleted folders are
+ * among the hidden ones.
+ */
+const ARE_PUBLISHED = `document.space_id = $1
                 and document.deleted_at is null
-                and document.published_run_num is not null
-                and folder.deleted_at is null
-                and ($3::uuid[] is null or document.id = any($3::uuid[]))
-                and ($4::uuid[] is null or document.folder_id in (select id from inside))
-                and ${condition}
-            ) as runs
-     from ${TOTALS}`;
+                and document.published_run_num is not null`;
+
+const isLetThrough = (condition: string): string => `
+                ($4::uuid[] is null or document.folder_id in (select id from inside))
+                and ${condition}`;
+
+/** Narrowed to the documents `$3` and by `condition`: their rows are found by their ids. */
+const documentsScope = (condition: string): string => `
+     select ${SCOPE_COLUMNS},
+            narrowed.runs,
+            null as others,
+            null as share
+     from ${TOTALS}
+     cross join (
+       ${INSIDE}
+       select coalesce(array_to_string(array_agg(document.published_run_num), ','), '') as runs
+       from ${DOCUMENT_TABLES}
+       where ${ARE_PUBLISHED}
+         and document.id = any($3::uuid[])
+         and ${isLetThrough(condition)}
+     ) narrowed`;
+
+/**
+ * Narrowed to the folders `$4`, where null does not narrow, and by `condition`. All documents are looked at
+ * once, and told apart; the shorter list says the same and costs less wherever it is compared with. Lists are
+ * text, which the driver reads faster than an array.
+ */
+const filteredScope = (condition: string): string => `
+     select ${SCOPE_COLUMNS},
+            case when narrowed.share <= 0.5 then coalesce(array_to_string(narrowed.runs, ','), '') end as runs,
+            case when narrowed.share > 0.5 then coalesce(array_to_string(narrowed.others, ','), '') end as others,
+            narrowed.share
+     from ${TOTALS}
+     cross join (
+       select array_agg(run) filter (where is_let_through) as runs,
+              array_agg(run) filter (where not is_let_through) as others,
+              count(*) filter (where is_let_through) / greatest(count(*), 1)::float8 as share
+       from (
+              ${INSIDE}
+              select document.published_run_num as run,
+                     coalesce($3::uuid[] is null and ${isLetThrough(condition)}, false) as is_let_through
+              from ${DOCUMENT_TABLES}
+              where ${ARE_PUBLISHED}
+            ) told
+     ) narrowed`;
+
+interface ScopeRow {
+  readonly hidden: number[];
+  /** The runs that a filter lets through, joined by commas; null without one, and if `others` says it. */
+  readonly runs: string | null;
+  /** Those that it does not let through. */
+  readonly others: string | null;
+  /** Of the documents; null if the others were not looked at. */
+  readonly share: number | null;
+  readonly chunks: number;
+  readonly terms: number;
+  readonly languages: string[];
+  readonly models: SearchedModel[];
+}
 
 /**
  * Returns what a search of the space may see now. A document in a deleted folder is hidden at once, although
@@ -180,25 +226,30 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
   const { documentIds, folderIds, conditions = [] } = filter;
   const isFiltered = documentIds !== null || folderIds !== null || conditions.length > 0;
   const params = parameters([space.id, space.num, ...(isFiltered ? [documentIds, folderIds] : [])]);
-  const { rows } = await sql.query<{
-    hidden: number[];
-    runs: number[] | null;
-    documents: number;
-    chunks: number;
-    terms: number;
-    languages: string[];
-    models: SearchedModel[];
-  }>({
+  const condition = documentFilterSql(conditions, params);
+  const narrowed = documentIds === null ? filteredScope(condition) : documentsScope(condition);
+  const { rows } = await sql.query<ScopeRow>({
     // Planned once a connection; with a filter, each time for the documents and folders that it names.
-    ...(isFiltered ? {} : { name: "search.read-scope" }),
-    text: isFiltered ? filteredScope(documentFilterSql(conditions, params)) : READ_SCOPE,
+    ...(isFiltered ? { text: narrowed } : { name: "search.read-scope", text: READ_SCOPE }),
     values: params.values,
   });
-  const row = rows[0]!;
-  const { hidden: hiddenRuns, runs, documents, chunks, terms, languages, models } = row;
-  const share = runs === null ? 1 : Math.min(1, runs.length / Math.max(1, documents));
-  return { spaceNum: space.num, hiddenRuns, runs, share, chunks, terms: Number(terms), languages, models };
+  const { hidden: hiddenRuns, share, chunks, terms, languages, models, ...lists } = rows[0]!;
+  const runs = lists.runs === null ? null : numbersOf(lists.runs);
+  return {
+    spaceNum: space.num,
+    hiddenRuns,
+    runs,
+    excludedRuns: numbersOf(lists.others ?? ""),
+    // If no other documents were looked at, a share of the chunks, of which there are more.
+    share: share ?? (runs?.length ?? 0) / Math.max(1, chunks),
+    chunks,
+    terms: Number(terms),
+    languages,
+    models,
+  };
 }
+
+const numbersOf = (list: string): number[] => (list === "" ? [] : list.split(",").map(Number));
 
 /** The chunks that the operators of a query require and exclude. */
 export interface ChunkNarrowing {
@@ -237,8 +288,8 @@ export function visibleIn(
   };
   const conditions: string[] = [];
   if (scope.runs !== null) conditions.push(`embedding.run_num = any(${value(scope.runs)}::int[])`);
-  if (scope.hiddenRuns.length > 0)
-    conditions.push(`embedding.run_num <> all(${value(scope.hiddenRuns)}::int[])`);
+  const unseen = [...scope.hiddenRuns, ...scope.excludedRuns];
+  if (unseen.length > 0) conditions.push(`embedding.run_num <> all(${value(unseen)}::int[])`);
   if (required !== null) conditions.push(isAmong(required));
   if (excluded.length > 0) conditions.push(`not ${isAmong(excluded)}`);
   return conditions.length === 0 ? "true" : conditions.join("\n         and ");
