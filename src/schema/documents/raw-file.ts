@@ -1,7 +1,8 @@
 /** Contract of raw files, which are addressed by their path in a space. */
 import { z } from "zod";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
-import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../fields.ts";
+import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
+import { DocumentId } from "../ids.ts";
 
 interface PathKind {
   /** True if `""` is allowed, which is the root of the space. */
@@ -44,7 +45,7 @@ export const RawFileUpload = z
   .meta({ id: "RawFileUpload" });
 
 const objectName = z.string().meta({
-  description: "spaces/<space_id>/data/<path>/<filename>",
+  description: "An address of the file: spaces/<space_id>/data/<path>/<filename>",
   example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
 });
 
@@ -53,15 +54,20 @@ export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: 
 const RawFile = z
   .object({
     object_name: objectName,
-    path: z.string().meta({ example: "reports/2026/q1.pdf" }),
-    name: z.string().meta({ example: "q1.pdf" }),
+    path: z.string().meta({ description: "Its path in the space", example: "reports/2026/q1.pdf" }),
+    name: z.string().meta({ description: "The last part of the path", example: "q1.pdf" }),
     size: z.int().nullable().meta({ description: "Bytes; null for an empty folder", example: 48_213 }),
-    content_type: z.string().nullable().meta({ example: "application/pdf" }),
-    sha256: z
-      .string()
-      .nullable()
-      .meta({ example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }),
-    document_id: Uuid.nullable(),
+    content_type: z.string().nullable().meta({
+      description: "The media type, by the file's first bytes and name; null for an empty folder",
+      example: "application/pdf",
+    }),
+    sha256: z.string().nullable().meta({
+      description: "SHA-256 of the content, in hexadecimal; null for an empty folder",
+      example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    }),
+    document_id: DocumentId.nullable().meta({
+      description: "The document that is made of it; null: there is none any more, or it is a folder",
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

@@ -4,12 +4,8 @@ import { DomainError } from "../../../domain/errors.ts";
 import type { SamplingOptions } from "../../../agents/model-request.ts";
 import { authorize, decide } from "../../../auth/policy.ts";
 import type { Deps } from "../../deps.ts";
-import {
-  ChatCompletion,
-  ChatCompletionChunk,
-  ChatCompletionRequest,
-  ChatStreamError,
-} from "../../../schema/chat.ts";
+import { ChatCompletion, ChatCompletionChunk, ChatStreamError } from "../../../schema/chat/completion.ts";
+import { ChatCompletionRequest } from "../../../schema/chat/request.ts";
 import { defineRoute, type RouteRequest } from "../../route.ts";
 import { keptAnswer, type KeptRequest } from "../../turns/answers/kept.ts";
 import { streamedAnswer } from "../../turns/answers/streamed.ts";

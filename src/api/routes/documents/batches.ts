@@ -10,7 +10,7 @@ import { readTenant } from "../../../db/pool.ts";
 import { type BatchRow, listBatchResults } from "../../../db/runs/batches.ts";
 import { describeBatch } from "../../../domain/work/batch.ts";
 import { pageOf } from "../../../schema/fields.ts";
-import { PartsQuery } from "../../../schema/documents/document.ts";
+import { PartsQuery } from "../../../schema/documents/text.ts";
 import {
   Batch,
   BatchAccepted,

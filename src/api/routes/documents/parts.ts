@@ -9,7 +9,7 @@ import { listRuns } from "../../../db/runs/read.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
 import { readParts } from "../../../queries/documents/read-parts.ts";
 import { DocumentParams, pageOf } from "../../../schema/fields.ts";
-import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../../schema/documents/document.ts";
+import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../../schema/documents/text.ts";
 import { VersionPage } from "../../../schema/documents/run.ts";
 import type { Parts } from "../../json-answer.ts";
 import { raw } from "../../response.ts";
