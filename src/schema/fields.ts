@@ -1,6 +1,7 @@
 /** The parts that the contracts of several resources share: ids, timestamps, pages, people, errors. */
 import { z } from "zod";
 import { AgentId, DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "./ids.ts";
+import { NOT_BLANK } from "./requests/patterns.ts";
 
 /** Keeps offsets within a bigint; no list has so many pages. */
 const MAX_PAGE = 1_000_000_000;
@@ -164,7 +165,7 @@ export const Name = z
   .min(1)
   .max(255)
   .refine((text) => text.trim() !== "", "must not be blank")
-  .meta({ example: "Research" });
+  .meta({ description: "The display name; not blank", example: "Research", pattern: NOT_BLANK });
 
 /**
  * The file of a multipart form, for the OpenAPI document; the form's parser streams it and checks it itself.

@@ -5,6 +5,7 @@ import { CAPABILITIES } from "../domain/tenancy/principal.ts";
 import { envelope, Name, OrganizationParams, pageQuery, Timestamp, TimestampInput } from "./fields.ts";
 import { ApiKeyId, SpaceId, UserId } from "./ids.ts";
 import type { FilterFields } from "./requests/filters.ts";
+import { ANY_TEXT } from "./requests/patterns.ts";
 import { queryFilters } from "./requests/query-filters.ts";
 
 const MAX_SPACES = 1_000;
@@ -43,12 +44,10 @@ const ApiKey = z
     name: z
       .string()
       .meta({ description: "For its owner; two keys may have the same", example: "automation" }),
-    prefix: z
-      .string()
-      .meta({
-        description: "The beginning of its text, by which a key is recognized",
-        example: "sk-hf-a1B2c3",
-      }),
+    prefix: z.string().meta({
+      description: "The beginning of its text, by which a key is recognized",
+      example: "sk-hf-a1B2c3",
+    }),
     user_id: UserId.meta({ description: "Its owner, whose rights bound what it may do" }),
     created_by: UserId.nullable().meta({
       description:
@@ -188,7 +187,7 @@ export const ApiKeyRoll = z
 export const LeakedKeysReport = z
   .object({
     keys: z
-      .array(z.string().max(MAX_LEAKED_CHARACTERS))
+      .array(z.string().max(MAX_LEAKED_CHARACTERS).meta({ pattern: ANY_TEXT }))
       .max(MAX_LEAKED_KEYS)
       .meta({
         description:

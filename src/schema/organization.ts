@@ -79,13 +79,10 @@ export const AuditRow = z
     actor: z
       .object({
         id: UserId,
-        name: z
-          .string()
-          .nullable()
-          .meta({
-            description: "The name that the user has now; null if there is none",
-            example: "Ada Example",
-          }),
+        name: z.string().nullable().meta({
+          description: "The name that the user has now; null if there is none",
+          example: "Ada Example",
+        }),
       })
       .nullable()
       .meta({ description: "The user who asked for it; null: the service or its operator did it" }),

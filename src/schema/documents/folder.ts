@@ -2,19 +2,19 @@
 import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person } from "../fields.ts";
 import { FolderId, OrganizationId, SpaceId } from "../ids.ts";
+import { NOT_BLANK_WITHOUT_SLASH } from "../requests/patterns.ts";
 import { Document } from "./document.ts";
 
 const FolderName = Name.refine((name) => !name.includes("/"), "must not hold a slash").meta({
-  description: "1–255 characters without `/`, unique among the folders beside it",
+  description: "1–255 characters without `/`",
   example: "Reports",
+  pattern: NOT_BLANK_WITHOUT_SLASH,
 });
 
 export const Folder = z
   .object({
     id: FolderId,
-    name: z
-      .string()
-      .meta({ description: "Its name, unique among the folders beside it", example: "Reports" }),
+    name: z.string().meta({ description: "Its name", example: "Reports" }),
     parent_folder_id: FolderId.nullable().meta({
       description: "The folder that it is in; null at the root of the space",
       example: null,

@@ -12,12 +12,10 @@ const IntegrityFinding = z
         "file_missing, object_missing",
       example: "embeddings_incomplete",
     }),
-    message: z
-      .string()
-      .meta({
-        description: "The same for people",
-        example: "The published version has 11 embeddings for 12 chunks.",
-      }),
+    message: z.string().meta({
+      description: "The same for people",
+      example: "The published version has 11 embeddings for 12 chunks.",
+    }),
     pipeline_run_id: RunId.nullable().meta({
       description: "The run it was found at; null: the document itself",
     }),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
 import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
 import { DocumentId } from "../ids.ts";
+import { PATH, PATH_OR_PREFIX, PATH_OR_ROOT } from "../requests/patterns.ts";
 
 interface PathKind {
   /** True if `""` is allowed, which is the root of the space. */
@@ -31,12 +32,17 @@ function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFa
       const fault = isRoot ? null : faultOf(bare);
       if (fault !== null) context.issues.push({ code: "custom", input: given, message: fault });
       return isRoot ? "" : hasSlash && trailingSlash === "kept" ? path : bare;
-    });
+    })
+    .meta({ pattern: allowsRoot ? PATH_OR_ROOT : trailingSlash === undefined ? PATH : PATH_OR_PREFIX });
 }
+
+const PATH_RULES =
+  `Names joined by \`/\`, at most ${MAX_PATH_BYTES} bytes of UTF-8 and 255 for each name, without backslashes, ` +
+  "control characters and names that are empty, `.` or `..`";
 
 /** The target folder of an upload. `""` is the root; one trailing slash is dropped. */
 export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({
-  description: "Folder in the space; empty for its root",
+  description: `Folder in the space; empty for its root. ${PATH_RULES}`,
   example: "reports/2026",
 });
 
@@ -87,7 +93,7 @@ export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
 /** A file by its path or by any of its object names. */
 export const RawFileAddress = z.object({
   path: pathSchema({ fault: addressFault }).meta({
-    description: "Path in the space, or an object name of the file",
+    description: `Path in the space, or an object name of the file. ${PATH_RULES}`,
     example: "reports/2026/q1.pdf",
   }),
 });
@@ -95,10 +101,13 @@ export const RawFileAddress = z.object({
 export const RawFileRename = z
   .object({
     old_path: pathSchema({ trailingSlash: "kept" }).meta({
-      description: "A file, or with `/` at its end all that lies below",
+      description: `A file, or with \`/\` at its end all that lies below. ${PATH_RULES}`,
       example: "reports/2026/q1.pdf",
     }),
-    new_path: pathSchema({ trailingSlash: "kept" }).meta({ example: "reports/2026/first-quarter.pdf" }),
+    new_path: pathSchema({ trailingSlash: "kept" }).meta({
+      description: "Where it is moved to; with `/` at its end if, and only if, `old_path` has one",
+      example: "reports/2026/first-quarter.pdf",
+    }),
   })
   .refine((paths) => paths.old_path.endsWith("/") === paths.new_path.endsWith("/"), {
     path: ["new_path"],
@@ -107,8 +116,15 @@ export const RawFileRename = z
   .meta({ id: "RawFileRename" });
 
 export const PathFolderCreate = z
-  .object({ path: pathSchema({ trailingSlash: "dropped" }).meta({ example: "reports/2026" }) })
+  .object({
+    path: pathSchema({ trailingSlash: "dropped" }).meta({
+      description: `The folder's path in the space. ${PATH_RULES}`,
+      example: "reports/2026",
+    }),
+  })
   .meta({ id: "PathFolderCreate" });
 export const PathFolder = z
-  .object({ path: z.string().meta({ example: "reports/2026" }) })
+  .object({
+    path: z.string().meta({ description: "The path, without a slash at its end", example: "reports/2026" }),
+  })
   .meta({ id: "PathFolder" });

@@ -85,23 +85,14 @@ const DEFAULT_CHUNK_TOKENS = 240;
 
 const ChunkerConfig = z
   .object({
-    max_tokens: z
-      .int()
-      .min(50)
-      .max(MAX_CHUNK_TOKENS)
-      .default(DEFAULT_CHUNK_TOKENS)
-      .meta({
-        description: "The most tokens of a chunk; never above the embedding model's limit",
-        example: DEFAULT_CHUNK_TOKENS,
-      }),
-    overlap_tokens: z
-      .int()
-      .min(0)
-      .default(0)
-      .meta({
-        description: "Tokens that a chunk repeats of the one before; at most half of `max_tokens`",
-        example: 0,
-      }),
+    max_tokens: z.int().min(50).max(MAX_CHUNK_TOKENS).default(DEFAULT_CHUNK_TOKENS).meta({
+      description: "The most tokens of a chunk; never above the embedding model's limit",
+      example: DEFAULT_CHUNK_TOKENS,
+    }),
+    overlap_tokens: z.int().min(0).default(0).meta({
+      description: "Tokens that a chunk repeats of the one before; at most half of `max_tokens`",
+      example: 0,
+    }),
   })
   .superRefine((config, context) => {
     if (config.overlap_tokens > config.max_tokens / 2)

@@ -1,6 +1,7 @@
 /** Contract of hybrid search. */
 import { z } from "zod";
 import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
+import { NOT_BLANK } from "../requests/patterns.ts";
 import { missing } from "../requests/problem.ts";
 import { documentFilters, FileType } from "./document.ts";
 import { ChunkIndex, ChunkMetadata, ChunkText, PageEnd, PageStart } from "./text.ts";
@@ -21,6 +22,7 @@ export const HybridSearch = z
       .refine((text) => text.trim() !== "", "must not be blank")
       .meta({
         description: "What is looked for, in natural language; not blank",
+        pattern: NOT_BLANK,
         example: "How did revenue develop?",
       }),
     space_id: SpaceId.nullish().meta({
@@ -39,13 +41,9 @@ export const HybridSearch = z
     document_id: DocumentId.nullish().meta({
       description: "Narrows to this document; the same as `document_ids` of one",
     }),
-    document_ids: z
-      .array(DocumentId)
-      .max(MAX_IDS)
-      .nullish()
-      .meta({
-        description: "Narrows to these documents; an empty list narrows to nothing, null does not narrow",
-      }),
+    document_ids: z.array(DocumentId).max(MAX_IDS).nullish().meta({
+      description: "Narrows to these documents; an empty list narrows to nothing, null does not narrow",
+    }),
     folder_id: FolderId.nullish().meta({
       description: "Narrows to this folder and all folders below; the same as `folder_ids` of one",
     }),

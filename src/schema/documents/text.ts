@@ -65,12 +65,10 @@ const TextUnit = z
       example: "Results",
     }),
     page: page("It is on"),
-    heading_path: z
-      .array(z.string())
-      .meta({
-        description: "Headings it stands under, outermost first; that of a heading ends with itself",
-        example: ["Results"],
-      }),
+    heading_path: z.array(z.string()).meta({
+      description: "Headings it stands under, outermost first; that of a heading ends with itself",
+      example: ["Results"],
+    }),
     level: z.int().optional().meta({ description: "Of a heading: 1 to 6", example: 1 }),
     start: z.int().optional().meta({
       description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units",

@@ -43,9 +43,11 @@ export const createChatCompletion = defineRoute({
   tags: ["Chat"],
   summary: "Chat with an agent.",
   description:
-    "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always " +
-    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a " +
-    "minute, and a repeat gets its answer.",
+    "`model` is the id of an agent that the caller may use: public ones, and those of spaces that the caller " +
+    "has a role in. The whole history is sent with every call; nothing of it is stored. The agent searches no " +
+    "more than what both it and the caller reach. Tools run inside the service, so `tool_calls` is always " +
+    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, " +
+    "and a repeat gets its answer. Fields that the service does not know are ignored without a `Warning`.",
   replyHeaders: {
     [DROPPED_HEADER]:
       "Messages of the history that were left out because they did not fit the model's context; " +

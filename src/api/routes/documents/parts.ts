@@ -27,8 +27,8 @@ const getText = defineRoute({
   status: 200,
   summary: "The extracted text, in units or as one Markdown text.",
   description:
-    "Of the published version; before the first one is published, of the run under way as soon as it is " +
-    "parsed.",
+    "For everybody with a role in its space. The text of the published version; before the first one is " +
+    "published, of the run under way as soon as it is parsed.",
   tags: ["Documents"],
   params: DocumentParams,
   query: TextQuery,
@@ -66,8 +66,9 @@ const listChunks = defineRoute({
   status: 200,
   summary: "The chunks of a document with what is known of their embeddings.",
   description:
-    "Of the published version; before the first one is published, of the run under way as soon as it is " +
-    "chunked.",
+    "For everybody with a role in its space. The chunks of the published version; before the first one " +
+    "is published, of the run under way as soon as it is chunked. Chunks are what search finds and " +
+    "agents cite.",
   tags: ["Documents"],
   params: DocumentParams,
   query: PartsQuery,
@@ -90,6 +91,9 @@ const listVersions = defineRoute({
   audit: { action: "documents:read", resource: "document" },
   status: 200,
   summary: "Every run of a document, newest first: what it is made of, and how it ended.",
+  description:
+    "For everybody with a role in its space. Each run makes a version: the upload the first, each " +
+    "reprocessing, replacement and restoring one more. The version that search serves has `is_current`.",
   tags: ["Documents"],
   params: DocumentParams,
   query: PartsQuery,

@@ -1,0 +1,36 @@
+/**
+ * Schemathesis, which other people test APIs with, finds nothing that the OpenAPI document does not say: with
+ * an access token, and with an API key. `npm run schemathesis` runs it for longer.
+ */
+import { describe, expect, test } from "vitest";
+import { runSchemathesis } from "../support/clients/schemathesis.ts";
+import { contractStack } from "../support/stack/contract-stack.ts";
+
+const CACHE = process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "";
+const SEED = 20;
+const EXAMPLES = 5;
+/** Long, because the first run on a machine installs it. */
+const LIMIT_MS = 8 * 60_000;
+
+const stack = contractStack();
+
+/** An access token reaches every operation, so that its run tries the bounds of each; that of a key is shorter. */
+describe.each([
+  ["an access token", "jwt", ["examples", "coverage"]],
+  ["an API key", "owner", ["examples", "fuzzing"]],
+] as const)("with %s", (_name, credential, phases) => {
+  test("gets only answers that the document describes", { timeout: LIMIT_MS }, async () => {
+    const result = await runSchemathesis({
+      cacheDir: CACHE,
+      url: stack.url,
+      token: stack.credentials[credential],
+      ids: stack.ids,
+      seed: SEED,
+      maxExamples: EXAMPLES,
+      phases,
+      timeoutMs: LIMIT_MS,
+    });
+    process.stdout.write(`${result.summary}\nstatuses ${JSON.stringify(result.statuses)}\n`);
+    expect(result.isClean, result.output).toBe(true);
+  });
+});
