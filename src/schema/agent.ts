@@ -193,12 +193,20 @@ export const AgentCreate = z
     data_access_mode: writable.data_access_mode.default("origin"),
     allowed_folder_ids: writable.allowed_folder_ids.default(null),
   })
-  .meta({ id: "AgentCreate" });
+  .meta({
+    id: "AgentCreate",
+    example: {
+      name: "Analyst",
+      space_id: "01900000-0000-7000-8000-000000000010",
+      agent_type: "rag",
+      system_prompt: "Answer from the documents.",
+    },
+  });
 
 export const AgentPatch = z
   .object({ name: Name, ...writable })
   .partial()
-  .meta({ id: "AgentPatch" });
+  .meta({ id: "AgentPatch", example: { name: "Analyst", temperature: 0.2 } });
 
 const AGENT_FIELDS: FilterFields = {
   id: "uuid",

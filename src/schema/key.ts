@@ -133,7 +133,10 @@ const wanted = {
     .meta({ description: "What it may be used for; absent or null: all", example: ["read", "search"] }),
 };
 
-export const ApiKeyCreate = z.object(wanted).meta({ id: "ApiKeyCreate" });
+export const ApiKeyCreate = z.object(wanted).meta({
+  id: "ApiKeyCreate",
+  example: { name: "automation", capabilities: ["read", "search"], expires_at: "2027-01-31T00:00:00Z" },
+});
 export const OrganizationKeyCreate = z
   .object({ ...wanted, user_id: UserId.meta({ description: "The member who will own it" }) })
   .meta({ id: "OrganizationKeyCreate" });

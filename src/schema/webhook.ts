@@ -100,7 +100,7 @@ export const WebhookCreate = z
     }),
     description: Description.nullish(),
   })
-  .meta({ id: "WebhookCreate" });
+  .meta({ id: "WebhookCreate", example: { url: EXAMPLE_URL, types: ["document.completed"] } });
 
 export const WebhookPatch = z
   .object({
@@ -112,7 +112,7 @@ export const WebhookPatch = z
       .optional()
       .meta({ description: "`active` goes on after the last event that it got", example: "paused" }),
   })
-  .meta({ id: "WebhookPatch" });
+  .meta({ id: "WebhookPatch", example: { status: "paused" } });
 
 export const WebhookParams = z.object({ webhook_id: WebhookId });
 export const WebhookDeliveryParams = z.object({ webhook_id: WebhookId, delivery_id: DeliveryId });

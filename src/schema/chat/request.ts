@@ -80,7 +80,7 @@ export const ChatMessage = z
     }),
     z.object({
       role: z.literal("tool").meta({ description: "Accepted and ignored: tools run inside the service" }),
-      content: z.unknown().optional().meta({ description: "Ignored", example: "2 hits" }),
+      content: z.unknown().optional().meta({ description: "Accepted and ignored", example: "2 hits" }),
     }),
   ])
   .meta({ id: "ChatMessage", example: { role: "user", content: "How did revenue develop?" } });
@@ -157,4 +157,11 @@ export const ChatCompletionRequest = z
     n: ignored(1),
     logit_bias: ignored({ "50256": -100 }),
   })
-  .meta({ id: "ChatCompletionRequest" });
+  .meta({
+    id: "ChatCompletionRequest",
+    example: {
+      model: "01900000-0000-7000-8000-000000000020",
+      messages: [{ role: "user", content: "How did revenue develop?" }],
+      stream: false,
+    },
+  });

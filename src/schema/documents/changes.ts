@@ -67,7 +67,14 @@ export const DocumentUpload = z
     path: ["tags"],
     message: "tags and doc_metadata.tags exclude each other",
   })
-  .meta({ id: "DocumentUpload" });
+  .meta({
+    id: "DocumentUpload",
+    example: {
+      file: "(bytes)",
+      space_id: "01900000-0000-7000-8000-000000000010",
+      tags: ["invoice", "2026"],
+    },
+  });
 
 export const DocumentPatch = z
   .object({
@@ -81,4 +88,4 @@ export const DocumentPatch = z
       description: "The folder of the same space to move it to; null moves it to the root",
     }),
   })
-  .meta({ id: "DocumentPatch" });
+  .meta({ id: "DocumentPatch", example: { doc_metadata: { project: "apollo", draft: null } } });

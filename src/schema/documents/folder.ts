@@ -47,7 +47,7 @@ export const FolderPatch = z
       example: null,
     }),
   })
-  .meta({ id: "FolderPatch" });
+  .meta({ id: "FolderPatch", example: { name: "Reports" } });
 
 export const FolderListQuery = pageQuery(PARTS_PER_PAGE).extend({
   parent_folder_id: FolderId.optional().meta({ description: "Only the direct children of this folder" }),

@@ -167,7 +167,10 @@ export const BatchReprocess = z
         message: "document_ids and filters exclude each other",
       });
   })
-  .meta({ id: "BatchReprocess" });
+  .meta({
+    id: "BatchReprocess",
+    example: { document_ids: ["01900000-0000-7000-8000-000000000030"], chunker_name: "markdown" },
+  });
 
 export const BatchResult = z
   .object({
@@ -215,9 +218,10 @@ export const Batch = z
     total: z.int().meta({ description: "Documents that were asked for, each once", example: 12 }),
     accepted: z.int().meta({ description: "Those that are processed again", example: 11 }),
     rejected: z.int().meta({ description: "Those that are not", example: 1 }),
-    counts: z
-      .record(z.enum(RUN_STATUSES), z.int())
-      .meta({ description: "Runs by status", example: { queued: 4, completed: 7 } }),
+    counts: z.record(z.enum(RUN_STATUSES), z.int()).meta({
+      description: "Runs by status",
+      example: { queued: 4, parsing: 0, chunking: 0, embedding: 0, completed: 7, failed: 0, cancelled: 0 },
+    }),
     waiting_for: z
       .array(
         z.object({

@@ -91,7 +91,15 @@ export const HybridSearch = z
     message: "folder_id and folder_ids exclude each other",
     when: isObject,
   })
-  .meta({ id: "HybridSearch" });
+  .meta({
+    id: "HybridSearch",
+    example: {
+      query: "How did revenue develop?",
+      space_id: "01900000-0000-7000-8000-000000000010",
+      filters: { file_type__exact: "PDF" },
+      limit: 5,
+    },
+  });
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 

@@ -10,33 +10,29 @@ const LIBRARY = "schemathesis==4.32.5";
 const DOCUMENT = join(import.meta.dirname, "../../../docs/openapi.json");
 const HOOKS = join(import.meta.dirname, "schemathesis_hooks.py");
 
-/**
- * Checks of what the contract promises for every request. Left out: `missing_required_header`, as no header is
- * required but `Authorization`, which `ignored_auth` takes away; `positive_data_acceptance`, as a right request
- * may meet a state that it does not fit; those of its stateful phase, which guess how operations belong together.
- */
-const CHECKS = [
-  "not_a_server_error",
-  "status_code_conformance",
-  "content_type_conformance",
-  "response_headers_conformance",
-  "response_schema_conformance",
-  "unsupported_method",
-  "allow_header_conformance",
-  "ignored_auth",
-  "negative_data_rejection",
-];
-
+/** Checks of schemathesis that the contract does not promise to pass; all others are on. */
+const EXCLUDED: Readonly<Record<string, string>> = {
+  missing_required_header: "no header is required but Authorization, which ignored_auth takes away",
+  positive_data_acceptance:
+    "a right request may not fit what is there: a path is taken, an agent is no tool's",
+  use_after_free: "for the stateful phase, which guesses how operations belong together",
+  ensure_resource_availability: "for the stateful phase",
+  object_level_authorization: "needs a second user; matrix.own-stack.test.ts asks every caller",
+};
 /**
  * A request that its schema does not allow may also be refused for something else: a URL that is too long, a
  * condition that does not hold, a cursor or range that is over.
  */
 const REFUSALS = ["400", "401", "403", "404", "405", "410", "412", "414", "416", "422", "429", "431"];
-const CONFIG = `hooks = ${JSON.stringify(HOOKS)}
 
+const CONFIG = `hooks = ${JSON.stringify(HOOKS)}
+${Object.entries(EXCLUDED)
+  .map(([check, reason]) => `\n# ${reason}\n[checks.${check}]\nenabled = false\n`)
+  .join("")}
 [checks.negative_data_rejection]
 expected-statuses = ${JSON.stringify(REFUSALS)}
 
+# contract.stack.test.ts tries other methods.
 [phases.coverage]
 unexpected-methods = ["TRACE"]
 
@@ -100,7 +96,6 @@ async function execute(
   const options = [
     ["--url", url],
     ["--header", `Authorization: Bearer ${token}`],
-    ["--checks", CHECKS.join(",")],
     ["--phases", phases.join(",")],
     ["--seed", String(seed)],
     ["--max-examples", String(maxExamples)],
@@ -108,6 +103,7 @@ async function execute(
     ["--request-timeout", "60"],
     ["--suppress-health-check", "all"],
     ["--warnings", "off"],
+    ["--workers", "3"],
     ["--continue-on-failure"],
     ["--no-color"],
   ].flat();

@@ -34,7 +34,10 @@ const getText = defineRoute({
   query: TextQuery,
   response: TextUnitPage,
   otherContent: {
-    "text/markdown": { schema: z.string(), description: "The whole text, where `format` is `markdown`" },
+    "text/markdown": {
+      schema: z.string().meta({ example: "# Results\n\nRevenue grew by 12 percent." }),
+      description: "The whole text, where `format` is `markdown`",
+    },
   },
   async handle({ deps, principal, params, query }) {
     const isWhole = query.format === "markdown";

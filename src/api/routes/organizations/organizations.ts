@@ -16,7 +16,8 @@ const getOrganization = defineRoute({
   audit: { action: "organization:read", resource: "organization" },
   status: 200,
   summary: "The caller's organization, with how long its API keys may live.",
-  description: "For every member.",
+  description:
+    "For every member of it. Its members, keys and usage have operations of their own, for admins.",
   tags: ["Organizations"],
   params: OrganizationParams,
   response: Organization,
