@@ -14291,7 +14291,7 @@ export interface operations {
                     ETag?: string;
                     /**
                      * @description `attachment` with the file's name
-                     * @example attachment; filename="q1.pdf"; filename*=UTF-8''q1.pdf
+                     * @example attachment; filename="q1.pdf"
                      */
                     "Content-Disposition"?: string;
                     /**
@@ -14337,7 +14337,7 @@ export interface operations {
                     ETag?: string;
                     /**
                      * @description `attachment` with the file's name
-                     * @example attachment; filename="q1.pdf"; filename*=UTF-8''q1.pdf
+                     * @example attachment; filename="q1.pdf"
                      */
                     "Content-Disposition"?: string;
                     /**
@@ -14383,7 +14383,7 @@ export interface operations {
                     ETag?: string;
                     /**
                      * @description `attachment` with the file's name
-                     * @example attachment; filename="q1.pdf"; filename*=UTF-8''q1.pdf
+                     * @example attachment; filename="q1.pdf"
                      */
                     "Content-Disposition"?: string;
                     /**

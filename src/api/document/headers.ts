@@ -109,7 +109,7 @@ function commonHeaders(route: Route, status: number): Record<string, unknown> {
 const EXAMPLES: Readonly<Record<string, string>> = {
   "Accept-Ranges": "bytes",
   "Cache-Control": "no-store",
-  "Content-Disposition": "attachment; filename=\"q1.pdf\"; filename*=UTF-8''q1.pdf",
+  "Content-Disposition": 'attachment; filename="q1.pdf"',
   "Content-Length": "48213",
   "Content-Range": "bytes 0-1023/48213",
   ETag: '"wJ8kq0Y3mZ1f5pXcR7tVbA"',

@@ -1,8 +1,10 @@
 /** The OpenAPI document and the page that shows it. The page loads nothing from other hosts. */
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { listsEtag } from "../../../commands/etag.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { createOpenApi } from "../../openapi.ts";
 import { raw } from "../../response.ts";
@@ -53,20 +55,33 @@ const hidden = {
   tags: ["Documentation"],
 } as const;
 
+interface MadeDocument {
+  /** Encoded once, since it is long. */
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+function makeDocument(documented: readonly Route[]): MadeDocument {
+  const body = Buffer.from(JSON.stringify(createOpenApi(documented)));
+  return { body, etag: `"${createHash("sha256").update(body).digest("base64url")}"` };
+}
+
 /** @param documented the routes that the document describes. */
 export function docsRoutes(documented: readonly Route[]): Route[] {
-  let text: string | undefined;
+  let made: MadeDocument | undefined;
   return [
     defineRoute({
       ...hidden,
       path: "/openapi.json",
       summary: "The OpenAPI document.",
-      async handle() {
-        text ??= JSON.stringify(createOpenApi(documented));
+      async handle({ request }) {
+        made ??= makeDocument(documented);
+        const headers = { "Cache-Control": "no-cache", ETag: made.etag };
+        const isKnown = listsEtag(request.headers["if-none-match"] ?? "", made.etag);
         return raw({
           contentType: "application/json; charset=utf-8",
-          body: text,
-          headers: { "Cache-Control": "no-cache" },
+          ...(isKnown ? { status: 304, body: null } : { body: made.body }),
+          headers,
         });
       },
     }),
