@@ -31,8 +31,8 @@ const INFO = {
       "HTTP 400 or 408; those are listed with no operation.",
     "- Unless an operation says otherwise, answers have `Cache-Control: no-store`. All have headers that keep " +
       "browsers from sniffing, framing and running them: `X-Content-Type-Options`, `X-Frame-Options`, " +
-      "`Referrer-Policy`, `Content-Security-Policy`, `Cross-Origin-Resource-Policy`. Answers to allowed " +
-      "origins have those of CORS too.",
+      "`Referrer-Policy`, `Content-Security-Policy`, `Cross-Origin-Resource-Policy`. If the " +
+      "operator allows other origins, they have `Vary: Origin` and those of CORS too.",
   ].join("\n"),
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };

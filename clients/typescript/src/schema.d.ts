@@ -6436,6 +6436,11 @@ export interface operations {
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     /**
+                     * @description `no` with `stream: true`: proxies of the nginx family then pass each piece on at once
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: string;
+                    /**
                      * @description Messages of the history that were left out because they did not fit the model's context; the oldest first
                      * @example 2
                      */
@@ -16159,6 +16164,11 @@ export interface operations {
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Always `no`: proxies of the nginx family then pass each event on at once
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -100,7 +100,7 @@ function rightBody(operation: Operation, ids: Readonly<Record<string, unknown>>)
 const OF_EVERY_ANSWER = new Set([
   ..."connection content-length content-type date keep-alive transfer-encoding".split(" "),
   ..."cache-control content-security-policy cross-origin-resource-policy referrer-policy".split(" "),
-  ..."x-content-type-options x-frame-options".split(" "),
+  ..."vary x-content-type-options x-frame-options".split(" "),
 ]);
 
 /** The status is among those of the operation, and each header among those of the status. */

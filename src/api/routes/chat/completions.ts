@@ -49,6 +49,8 @@ export const createChatCompletion = defineRoute({
     "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, " +
     "and a repeat gets its answer. Fields that the service does not know are ignored without a `Warning`.",
   replyHeaders: {
+    "X-Accel-Buffering":
+      "`no` with `stream: true`: proxies of the nginx family then pass each piece on at once",
     [DROPPED_HEADER]:
       "Messages of the history that were left out because they did not fit the model's context; " +
       "the oldest first",
