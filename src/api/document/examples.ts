@@ -68,5 +68,5 @@ function objectOf(document: Json, { properties = {}, required = [] }: Schema, ex
 function resolve(document: Json, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const steps = schema.$ref.split("/").slice(1);
-  return steps.reduce<any>((node, step) => node[step], document) as Schema;
+  return steps.reduce<unknown>((node, step) => (node as Json)[step], document) as Schema;
 }
