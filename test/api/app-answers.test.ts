@@ -111,6 +111,13 @@ test("the documentation loads nothing from other servers", async () => {
   expect((await ask("GET", "/openapi.json")).body).toMatchObject({ openapi: "3.1.0" });
 });
 
+test("the API document is sent again only if it has changed", async () => {
+  const etag = (await ask("GET", "/openapi.json")).headers.get("etag")!;
+  const again = await ask("GET", "/openapi.json", { headers: { "if-none-match": etag } });
+  expect([again.status, again.text]).toEqual([304, ""]);
+  expect((await ask("GET", "/openapi.json", { headers: { "if-none-match": '"old"' } })).status).toBe(200);
+});
+
 test("headers over their limit are 431 in the format of all errors", async () => {
   const response = await sendRaw(`GET /v1/text HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(40_000)}\r\n\r\n`);
   expect(response).toContain("431");
