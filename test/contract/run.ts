@@ -31,14 +31,14 @@ async function run(options: Options): Promise<void> {
   const issuer = await startIssuer();
   try {
     await parts.startTemporal();
-    const stack = await startStack({ env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
     const jwt = await issuer.token(TENANTS.subject("ada"));
-    const isClean = await tryAll(
-      stack,
-      { "access token": jwt, "API key": TENANTS.keys.owner },
-      options,
-    ).finally(() => stack.close());
-    process.exitCode = isClean ? 0 : 1;
+    const stack = await startStack({ env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
+    try {
+      const credentials = { "access token": jwt, "API key": TENANTS.keys.owner };
+      process.exitCode = (await tryAll(stack, credentials, options)) ? 0 : 1;
+    } finally {
+      await stack.close();
+    }
   } finally {
     await issuer.close();
     await parts.stop();
