@@ -40,6 +40,11 @@ unexpected-methods = ["TRACE"]
 [[operations]]
 include-path-regex = "/upload$"
 checks.negative_data_rejection.enabled = false
+
+# It takes the schema of a stream for that of a frame, with its id; the document means what the data hold.
+[[operations]]
+include-path = ["/v1/chat/completions", "/v1/events/stream"]
+checks.response_schema_conformance.enabled = false
 `;
 
 export interface SchemathesisRun {
