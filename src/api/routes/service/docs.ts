@@ -1,4 +1,4 @@
-/** The OpenAPI document and the page that shows it. The page loads nothing from other hosts. */
+/** The OpenAPI document, and a page to try it from, which loads nothing from other hosts. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -7,24 +7,16 @@ import { DomainError } from "../../../domain/errors.ts";
 import { createOpenApi } from "../../openapi.ts";
 import { raw } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
-
-const CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+import { GUIDE_CSP } from "./guide.ts";
 
 const PAGE = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Holdfast API</title>
+<head><meta charset="utf-8"><title>Try it · Holdfast</title>
+<link rel="icon" type="image/svg+xml" href="/docs/mark.svg">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/swagger-ui.css"></head>
+<link rel="stylesheet" href="/docs/try/swagger-ui.css"></head>
 <body><div id="swagger-ui"></div>
-<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
+<script src="/docs/try/swagger-ui-bundle.js"></script><script src="/docs/try/start.js"></script></body>
 </html>
 `;
 
@@ -72,18 +64,18 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
     }),
     defineRoute({
       ...hidden,
-      path: "/docs",
-      summary: "The OpenAPI document as a page.",
+      path: "/docs/try",
+      summary: "A page to try the API from.",
       handle: async () =>
         raw({
           contentType: "text/html; charset=utf-8",
           body: PAGE,
-          headers: { "Content-Security-Policy": CSP },
+          headers: { "Content-Security-Policy": GUIDE_CSP, "Cache-Control": "no-cache" },
         }),
     }),
     defineRoute({
       ...hidden,
-      path: "/docs/:file",
+      path: "/docs/try/:file",
       summary: "What the page loads.",
       params: z.object({ file: z.string().max(255) }),
       async handle({ params }) {

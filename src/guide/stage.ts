@@ -1,0 +1,87 @@
+/** Fills a folder with the pages of the guide: those of docs/, and those made of the API and its errors. */
+import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errorPages, errorTable } from "./error-pages.ts";
+import { GROUPS, HOME, MORE, pageOf } from "./pages.ts";
+import { type ApiDocument, referencePages } from "./reference/pages.ts";
+
+/** Ends with the table of all codes. */
+const ERRORS = "guide/errors.md";
+
+/** A page that a script makes. */
+export interface MadePage {
+  /** Below /docs, with `.md`. */
+  readonly path: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+interface SidebarItem {
+  readonly text: string;
+  readonly link?: string;
+  readonly collapsed?: boolean;
+  readonly items?: readonly SidebarItem[];
+}
+
+/**
+ * @param docs the folder docs/
+ * @param folder is made, with VitePress's configuration in it
+ */
+export async function stage(docs: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await cp(join(docs, ".vitepress"), join(folder, ".vitepress"), { recursive: true });
+  await cp(join(docs, ".vitepress/public"), join(folder, "public"), { recursive: true });
+  await cp(join(docs, "openapi.json"), join(folder, "public/openapi.json"));
+  for (const file of await readdir(docs))
+    if (/\.(svg|png)$/.test(file)) await cp(join(docs, file), join(folder, file));
+
+  const api = JSON.parse(await readFile(join(docs, "openapi.json"), "utf8")) as ApiDocument;
+  const reference = referencePages(api);
+  const made = [...reference, ...errorPages()];
+  const copied = [HOME, ...GROUPS.flatMap(({ sources }) => sources), ...MORE];
+  const titles = new Map<string, string>();
+  const sources: Record<string, string> = {};
+  for (const source of copied) {
+    const text = await readFile(join(docs, placeOf(docs, source)), "utf8");
+    titles.set(source, titleOf(text, source));
+    sources[pageOf(source)] = placeOf(docs, source);
+    await write(join(folder, pageOf(source)), source === ERRORS ? `${text}\n${errorTable()}` : text);
+  }
+  for (const { path, title, text } of made)
+    await write(join(folder, path), `---\ntitle: ${JSON.stringify(title)}\n---\n\n${text}`);
+
+  const sidebar: SidebarItem[] = GROUPS.map(({ title, isCollapsed, sources: pages }) => ({
+    text: title,
+    ...(isCollapsed === undefined ? {} : { collapsed: isCollapsed }),
+    items: pages.map((source) => ({ text: titles.get(source)!, link: linkOf(pageOf(source)) })),
+  }));
+  sidebar.splice(5, 0, {
+    text: "Reference",
+    collapsed: true,
+    items: [
+      ...reference.map(({ path, title }) => ({ text: title, link: linkOf(path) })),
+      ...MORE.map((source) => ({ text: titles.get(source)!, link: linkOf(pageOf(source)) })),
+    ],
+  });
+  await writeFile(join(folder, ".vitepress/staged.json"), JSON.stringify({ sidebar, sources }));
+  await writeFile(join(folder, "package.json"), '{"type":"module"}\n');
+}
+
+/** A page of the guide may still be in docs/ itself, as docs/keys.md. */
+function placeOf(docs: string, source: string): string {
+  return existsSync(join(docs, source)) ? source : pageOf(source);
+}
+
+const linkOf = (page: string): string => `/${page.replace(/^index\.md$|\.md$/, "")}`;
+
+function titleOf(text: string, source: string): string {
+  const title = /^# (.+)$/m.exec(text)?.[1];
+  if (title === undefined) throw new Error(`docs/${source} has no heading`);
+  return title.replaceAll("`", "");
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
