@@ -130,7 +130,7 @@ export function createHoldfast({
   return {
     api: connect(createRepeatingFetch(send, maxRetries)),
     upload: (options) => upload(once, options, { maxRetries }),
-    uploadAndWait: (options) => uploadAndWait(once, feed, maxRetries, options),
+    uploadAndWait: (options) => uploadAndWait({ api: once, feed, maxRetries }, options),
     search: (options) => search(once, options, { maxRetries }),
     ask: (options) => ask(once, options, { maxRetries }),
     events: (options = {}) => followEvents(once, options, { maxRetries }),

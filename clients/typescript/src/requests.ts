@@ -57,15 +57,22 @@ export async function repeat<T extends { readonly response: Response }>(
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
     const answer = await attempt(ask, signal, timeoutMs);
-    const isSilent = answer instanceof ConnectionError;
-    if (!isSilent && !isTemporary(answer.response, throws)) return answer;
-    if (isSilent || !countsSilenceOnly) counted += 1;
-    const asked = isSilent ? 0 : askedMs(answer.response);
-    const isOver = counted > maxRetries || (asked > LONGEST_ASKED_MS && maxRetries !== Infinity);
-    if (isOver && isSilent) throw answer;
-    if (isOver && !isSilent) return answer;
-    await wait(Math.max(Math.min(asked, LONGEST_ASKED_MS), backoffMs(failures)), signal);
+    if (answer instanceof ConnectionError) {
+      counted += 1;
+      if (counted > maxRetries) throw answer;
+    } else {
+      if (!isTemporary(answer.response, throws)) return answer;
+      if (!countsSilenceOnly) counted += 1;
+      const isTooLong = maxRetries !== Infinity && askedMs(answer.response) > LONGEST_ASKED_MS;
+      if (counted > maxRetries || isTooLong) return answer;
+    }
+    await wait(pauseMs(answer, failures), signal);
   }
+}
+
+function pauseMs(answer: { readonly response: Response } | ConnectionError, failures: number): number {
+  const asked = answer instanceof ConnectionError ? 0 : askedMs(answer.response);
+  return Math.max(Math.min(asked, LONGEST_ASKED_MS), backoffMs(failures));
 }
 
 function isTemporary({ status }: Response, throws: readonly number[]): boolean {

@@ -42,43 +42,49 @@ const READING_MS = 60_000;
 /** How long the service may hold a poll until something changes. */
 const HELD_SECONDS = 25;
 
+/** What uploads of a client share. */
+interface Uploader {
+  readonly api: Client<paths>;
+  readonly feed: DocumentFeed;
+  readonly maxRetries: number;
+}
+
+type Accepted = (document: Document) => void;
+
 export async function uploadAndWait(
-  api: Client<paths>,
-  feed: DocumentFeed,
-  maxRetries: number,
+  uploader: Uploader,
   { timeoutMs, ...options }: UploadAndWaitOptions,
 ): Promise<Document> {
-  if (timeoutMs === undefined) return waitFor(api, feed, maxRetries, options);
+  if (timeoutMs === undefined) return uploadAndFollow(uploader, options);
   const late = new AbortController();
   const { signal = late.signal } = options;
-  let last: Document | undefined;
   const onAbort = (): void => late.abort(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
+  let last: Document | undefined;
   const timer = setTimeout(() => {
     const what = last === undefined ? "The upload was not accepted" : "The document is not ready";
     late.abort(new WaitTimeoutError(`${what} after ${timeoutMs} ms.`, { document: last }));
   }, timeoutMs);
-  const onState = (document: Document): void => {
+  const remember: Accepted = (document) => {
     last = document;
+  };
+  const onState: Accepted = (document) => {
+    remember(document);
     options.onState?.(document);
   };
   try {
-    return await waitFor(api, feed, maxRetries, { ...options, signal: late.signal, onState }, (accepted) => {
-      last = accepted;
-    });
+    return await uploadAndFollow(uploader, { ...options, signal: late.signal, onState }, remember);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   }
 }
 
-async function waitFor(
-  api: Client<paths>,
-  feed: DocumentFeed,
-  maxRetries: number,
+async function uploadAndFollow(
+  { api, feed, maxRetries }: Uploader,
   options: UploadAndWaitOptions,
-  onAccepted?: (document: Document) => void,
+  onAccepted?: Accepted,
 ): Promise<Document> {
   const follower = await feed.join(options.signal);
   try {
