@@ -51,28 +51,24 @@ export async function persist<T>(
  */
 export async function repeat<T extends { readonly response: Response }>(
   ask: (signal: AbortSignal) => Promise<T>,
-  { signal, timeoutMs, throws = [], maxRetries = Infinity, countsSilenceOnly = false }: Persistence,
+  { signal, timeoutMs, throws = [], maxRetries = Infinity, countsSilenceOnly }: Persistence,
 ): Promise<T> {
   let counted = 0;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
     const answer = await attempt(ask, signal, timeoutMs);
-    if (answer instanceof ConnectionError) {
-      counted += 1;
-      if (counted > maxRetries) throw answer;
-    } else {
-      if (!isTemporary(answer.response, throws)) return answer;
-      if (!countsSilenceOnly) counted += 1;
-      const isTooLong = maxRetries !== Infinity && askedMs(answer.response) > LONGEST_ASKED_MS;
-      if (counted > maxRetries || isTooLong) return answer;
-    }
-    await wait(pauseMs(answer, failures), signal);
+    const isSilent = answer instanceof ConnectionError;
+    if (!isSilent && !isTemporary(answer.response, throws)) return answer;
+    if (isSilent || !countsSilenceOnly) counted += 1;
+    const asked = isSilent ? 0 : askedMs(answer.response);
+    if (counted > maxRetries || (asked > LONGEST_ASKED_MS && maxRetries !== Infinity)) return orThrow(answer);
+    await wait(Math.max(Math.min(asked, LONGEST_ASKED_MS), backoffMs(failures)), signal);
   }
 }
 
-function pauseMs(answer: { readonly response: Response } | ConnectionError, failures: number): number {
-  const asked = answer instanceof ConnectionError ? 0 : askedMs(answer.response);
-  return Math.max(Math.min(asked, LONGEST_ASKED_MS), backoffMs(failures));
+function orThrow<T>(answer: T | ConnectionError): T {
+  if (answer instanceof ConnectionError) throw answer;
+  return answer;
 }
 
 function isTemporary({ status }: Response, throws: readonly number[]): boolean {
