@@ -57,21 +57,25 @@ export async function repeat<T extends { readonly response: Response }>(
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
     const answer = await attempt(ask, signal, timeoutMs);
-    const isSilent = answer instanceof ConnectionError;
-    if (!isSilent && !isTemporary(answer.response, throws)) return answer;
-    if (isSilent || !countsSilenceOnly) counted += 1;
-    const asked = isSilent ? 0 : askedMs(answer.response);
-    if (counted > maxRetries || (asked > LONGEST_ASKED_MS && maxRetries !== Infinity)) return orThrow(answer);
+    if (!isTemporary(answer, throws)) return orThrow(answer);
+    if (answer instanceof ConnectionError || !countsSilenceOnly) counted += 1;
+    const asked = askedMs(answer);
+    const longest = maxRetries === Infinity ? Infinity : LONGEST_ASKED_MS;
+    if (counted > maxRetries || asked > longest) return orThrow(answer);
     await wait(Math.max(Math.min(asked, LONGEST_ASKED_MS), backoffMs(failures)), signal);
   }
 }
+
+type Attempted = { readonly response: Response } | ConnectionError;
 
 function orThrow<T>(answer: T | ConnectionError): T {
   if (answer instanceof ConnectionError) throw answer;
   return answer;
 }
 
-function isTemporary({ status }: Response, throws: readonly number[]): boolean {
+function isTemporary(answer: Attempted, throws: readonly number[]): boolean {
+  if (answer instanceof ConnectionError) return true;
+  const { status } = answer.response;
   return TRY_AGAIN.has(status) && !throws.includes(status);
 }
 
@@ -114,8 +118,9 @@ function describeFault({ message, cause }: TypeError): string {
 }
 
 /** How long the service asks to wait, and a little longer, so that not all clients come back at once. */
-function askedMs(response: Response): number {
-  const seconds = Number(response.headers.get("retry-after") ?? 0);
+function askedMs(answer: Attempted): number {
+  if (answer instanceof ConnectionError) return 0;
+  const seconds = Number(answer.response.headers.get("retry-after") ?? 0);
   return seconds > 0 ? seconds * 1_000 + Math.random() * FIRST_WAIT_MS : 0;
 }
 
