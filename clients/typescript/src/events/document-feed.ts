@@ -3,8 +3,9 @@
  * while nothing happens.
  */
 import type { Client } from "openapi-fetch";
+import { ConnectionError } from "../errors.ts";
 import { wait } from "../requests.ts";
-import type { paths } from "../schema.d.ts";
+import type { paths } from "../schema.ts";
 import { endOfLog, followEvents } from "./follow-events.ts";
 
 const ENDS = ["document.completed", "document.failed", "document.cancelled", "document.deleted"] as const;
@@ -25,6 +26,8 @@ const GIVES_UP_ON = [429];
 export interface Follower {
   /** Which document it is; what happened to it since {@link DocumentFeed.join} counts. */
   readonly follow: (documentId: string) => void;
+  /** False if events cannot be followed. */
+  readonly isTold: () => boolean;
   /**
    * Resolves when something has happened to the document since the last call.
    * @param pollMs after which it resolves if events cannot be followed.
@@ -34,7 +37,10 @@ export interface Follower {
 }
 
 export interface DocumentFeed {
-  /** Resolves when nothing that happens from now on is missed. */
+  /**
+   * Resolves when nothing that happens from now on is missed.
+   * @throws ConnectionError if the service does not answer at all
+   */
   join(signal: AbortSignal | undefined): Promise<Follower>;
 }
 
@@ -46,14 +52,14 @@ interface Waiting {
 
 interface Stream {
   readonly stop: AbortController;
-  /** False if events cannot be followed; never rejects. */
-  readonly isReady: Promise<boolean>;
+  /** The error if nothing answered; never rejects, and other refusals may concern events alone. */
+  readonly isReady: Promise<ConnectionError | undefined>;
   isBroken: boolean;
 }
 
 const nothing = (): void => undefined;
 
-export function createDocumentFeed(api: Client<paths>): DocumentFeed {
+export function createDocumentFeed(api: Client<paths>, maxRetries: number): DocumentFeed {
   // In the order in which they are looked at next.
   const followers = new Set<Waiting>();
   const recent = new Set<string>();
@@ -92,12 +98,13 @@ export function createDocumentFeed(api: Client<paths>): DocumentFeed {
     async join(signal) {
       clearTimeout(lingering);
       if (stream?.isBroken) stream = undefined;
-      stream ??= startStream(api, { onEvent, onBroken, lookAtNext });
+      stream ??= startStream(api, maxRetries, { onEvent, onBroken, lookAtNext });
       const joined = stream;
       const follower: Waiting = { documentId: undefined, hasNews: false, wake: nothing };
       followers.add(follower);
       try {
-        await unlessAborted(joined.isReady, signal);
+        const fault = await unlessAborted(joined.isReady, signal);
+        if (fault !== undefined) throw fault;
       } catch (reason) {
         leave(follower);
         throw reason;
@@ -107,6 +114,7 @@ export function createDocumentFeed(api: Client<paths>): DocumentFeed {
           follower.documentId = documentId;
           follower.hasNews ||= recent.has(documentId) || recent.size >= MAX_RECENT;
         },
+        isTold: () => !joined.isBroken,
         news: (pollMs, ends) => (joined.isBroken ? wait(pollMs, ends) : newsOf(follower, ends)),
         leave: () => leave(follower),
       };
@@ -128,14 +136,18 @@ interface Listener {
   readonly lookAtNext: () => void;
 }
 
-function startStream(api: Client<paths>, { onEvent, onBroken, lookAtNext }: Listener): Stream {
+function startStream(
+  api: Client<paths>,
+  maxRetries: number,
+  { onEvent, onBroken, lookAtNext }: Listener,
+): Stream {
   const stop = new AbortController();
-  const cursor = endOfLog(api, stop.signal);
+  const cursor = endOfLog(api, { signal: stop.signal, maxRetries });
   const stream: Stream = {
     stop,
     isReady: cursor.then(
-      () => true,
-      () => false,
+      () => undefined,
+      (fault: unknown) => (fault instanceof ConnectionError ? fault : undefined),
     ),
     isBroken: false,
   };
@@ -143,7 +155,7 @@ function startStream(api: Client<paths>, { onEvent, onBroken, lookAtNext }: List
   const read = async (): Promise<void> => {
     try {
       const options = { after: await cursor, types: [...TYPES], signal: stop.signal };
-      for await (const { event } of followEvents(api, options, GIVES_UP_ON))
+      for await (const { event } of followEvents(api, options, { maxRetries, throws: GIVES_UP_ON }))
         if (event.resource.id !== null) onEvent(event.resource.id);
     } catch {
       // Whatever keeps events from being followed: polling either works or says what is wrong.
