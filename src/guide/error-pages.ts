@@ -8,7 +8,12 @@ const codes = (Object.keys(ERROR_PAGES) as ErrorReason[]).toSorted(
 );
 
 export function errorPages(): MadePage[] {
-  return codes.map((code) => ({ path: `errors/${code}.md`, title: code, text: pageText(code) }));
+  return codes.map((code) => ({
+    path: `errors/${code}.md`,
+    title: code,
+    text: pageText(code),
+    look: { prev: false, next: false, outline: false },
+  }));
 }
 
 function pageText(code: ErrorReason): string {
@@ -29,7 +34,9 @@ export function errorTable(): string {
   const rows = codes.map(
     (code) => `| ${ERROR_REASONS[code]} | [\`${code}\`](/errors/${code}) | ${ERROR_PAGES[code].cause} |`,
   );
-  return ["## Every code", ["| status | code | what happened |", "|---|---|---|", ...rows].join("\n"), ""].join(
-    "\n\n",
-  );
+  return [
+    "## Every code",
+    ["| status | code | what happened |", "|---|---|---|", ...rows].join("\n"),
+    "",
+  ].join("\n\n");
 }

@@ -35,7 +35,8 @@ const SCRIPT = /\s*<script(?: id="[\w-]+")?>(.*?)<\/script>/gs;
 /** VitePress's own name; and layout that style.css has instead. */
 const REMOVED = /\s*<meta name="generator"[^>]*>| style="(?:--vp-vh:0px;|position:relative;)"/g;
 /** What the policy would refuse: inline scripts, styles and handlers, and whatever comes from elsewhere. */
-const REFUSED = /<script(?![^>]* src="\/docs\/)|<style|<[^>]* style="|<[^>]* on[a-z]+="|<(?:script|link|img)[^>]* (?:src|href)="(?!\/docs\/|data:)/;
+const REFUSED =
+  /<script(?![^>]* src="\/docs\/)|<style|<[^>]* style="|<[^>]* on[a-z]+="|<(?:script|link|img)[^>]* (?:src|href)="(?!\/docs\/|data:)/;
 
 /** @throws Error if a page holds something that the policy refuses */
 export async function finish(out: string): Promise<void> {

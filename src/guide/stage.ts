@@ -9,12 +9,20 @@ import { type ApiDocument, referencePages } from "./reference/pages.ts";
 /** Ends with the table of all codes. */
 const ERRORS = "guide/errors.md";
 
+/** Tables of many columns take the room of the outline. */
+const LOOKS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  [HOME]: { title: "Guide" },
+  "settings.md": { aside: false, pageClass: "wide" },
+};
+
 /** A page that a script makes. */
 export interface MadePage {
   /** Below /docs, with `.md`. */
   readonly path: string;
   readonly title: string;
   readonly text: string;
+  /** Further front matter of VitePress. */
+  readonly look?: Readonly<Record<string, unknown>>;
 }
 
 interface SidebarItem {
@@ -43,13 +51,14 @@ export async function stage(docs: string, folder: string): Promise<void> {
   const titles = new Map<string, string>();
   const sources: Record<string, string> = {};
   for (const source of copied) {
-    const text = await readFile(join(docs, placeOf(docs, source)), "utf8");
+    const text = withoutComments(await readFile(join(docs, placeOf(docs, source)), "utf8"));
     titles.set(source, titleOf(text, source));
     sources[pageOf(source)] = placeOf(docs, source);
-    await write(join(folder, pageOf(source)), source === ERRORS ? `${text}\n${errorTable()}` : text);
+    const whole = source === ERRORS ? `${text}\n${errorTable()}` : text;
+    await write(join(folder, pageOf(source)), withLook(whole, LOOKS[source] ?? {}));
   }
-  for (const { path, title, text } of made)
-    await write(join(folder, path), `---\ntitle: ${JSON.stringify(title)}\n---\n\n${text}`);
+  for (const { path, title, text, look } of made)
+    await write(join(folder, path), withLook(text, { title, ...look }));
 
   const sidebar: SidebarItem[] = GROUPS.map(({ title, isCollapsed, sources: pages }) => ({
     text: title,
@@ -72,6 +81,13 @@ export async function stage(docs: string, folder: string): Promise<void> {
 function placeOf(docs: string, source: string): string {
   return existsSync(join(docs, source)) ? source : pageOf(source);
 }
+
+/** JSON is YAML too. */
+const withLook = (text: string, look: Readonly<Record<string, unknown>>): string =>
+  `---\n${JSON.stringify(look)}\n---\n\n${text}`;
+
+/** Notes to tests and to those who edit a file; pages have no HTML. */
+const withoutComments = (text: string): string => text.replaceAll(/^<!--.*?-->\n/gms, "");
 
 const linkOf = (page: string): string => `/${page.replace(/^index\.md$|\.md$/, "")}`;
 

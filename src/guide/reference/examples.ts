@@ -5,7 +5,11 @@ const MAX_DEPTH = 6;
 
 export function exampleOf(api: ApiDocument, media: MediaType, isRequest: boolean): unknown {
   const first = Object.values(media.examples ?? {})[0]?.value;
-  return media.example ?? first ?? (media.schema === undefined ? undefined : sample(api, media.schema, isRequest, 0));
+  return (
+    media.example ??
+    first ??
+    (media.schema === undefined ? undefined : sample(api, media.schema, isRequest, 0))
+  );
 }
 
 /** Optional fields of a request are left out, unless one of the needed ones would say nothing alone. */
@@ -25,7 +29,13 @@ function sample(api: ApiDocument, part: Schema, isRequest: boolean, depth: numbe
   return schema.default ?? schema.enum?.[0] ?? BY_TYPE[[schema.type ?? ""].flat()[0]!];
 }
 
-const BY_TYPE: Readonly<Record<string, unknown>> = { string: "…", integer: 1, number: 1, boolean: true, object: {} };
+const BY_TYPE: Readonly<Record<string, unknown>> = {
+  string: "…",
+  integer: 1,
+  number: 1,
+  boolean: true,
+  object: {},
+};
 
 function sampleObject(api: ApiDocument, schema: Schema, isRequest: boolean, depth: number): unknown {
   const needed = new Set(schema.required ?? []);

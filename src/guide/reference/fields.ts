@@ -7,6 +7,8 @@ const NAMED_VALUES = 12;
 
 interface Row {
   readonly name: string;
+  /** In how many other fields it is. */
+  readonly depth: number;
   readonly type: string;
   readonly isRequired: boolean;
   readonly text: string;
@@ -14,13 +16,13 @@ interface Row {
 
 /** @returns a table; empty for a schema without fields */
 export function fieldTable(api: ApiDocument, schema: Schema, isRequest: boolean): string {
-  const rows = rowsOf(api, schema, { prefix: "", depth: 0, seen: [] });
+  const rows = rowsOf(api, schema, { depth: 0, seen: [] });
   if (rows.length === 0) return "";
   const head = isRequest ? ["field", "type", "needed", "meaning"] : ["field", "type", "meaning"];
   return table(
     head,
-    rows.map(({ name, type, isRequired, text }) => [
-      `\`${name}\``,
+    rows.map(({ name, depth, type, isRequired, text }) => [
+      `${"· ".repeat(depth)}\`${name}\``,
       type,
       ...(isRequest ? [isRequired ? "yes" : ""] : []),
       text,
@@ -37,21 +39,18 @@ export function table(head: readonly string[], rows: ReadonlyArray<readonly stri
 const cell = (text: string): string => text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
 
 interface Position {
-  readonly prefix: string;
   readonly depth: number;
   /** The named schemas above, which end the rows where one has itself as a part. */
   readonly seen: readonly string[];
 }
 
-function rowsOf(api: ApiDocument, schema: Schema, at: Position): Row[] {
-  const { schema: inner, suffix, seen } = reach(api, schema, at.seen);
-  if (inner === undefined || at.depth > MAX_DEPTH) return [];
-  const prefix = at.prefix === "" ? suffix.replace(/^\[\]/, "[]") : `${at.prefix}${suffix}`;
-  return propertiesOf(api, inner).flatMap(([key, property, isRequired]) => {
-    const name = prefix === "" ? key : `${prefix}.${key}`;
-    const row = { name, type: typeText(api, property), isRequired, text: meaning(api, property) };
-    return [row, ...rowsOf(api, property, { prefix: name, depth: at.depth + 1, seen })];
-  });
+function rowsOf(api: ApiDocument, schema: Schema, { depth, seen: above }: Position): Row[] {
+  const { schema: inner, seen } = reach(api, schema, above);
+  if (inner === undefined || depth > MAX_DEPTH) return [];
+  return propertiesOf(api, inner).flatMap(([name, property, isRequired]) => [
+    { name, depth, type: typeText(api, property), isRequired, text: meaning(api, property) },
+    ...rowsOf(api, property, { depth: depth + 1, seen }),
+  ]);
 }
 
 /** Goes through lists, nulls and references to the object that has fields. */
@@ -59,19 +58,13 @@ function reach(
   api: ApiDocument,
   schema: Schema,
   seen: readonly string[],
-): { schema: Schema | undefined; suffix: string; seen: readonly string[] } {
+): { readonly schema: Schema | undefined; readonly seen: readonly string[] } {
   if (schema.$ref !== undefined) {
-    if (seen.includes(schema.$ref)) return { schema: undefined, suffix: "", seen };
-    const { $ref: name, ...own } = schema;
-    return reach(api, { ...resolve(api, { $ref: name } as Schema), ...own }, [...seen, name]);
+    if (seen.includes(schema.$ref)) return { schema: undefined, seen };
+    return reach(api, resolve(api, schema), [...seen, schema.$ref]);
   }
-  if (schema.items !== undefined) {
-    const below = reach(api, schema.items, seen);
-    return { ...below, suffix: `[]${below.suffix}` };
-  }
-  const only = single(schema);
-  if (only !== undefined) return reach(api, only, seen);
-  return { schema, suffix: "", seen };
+  const only = schema.items ?? single(schema);
+  return only === undefined ? { schema, seen } : reach(api, only, seen);
 }
 
 /** The one schema of a choice between it and null. */
@@ -81,13 +74,11 @@ function single(schema: Schema): Schema | undefined {
 }
 
 function propertiesOf(api: ApiDocument, schema: Schema): Array<[string, Schema, boolean]> {
-  const own = Object.entries(schema.properties ?? {}).map(
-    ([key, property]): [string, Schema, boolean] => [
-      key,
-      property,
-      schema.required?.includes(key) ?? false,
-    ],
-  );
+  const own = Object.entries(schema.properties ?? {}).map(([key, property]): [string, Schema, boolean] => [
+    key,
+    property,
+    schema.required?.includes(key) ?? false,
+  ]);
   // One of several kinds of object: every field that one of them has.
   const kinds = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const others = kinds.flatMap((kind) => propertiesOf(api, resolve(api, kind)));
@@ -125,7 +116,7 @@ export function meaning(api: ApiDocument, part: Schema): string {
   const bounds = boundsOf(api, schema);
   const text = (schema.description ?? "").trim();
   const sentence = text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
-  return [escape(sentence), bounds === "" ? "" : `*${bounds}.*`].filter((one) => one !== "").join(" ");
+  return [sentence, bounds === "" ? "" : `*${bounds}.*`].filter((one) => one !== "").join(" ");
 }
 
 function boundsOf(api: ApiDocument, schema: Schema): string {
@@ -137,17 +128,15 @@ function boundsOf(api: ApiDocument, schema: Schema): string {
   };
   const { maxProperties, default: preset } = inner;
   const known = preset ?? schema.default;
-  return [
+  const text = [
     ...range(inner.minimum, inner.maximum, ""),
     ...range(inner.minLength, inner.maxLength, " characters"),
     ...range(inner.minItems, inner.maxItems, " items"),
     ...range(undefined, maxProperties, " keys"),
     ...(known === undefined || known === null ? [] : [`default \`${JSON.stringify(known)}\``]),
   ].join(", ");
+  return text.replace(/^[a-z]/, (first) => first.toUpperCase());
 }
 
-/** The largest numbers bound nothing that anybody sends. */
-const number = (value: number): string => (Number.isInteger(value) ? value.toLocaleString("en") : String(value));
-
-/** Descriptions are Markdown, in which an underscore within a word or a lone star means itself. */
-export const escape = (text: string): string => text.replaceAll(/(?<!\\)<(?=[a-z/])/gi, "\\<");
+const number = (value: number): string =>
+  Number.isInteger(value) ? value.toLocaleString("en") : String(value);

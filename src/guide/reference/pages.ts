@@ -9,7 +9,7 @@ import {
   resolve,
 } from "./document.ts";
 import { exampleOf } from "./examples.ts";
-import { escape, fieldTable, meaning, table, typeText } from "./fields.ts";
+import { fieldTable, meaning, table, typeText } from "./fields.ts";
 
 export type { ApiDocument } from "./document.ts";
 
@@ -67,7 +67,7 @@ function overview(
     "Names such as `documents.upload` are the operation ids, of which clients make their calls.",
     ...lists,
   ];
-  return { path: "reference.md", title: "All operations", text: text.join("\n\n") };
+  return { path: "reference.md", title: "All operations", text: text.join("\n\n"), look: { outline: 2 } };
 }
 
 function operationText(api: ApiDocument, { method, path, operation }: Located): string {
@@ -76,7 +76,7 @@ function operationText(api: ApiDocument, { method, path, operation }: Located): 
     `## ${operation.operationId} {#${anchor(operation)}}`,
     `**${summary}**`,
     `\`\`\`http\n${method} ${path}\n\`\`\``,
-    escape(description ?? ""),
+    description ?? "",
     access(operation),
     parameterText(api, parameters),
     ...Object.entries(requestBody?.content ?? {}).map(([type, media]) =>
@@ -137,13 +137,13 @@ function bodyText(api: ApiDocument, { type, media, heading, isRequest }: Body): 
 function answerText(api: ApiDocument, status: string, answer: Answer): string[] {
   const headers = Object.entries(answer.headers ?? {}).map(([name, header]) => [
     `\`${name}\``,
-    escape(resolve(api, header).description ?? ""),
+    resolve(api, header).description ?? "",
   ]);
   const contents = Object.entries(answer.content ?? {}).map(([type, media]) =>
     bodyText(api, { type, media, heading: `Answer ${status}`, isRequest: false }),
   );
   return [
-    ...(contents.length === 0 ? [`### Answer ${status}\n\n${escape(answer.description)}.`] : contents),
+    ...(contents.length === 0 ? [`### Answer ${status}\n\n${answer.description}.`] : contents),
     headers.length === 0 ? "" : table(["header", "meaning"], headers),
   ];
 }
@@ -151,7 +151,7 @@ function answerText(api: ApiDocument, status: string, answer: Answer): string[] 
 function errorText(responses: Operation["responses"]): string {
   const rows = Object.entries(responses)
     .filter(([status]) => status >= "400")
-    .map(([status, { description }]) => [status, escape(description)]);
+    .map(([status, { description }]) => [status, description]);
   if (rows.length === 0) return "";
   return `### Errors\n\n${table(["status", "when"], rows)}\n\nThe codes are on [their pages](/errors#every-code).`;
 }

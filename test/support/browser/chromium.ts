@@ -33,7 +33,7 @@ export async function launchBrowser(): Promise<Browser> {
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"],
     env: {
       ...process.env,
-      FONTCONFIG_PATH: join(UNPACKED, "fonts"),
+      ...(existsSync("/etc/fonts/fonts.conf") ? {} : { FONTCONFIG_PATH: join(UNPACKED, "fonts") }),
       LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"),
     },
   });

@@ -24,12 +24,11 @@ export async function watchPage(page: Page, origin: string): Promise<string[]> {
     if (response.status() >= 400) seen.push(`${response.status()}: ${response.url()}`);
   });
   await page.exposeFunction("noteViolation", (text: string) => void seen.push(`policy: ${text}`));
-  await page.evaluateOnNewDocument(() => {
+  await page.evaluateOnNewDocument(`
     document.addEventListener("securitypolicyviolation", (event) => {
-      const { violatedDirective, blockedURI, sourceFile, lineNumber, sample } = event;
-      // @ts-expect-error the function that the test has put there
-      noteViolation([violatedDirective, blockedURI, sourceFile, lineNumber, sample].join(" "));
+      const { violatedDirective, blockedURI, sourceFile, lineNumber } = event;
+      noteViolation([violatedDirective, blockedURI, sourceFile, lineNumber].join(" "));
     });
-  });
+  `);
   return seen;
 }

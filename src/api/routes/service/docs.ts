@@ -14,10 +14,15 @@ const PAGE = `<!doctype html>
 <head><meta charset="utf-8"><title>Try it · Holdfast</title>
 <link rel="icon" type="image/svg+xml" href="/docs/mark.svg">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/try/swagger-ui.css"></head>
-<body><div id="swagger-ui"></div>
+<link rel="stylesheet" href="/docs/try/swagger-ui.css"><link rel="stylesheet" href="/docs/try/start.css"></head>
+<body><p class="back"><a href="/docs/">Holdfast guide</a> / Try it</p><div id="swagger-ui"></div>
 <script src="/docs/try/swagger-ui-bundle.js"></script><script src="/docs/try/start.js"></script></body>
 </html>
+`;
+
+const STYLE = `.back { font: 15px system-ui, sans-serif; margin: 20px auto 0; max-width: 1420px; padding: 0 20px; }
+.back a { color: #0f766e; }
+.swagger-ui .info { margin: 24px 0; }
 `;
 
 const START = `SwaggerUIBundle({
@@ -28,6 +33,11 @@ const START = `SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
+
+const OWN: Readonly<Record<string, { readonly contentType: string; readonly body: string }>> = {
+  "start.js": { contentType: "text/javascript; charset=utf-8", body: START },
+  "start.css": { contentType: "text/css; charset=utf-8", body: STYLE },
+};
 
 const FILES: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
@@ -79,8 +89,8 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
       summary: "What the page loads.",
       params: z.object({ file: z.string().max(255) }),
       async handle({ params }) {
-        if (params.file === "start.js")
-          return raw({ contentType: "text/javascript; charset=utf-8", body: START });
+        const own = Object.hasOwn(OWN, params.file) ? OWN[params.file] : undefined;
+        if (own !== undefined) return raw({ ...own, headers: { "Cache-Control": "no-cache" } });
         const contentType = Object.hasOwn(FILES, params.file) ? FILES[params.file] : undefined;
         if (contentType === undefined) throw new DomainError("route_not_found", "Not Found");
         return raw({

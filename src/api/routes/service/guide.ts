@@ -107,7 +107,8 @@ async function answer(
   const sent = headersOf(file);
   if (matches(headers["if-none-match"], sent.ETag))
     return raw({ status: 304, contentType: file.type, body: null, headers: sent });
-  const isZipped = file.isZipped && /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(headers["accept-encoding"] ?? "");
+  const isZipped =
+    file.isZipped && /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(headers["accept-encoding"] ?? "");
   const name = file.type.startsWith("text/html") ? `${path === "" ? "index" : path}.html` : path;
   try {
     return raw({
