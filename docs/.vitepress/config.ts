@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitepress";
-import { CODE_THEME, classesForCode, useMarkdown } from "./markdown.ts";
+import { CODE_THEME, asGitHub, classesForCode, useMarkdown } from "./markdown.ts";
 
 interface Staged {
   readonly sidebar: [];
@@ -41,6 +41,7 @@ export default defineConfig({
   markdown: {
     // The pages are text for people who read them on GitHub too: `<name>` is no element there.
     html: false,
+    anchor: { slugify: asGitHub },
     theme: CODE_THEME,
     codeTransformers: [classesForCode],
     languageAlias: { dotenv: "ini" },

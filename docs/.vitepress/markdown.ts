@@ -19,6 +19,13 @@ export const classesForCode: ShikiTransformer = {
   },
 };
 
+/** The anchor of a heading as GitHub makes it, since links are written for readers there too. */
+export const asGitHub = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+    .replaceAll(" ", "-");
+
 /** @param sources for each page its file below docs/, as links are written for the reader of that file */
 export function useMarkdown(md: MarkdownRenderer, sources: Readonly<Record<string, string>>): void {
   const pages = new Map(Object.entries(sources).map(([page, source]) => [source, page]));
