@@ -91,18 +91,21 @@ export interface Snippet extends Block {
 }
 
 /**
- * The snippets of a page in one language, in order. A block `json` or `text` after a group shows what each of
- * its snippets prints.
+ * The snippets of a page in one language, in order. A block `json` after a group shows what its shell prints, and
+ * a block `text` what its Python and its TypeScript print; or its shell, if that is all there is.
  */
 export function snippetsOf(page: string, language: Language): Snippet[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block) => {
     if (block.language !== language || block.notRun !== null) return [];
     const outputs: Block[] = [];
+    const hasTabs = blocks.some((other) => other.group === block.group && other.language !== language);
     for (let group = block.group + 1; ; group++) {
       const output = blocks.find((other) => other.group === group);
       if (output === undefined || !isOutput(output)) break;
-      if (output.notRun === null) outputs.push(output);
+      if (output.notRun !== null) continue;
+      const isOfShell = output.language === "json" || !hasTabs;
+      if (isOfShell === (language === "sh") || !hasTabs) outputs.push(output);
     }
     return [{ ...block, language, outputs }];
   });

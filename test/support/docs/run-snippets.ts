@@ -51,7 +51,7 @@ const PROGRAMS: Readonly<Record<Language, Program>> = {
   },
   ts: {
     file: "page.ts",
-    command: ["node", "--import", RESOLVE],
+    command: [process.execPath, "--import", RESOLVE],
     begin: "",
     mark: (number) => `console.log("\\n${MARK} ${number}");`,
     write: ({ code }) => code,
