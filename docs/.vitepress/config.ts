@@ -53,7 +53,7 @@ export default defineConfig({
     search: { provider: "local", options: { miniSearch: { searchOptions: SEARCH } } },
     sidebar: staged.sidebar,
     nav: [
-      { text: "Guide", link: "/quick-start", activeMatch: "^/(?!reference|settings|errors/|tour)" },
+      { text: "Guide", link: "/quick-start", activeMatch: "^/(?!reference|settings|errors/)" },
       { text: "Reference", link: "/reference", activeMatch: "^/reference" },
       { text: "Settings", link: "/settings" },
       { text: "Try it", link: "/try", target: "_self" },

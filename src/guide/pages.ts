@@ -44,10 +44,5 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Shown under the heading of the API document. */
-export const REFERENCE_TITLE = "Reference";
-/** Pages that are not in the groups. */
-export const MORE = ["tour.md"];
-
 /** `guide/quick-start.md` is `quick-start.md`, at /docs/quick-start. */
 export const pageOf = (source: string): string => source.replace(/^guide\//, "");

@@ -1,9 +1,8 @@
 /** Fills a folder with the pages of the guide: those of docs/, and those made of the API and its errors. */
 import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errorPages, errorTable } from "./error-pages.ts";
-import { GROUPS, HOME, MORE, pageOf } from "./pages.ts";
+import { GROUPS, HOME, pageOf } from "./pages.ts";
 import { type ApiDocument, referencePages } from "./reference/pages.ts";
 
 /** Ends with the table of all codes. */
@@ -47,39 +46,31 @@ export async function stage(docs: string, folder: string): Promise<void> {
   const api = JSON.parse(await readFile(join(docs, "openapi.json"), "utf8")) as ApiDocument;
   const reference = referencePages(api);
   const made = [...reference, ...errorPages()];
-  const copied = [HOME, ...GROUPS.flatMap(({ sources }) => sources), ...MORE];
+  const copied = [HOME, ...GROUPS.flatMap(({ sources }) => sources)];
   const titles = new Map<string, string>();
   const sources: Record<string, string> = {};
   for (const source of copied) {
-    const text = withoutComments(await readFile(join(docs, placeOf(docs, source)), "utf8"));
+    const text = withoutComments(await readFile(join(docs, source), "utf8"));
     titles.set(source, titleOf(text, source));
-    sources[pageOf(source)] = placeOf(docs, source);
+    sources[pageOf(source)] = source;
     const whole = source === ERRORS ? `${text}\n${errorTable()}` : text;
     await write(join(folder, pageOf(source)), withLook(whole, LOOKS[source] ?? {}));
   }
   for (const { path, title, text, look } of made)
     await write(join(folder, path), withLook(text, { title, ...look }));
 
-  const sidebar: SidebarItem[] = GROUPS.map(({ title, isCollapsed, sources: pages }) => ({
+  const item = (text: string, page: string): SidebarItem => ({ text, link: linkOf(page) });
+  const groups = GROUPS.map(({ title, isCollapsed, sources: pages }) => ({
     text: title,
     ...(isCollapsed === undefined ? {} : { collapsed: isCollapsed }),
-    items: pages.map((source) => ({ text: titles.get(source)!, link: linkOf(pageOf(source)) })),
+    items: pages.map((source) => item(titles.get(source)!, pageOf(source))),
   }));
-  sidebar.splice(5, 0, {
-    text: "Reference",
-    collapsed: true,
-    items: [
-      ...reference.map(({ path, title }) => ({ text: title, link: linkOf(path) })),
-      ...MORE.map((source) => ({ text: titles.get(source)!, link: linkOf(pageOf(source)) })),
-    ],
-  });
+  const sidebar: SidebarItem[] = [
+    ...groups,
+    { text: "Reference", collapsed: true, items: reference.map(({ title, path }) => item(title, path)) },
+  ];
   await writeFile(join(folder, ".vitepress/staged.json"), JSON.stringify({ sidebar, sources }));
   await writeFile(join(folder, "package.json"), '{"type":"module"}\n');
-}
-
-/** A page of the guide may still be in docs/ itself, as docs/keys.md. */
-function placeOf(docs: string, source: string): string {
-  return existsSync(join(docs, source)) ? source : pageOf(source);
 }
 
 /** JSON is YAML too. */

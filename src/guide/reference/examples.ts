@@ -12,21 +12,17 @@ export function exampleOf(api: ApiDocument, media: MediaType, isRequest: boolean
   );
 }
 
-/** Optional fields of a request are left out, unless one of the needed ones would say nothing alone. */
+/** Optional fields of a request are left out. */
 function sample(api: ApiDocument, part: Schema, isRequest: boolean, depth: number): unknown {
   const schema = resolve(api, part);
-  const given = schema.example ?? schema.examples?.[0];
-  if (given !== undefined) return given;
-  if (schema.const !== undefined) return schema.const;
-  if (depth > MAX_DEPTH) return undefined;
+  const given = schema.example ?? schema.examples?.[0] ?? schema.const;
+  if (given !== undefined || depth > MAX_DEPTH) return given;
   const choice = (schema.anyOf ?? schema.oneOf)?.find(({ type }) => type !== "null");
   if (choice !== undefined) return sample(api, choice, isRequest, depth);
   if (schema.properties !== undefined) return sampleObject(api, schema, isRequest, depth);
-  if (schema.type === "array") {
-    const item = sample(api, schema.items ?? {}, isRequest, depth + 1);
-    return item === undefined ? [] : [item];
-  }
-  return schema.default ?? schema.enum?.[0] ?? BY_TYPE[[schema.type ?? ""].flat()[0]!];
+  if (schema.items === undefined) return plainSample(schema);
+  const item = sample(api, schema.items, isRequest, depth + 1);
+  return item === undefined ? [] : [item];
 }
 
 const BY_TYPE: Readonly<Record<string, unknown>> = {
@@ -36,6 +32,9 @@ const BY_TYPE: Readonly<Record<string, unknown>> = {
   boolean: true,
   object: {},
 };
+
+const plainSample = (schema: Schema): unknown =>
+  schema.default ?? schema.enum?.[0] ?? BY_TYPE[[schema.type ?? ""].flat()[0]!];
 
 function sampleObject(api: ApiDocument, schema: Schema, isRequest: boolean, depth: number): unknown {
   const needed = new Set(schema.required ?? []);
