@@ -7,6 +7,7 @@ import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { Parser } from "htmlparser2";
 import { LISTING } from "./built.ts";
 
 export interface BuiltFile {
@@ -31,12 +32,9 @@ const TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
 };
 const ZIP_FROM_BYTES = 1_500;
-const SCRIPT = /\s*<script(?: id="[\w-]+")?>(.*?)<\/script>/gs;
-/** VitePress's own name; and layout that style.css has instead. */
-const REMOVED = /\s*<meta name="generator"[^>]*>| style="(?:--vp-vh:0px;|position:relative;)"/g;
-/** What the policy would refuse: inline scripts, styles and handlers, and whatever comes from elsewhere. */
-const REFUSED =
-  /<script(?![^>]* src="\/docs\/)|<style|<[^>]* style="|<[^>]* on[a-z]+="|<(?:script|link|img)[^>]* (?:src|href)="(?!\/docs\/|data:)/;
+/** VitePress's own name, and layout that style.css has instead. */
+const GENERATOR = /<meta name="generator" content="[^"]*">/;
+const STYLES = [' style="--vp-vh:0px;"', ' style="position:relative;"'];
 
 /** @throws Error if a page holds something that the policy refuses */
 export async function finish(out: string): Promise<void> {
@@ -64,17 +62,56 @@ async function filesOf(folder: string): Promise<string[]> {
 
 /** Puts the inline scripts of the head into one file, which runs before anything is shown, as they did. */
 async function moveScripts(out: string, file: string): Promise<void> {
-  const page = (await readFile(file, "utf8")).replaceAll(REMOVED, "");
-  const code = [...page.matchAll(SCRIPT)].map(([, text]) => text).join("\n");
+  let page = (await readFile(file, "utf8")).replace(GENERATOR, "");
+  for (const style of STYLES) page = page.replaceAll(style, "");
+  const scripts = inlineScripts(page);
+  const code = scripts.map(({ start, end }) => page.slice(start, end).replace(/^[^>]*>/, "")).join("\n");
   const name = `assets/head.${digest(code)}.js`;
   await writeFile(join(out, name), code);
-  const moved = page
-    .replaceAll(SCRIPT, "")
-    .replace("</title>", () => `</title>\n    <script src="/docs/${name}"></script>`);
-  const refused = REFUSED.exec(moved)?.[0];
-  if (refused !== undefined) throw new Error(`${file} holds what its policy refuses: ${refused}`);
+  for (const { start, end } of scripts.toReversed())
+    page = page.slice(0, start) + page.slice(end + "</script>".length);
+  const moved = page.replace("</title>", () => `</title>\n    <script src="/docs/${name}"></script>`);
+  const refused = refusedIn(moved);
+  if (refused.length > 0) throw new Error(`${file} holds what its policy refuses: ${refused.join(", ")}`);
   await writeFile(file, moved);
 }
+
+/** From the beginning of each script's first tag to that of its last. */
+function inlineScripts(page: string): Array<{ readonly start: number; readonly end: number }> {
+  const found: Array<{ start: number; end: number }> = [];
+  let start: number | undefined;
+  const parser = new Parser({
+    onopentag(tag, { src }) {
+      if (tag === "script" && src === undefined) start = parser.startIndex;
+    },
+    onclosetag(tag) {
+      if (tag !== "script" || start === undefined) return;
+      found.push({ start, end: parser.startIndex });
+      start = undefined;
+    },
+  });
+  parser.end(page);
+  return found;
+}
+
+/** What the policy would refuse: inline scripts, styles and handlers, and whatever comes from elsewhere. */
+function refusedIn(page: string): string[] {
+  const found: string[] = [];
+  const parser = new Parser({
+    onopentag(tag, attributes) {
+      const { src, href } = attributes;
+      const place = LOADING.includes(tag) ? (src ?? href) : undefined;
+      const isElsewhere = place !== undefined && !/^(?:\/docs\/|data:)/.test(place);
+      const isInline = tag === "style" || (tag === "script" && src === undefined);
+      const hasCode = Object.keys(attributes).some((name) => name === "style" || name.startsWith("on"));
+      if (isElsewhere || isInline || hasCode) found.push(page.slice(parser.startIndex, parser.endIndex + 1));
+    },
+  });
+  parser.end(page);
+  return found;
+}
+
+const LOADING = ["script", "link", "img"];
 
 async function describe(file: string, path: string): Promise<BuiltFile> {
   const type = TYPES[extname(file)];

@@ -96,30 +96,43 @@ function guideOf(find: typeof findGuide) {
   };
 }
 
-async function answer(
-  built: Guide | undefined,
-  path: string,
-  { headers, guide }: { readonly headers: IncomingHttpHeaders; readonly guide: Finder },
-): Promise<RawAnswer> {
+interface Asked {
+  readonly headers: IncomingHttpHeaders;
+  readonly guide: Finder;
+}
+
+async function answer(built: Guide | undefined, path: string, { headers, guide }: Asked): Promise<RawAnswer> {
   if (built === undefined) return notYet();
   const file = Object.hasOwn(built.files, path) ? built.files[path] : undefined;
   if (file === undefined) throw new DomainError("route_not_found", "Not Found");
   const sent = headersOf(file);
   if (matches(headers["if-none-match"], sent.ETag))
     return raw({ status: 304, contentType: file.type, body: null, headers: sent });
-  const isZipped =
-    file.isZipped && /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(headers["accept-encoding"] ?? "");
-  const name = file.type.startsWith("text/html") ? `${path === "" ? "index" : path}.html` : path;
-  try {
+  const isZipped = file.isZipped && takesGzip(headers["accept-encoding"]);
+  const body = await contentOf(join(built.folder, nameOf(file, path) + (isZipped ? ".gz" : "")));
+  if (body !== undefined)
     return raw({
       contentType: file.type,
-      body: await readFile(join(built.folder, isZipped ? `${name}.gz` : name)),
+      body,
       headers: isZipped ? { ...sent, "Content-Encoding": "gzip" } : sent,
     });
+  guide.forget();
+  return notYet();
+}
+
+function nameOf({ type }: BuiltFile, path: string): string {
+  return type.startsWith("text/html") ? `${path === "" ? "index" : path}.html` : path;
+}
+
+const takesGzip = (accepted = ""): boolean => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
+
+/** @returns undefined if somebody has removed it. */
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    guide.forget();
-    return notYet();
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
   }
 }
 
