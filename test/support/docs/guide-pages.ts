@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 
 const GUIDE = join(import.meta.dirname, "../../../docs/guide");
 
-export const LANGUAGES = ["sh", "python", "ts"] as const;
+const LANGUAGES = ["sh", "python", "ts"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** A fenced block of a page. */
@@ -49,7 +49,14 @@ interface Reading {
 
 export function blocksOf(page: string, text = readPage(page)): Block[] {
   const lines = text.split("\n");
-  const reading: Reading = { blocks: [], heading: "", group: 0, isGrouped: false, notRun: null, answers: null };
+  const reading: Reading = {
+    blocks: [],
+    heading: "",
+    group: 0,
+    isGrouped: false,
+    notRun: null,
+    answers: null,
+  };
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;
     const language = /^```(\S+)/.exec(line)?.[1];

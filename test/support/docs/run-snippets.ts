@@ -94,8 +94,10 @@ interface Ended {
 function runProgram(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   const options = { cwd: ROOT, env, timeout: RUN_MS, maxBuffer: 32 * 1024 * 1024 };
   return new Promise((resolve) => {
-    execFile(program, [...args], options, (error, stdout, stderr) => {
+    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : (error.code ?? "a signal"), stdout, stderr });
     });
+    // Some programs read a question from there.
+    child.stdin?.end();
   });
 }

@@ -7,7 +7,9 @@ const EXACT: ReadonlySet<string> = new Set(["code", "type", "param", "pipeline_s
 /** What of a snippet's output is not as its page shows; empty if all is. */
 export function differences(snippet: Snippet, printed: string): string[] {
   const wrong = snippet.outputs.flatMap((output) => {
-    return output.language === "text" ? missingLines(output.code, printed) : differencesOfJson(output, printed);
+    return output.language === "text"
+      ? missingLines(output.code, printed)
+      : differencesOfJson(output, printed);
   });
   const status = snippet.answers === null ? null : `@status ${snippet.answers}`;
   if (status !== null && snippet.language === "sh" && !printed.includes(status)) wrong.push(`no ${status}`);
