@@ -26,6 +26,8 @@ export async function buildGuide(places: readonly string[], stop: AbortSignal): 
     await stage(DOCS, pages);
     // The theme's imports are looked up from the pages upwards.
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    // Vite writes into the nearest folder of this name, which must not be that of another user.
+    await mkdir(join(pages, "node_modules"));
     await runVitePress(pages, out, stop);
     await finish(out);
     await rm(place, { recursive: true, force: true });
