@@ -1,14 +1,10 @@
-/** A page for each error code, to which `error.doc_url` leads, and the table of all of them. */
+/** A page for each error code, to which `error.doc_url` leads. */
 import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
 import { ERROR_PAGES } from "../schema/error-pages.ts";
 import type { MadePage } from "./stage.ts";
 
-const codes = (Object.keys(ERROR_PAGES) as ErrorReason[]).toSorted(
-  (a, b) => ERROR_REASONS[a] - ERROR_REASONS[b] || (a < b ? -1 : 1),
-);
-
 export function errorPages(): MadePage[] {
-  return codes.map((code) => ({
+  return (Object.keys(ERROR_PAGES) as ErrorReason[]).map((code) => ({
     path: `errors/${code}.md`,
     title: code,
     text: pageText(code),
@@ -25,18 +21,6 @@ function pageText(code: ErrorReason): string {
     cause,
     "## The way out",
     wayOut,
-    "[All error codes](/errors#every-code)",
-  ].join("\n\n");
-}
-
-/** What the page about errors ends with. */
-export function errorTable(): string {
-  const rows = codes.map(
-    (code) => `| ${ERROR_REASONS[code]} | [\`${code}\`](/errors/${code}) | ${ERROR_PAGES[code].cause} |`,
-  );
-  return [
-    "## Every code",
-    ["| status | code | what happened |", "|---|---|---|", ...rows].join("\n"),
-    "",
+    "[All error codes](/errors#all-codes)",
   ].join("\n\n");
 }

@@ -1,12 +1,9 @@
 /** Fills a folder with the pages of the guide: those of docs/, and those made of the API and its errors. */
 import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorPages, errorTable } from "./error-pages.ts";
+import { errorPages } from "./error-pages.ts";
 import { GROUPS, HOME, pageOf } from "./pages.ts";
 import { type ApiDocument, referencePages } from "./reference/pages.ts";
-
-/** Ends with the table of all codes. */
-const ERRORS = "guide/errors.md";
 
 /** Tables of many columns take the room of the outline. */
 const LOOKS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -53,8 +50,7 @@ export async function stage(docs: string, folder: string): Promise<void> {
     const text = withoutComments(await readFile(join(docs, source), "utf8"));
     titles.set(source, titleOf(text, source));
     sources[pageOf(source)] = source;
-    const whole = source === ERRORS ? `${text}\n${errorTable()}` : text;
-    await write(join(folder, pageOf(source)), withLook(whole, LOOKS[source] ?? {}));
+    await write(join(folder, pageOf(source)), withLook(text, LOOKS[source] ?? {}));
   }
   for (const { path, title, text, look } of made)
     await write(join(folder, path), withLook(text, { title, ...look }));

@@ -153,5 +153,5 @@ function errorText(responses: Operation["responses"]): string {
     .filter(([status]) => status >= "400")
     .map(([status, { description }]) => [status, description]);
   if (rows.length === 0) return "";
-  return `### Errors\n\n${table(["status", "when"], rows)}\n\nThe codes are on [their pages](/errors#every-code).`;
+  return `### Errors\n\n${table(["status", "when"], rows)}\n\nThe codes are on [their pages](/errors#all-codes).`;
 }

@@ -266,7 +266,7 @@ class AsyncHoldfast:
         json: Any = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Any:
-        """Any other request: `request("GET", "/v1/me")`. It returns JSON as objects, and anything else as bytes.
+        """Any other request: `request("GET", "/v1/models")`. It returns JSON as objects, and anything else as bytes.
 
         What reads is repeated like all other requests, and so is what has an `Idempotency-Key`.
         """

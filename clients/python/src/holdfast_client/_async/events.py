@@ -34,8 +34,8 @@ async def end_of_log(transport: AsyncTransport, max_retries: int, deadline: Dead
 def event_filter(
     types: Optional[Sequence[str]], space_id: Optional[str], resource_id: Optional[str]
 ) -> Dict[str, Any]:
-    joined = None if types is None else ",".join(types)
-    return given(types=joined, space_id=space_id, resource_id=resource_id)
+    listed = None if types is None else list(types)
+    return given(types=listed, space_id=space_id, resource_id=resource_id)
 
 
 async def stream_events(

@@ -44,14 +44,14 @@ class AsyncFollower:
 
     def __init__(self, feed: "AsyncDocumentFeed", stream: Optional[_Stream]) -> None:
         self._feed = feed
-        self._stream = stream
+        self.stream = stream
         self.flag = AsyncFlag()
         self.document_id: Optional[str] = None
         self.looked_at = time.monotonic()
 
     def is_told(self) -> bool:
         """False if events cannot be followed."""
-        return self._stream is not None and self._stream.is_open
+        return self.stream is not None and self.stream.is_open
 
     async def news(self, pause: float, deadline: Deadline) -> None:
         """Returns when something has happened to the document, or after the pause if nobody tells."""
@@ -151,7 +151,8 @@ class AsyncDocumentFeed:
         with self._state:
             stream.is_open = False
             for follower in self._followers:
-                follower.flag.set()
+                if follower.stream is stream:
+                    follower.flag.set()
 
     def _is_idle(self, stream: _Stream) -> bool:
         """Whether the stream ends. A client that is closed has ended it, and so has nobody's waiting for a while."""
