@@ -22,7 +22,7 @@ export function fieldTable(api: ApiDocument, schema: Schema, isRequest: boolean)
   return table(
     head,
     rows.map(({ name, depth, type, isRequired, text }) => [
-      `${"· ".repeat(depth)}\`${name}\``,
+      `${"·\u00a0".repeat(depth)}\`${name}\``,
       type,
       ...(isRequest ? [isRequired ? "yes" : ""] : []),
       text,
