@@ -38,6 +38,9 @@ export async function guideEnvironment(
   const packages = env["PYTHONPATH"]!;
   return {
     ...env,
+    // Each page is a program of its own, and compiling the packages takes longer than running it.
+    PYTHONDONTWRITEBYTECODE: "",
+    PYTHONPYCACHEPREFIX: join(cacheDir, "python-compiled"),
     PATH: [join(packages, "bin"), env["PATH"]].join(delimiter),
     PYTHONPATH: path === undefined ? packages : [path, packages].join(delimiter),
   };
