@@ -1,4 +1,4 @@
-/** The guide's TypeScript is right for a strict compiler, with the types of the client and of the packages. */
+/** The guide's TypeScript is right for a strict compiler, with the types of the client and of packages. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -98,8 +98,8 @@ export interface Snippet extends Block {
 }
 
 /**
- * The snippets of a page in one language, in order. A block `json` after a group shows what its shell prints, and
- * a block `text` what its Python and its TypeScript print; or its shell, if that is all there is.
+ * The snippets of a page in one language, in order. A block `json` after a group shows what its shell prints,
+ * and a block `text` what its Python and its TypeScript print; or its shell, if that is all there is.
  */
 export function snippetsOf(page: string, language: Language): Snippet[] {
   const blocks = blocksOf(page);

@@ -15,7 +15,7 @@ export const PACKAGES = "openai==3.54.0 httpx==0.28.1 langchain-openai==1.7.4 ll
 /** It takes an earlier `openai` than the others. */
 export const LLAMA_INDEX = "llama-index-llms-openai-like==0.8.1";
 
-/** Builds the client's wheel. @returns the folder that has its modules; a wheel is a ZIP archive, which Python reads. */
+/** Builds the client's wheel. @returns its path: a wheel is a ZIP archive, from which Python imports. */
 export async function buildClient(cacheDir: string): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-client-"));
   const env = { ...process.env, TOOLS: cacheDir };

@@ -1,4 +1,4 @@
-/** Runs the snippets of a page as one program in each language, so that later ones have the earlier variables. */
+/** Runs the snippets of a page as one program in each language: later ones have the earlier variables. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
