@@ -3,7 +3,7 @@
 Usage: build.py [--check] [FOLDER]
 
 FOLDER gets them, `dist` beside this file by default. --check also looks at what a package index would refuse, and
-needs no FOLDER. Its tools are installed once, into the folder TOOLS of the environment or `.tools` beside this file.
+needs no FOLDER. Its tools are installed once, into the folder HOLDFAST_TOOLS of the environment or `.tools` beside this file.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def use_tools() -> None:
     """Installs the tools if they are not there, and lets this program and those that it starts import them."""
     version = "%d.%d" % sys.version_info[:2]
     name = "-".join(["tools", version, *(tool.replace("==", "-") for tool in TOOLS)])
-    folder = Path(os.environ.get("TOOLS", HERE / ".tools"), name)
+    folder = Path(os.environ.get("HOLDFAST_TOOLS", HERE / ".tools"), name)
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         fresh = tempfile.mkdtemp(dir=folder.parent)

@@ -24,7 +24,7 @@ export interface PythonPackage {
 /** @param folder an empty one. */
 export async function installPythonPackage(cacheDir: string, folder: string): Promise<PythonPackage> {
   const dist = join(folder, "dist");
-  const env = { ...process.env, TOOLS: cacheDir };
+  const env = { ...process.env, HOLDFAST_TOOLS: cacheDir };
   await run("python3", [join(ROOT, "clients/python/build.py"), dist], { env, timeout: BUILD_MS });
   const files = await readdir(dist);
   const wheel = join(
