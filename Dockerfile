@@ -2,12 +2,21 @@
 # every `node src/cli/main.ts …`.
 ARG NODE=24.21.0-bookworm-slim
 
-FROM node:${NODE} AS build
+# The guide's generator is a dependency of the workspace `docs` alone, which the image itself does without.
+FROM node:${NODE} AS guide
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
-# No install scripts: every native package ships its binary.
+COPY docs docs
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY src src
+RUN node src/guide/main.ts --image
+
+FROM node:${NODE} AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No install scripts: every native package ships its binary.
+RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY src src
 RUN node src/worker/bundle-main.ts --image
 # Removes binaries for other systems, the Node that npm scripts run on, and what only the bundle needed.
@@ -21,6 +30,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/build build
+COPY --from=guide /app/build build
 COPY package.json LICENSE ./
 COPY models models
 COPY src src

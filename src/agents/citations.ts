@@ -13,7 +13,7 @@ export interface CitationFilter {
 }
 
 /** A mark such as [1, 2] in a text. */
-export interface Mark {
+interface Mark {
   readonly indexes: readonly number[];
   /** UTF-16 offsets [start, end). */
   readonly start: number;

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Agent } from "../db/turns/agents-in-chat.ts";
 import type { ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { ChatMessage, ContentPart } from "../models/chat/chat-model.ts";
-import type { ChatMessage as ClientChatMessage } from "../schema/chat.ts";
+import type { ChatMessage as ClientChatMessage } from "../schema/chat/request.ts";
 import { type Sources, fenceSources } from "./sources.ts";
 
 /** A checked message as the client of the chat endpoint sends it. */

@@ -44,13 +44,15 @@ function createRouter(deps: Deps, routes: readonly Route[]): Router {
   return router;
 }
 
-/** Sorts paths with literal segments before those with parameters, compared from the left. */
+/** Sorts literal segments before parameters, and both before the rest of a path, compared from the left. */
 function bySpecificity(a: Route, b: Route): number {
   const key = (route: Route): string =>
     route.fullPath
       .split("/")
-      .map((segment) => (segment.startsWith(":") ? "1" : "0"))
+      .map((segment) => KINDS[segment[0] ?? ""] ?? "0")
       .join("");
   if (key(a) === key(b)) return 0;
   return key(a) < key(b) ? -1 : 1;
 }
+
+const KINDS: Readonly<Record<string, string>> = { ":": "1", "*": "2" };

@@ -4,12 +4,15 @@ import {
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/error.ts";
 import { DELIVERY_HEADERS, EVENT_DATA } from "../schema/event-data.ts";
-import { CursorExpired } from "../schema/event.ts";
+import { addExamples } from "./document/examples.ts";
+import { COMPONENT_HEADERS } from "./document/headers.ts";
+import { mendReferences } from "./document/references.ts";
+import { responsesOf } from "./document/responses.ts";
+import { TEXT } from "../schema/requests/patterns.ts";
 import type { Route } from "./route.ts";
 
 const API_VERSION = "1.0.0";
@@ -17,59 +20,39 @@ const API_VERSION = "1.0.0";
 const INFO = {
   title: "Holdfast",
   version: API_VERSION,
-  description:
-    "Chat with agents, upload and search documents, keep files and folders. Every path works with and " +
-    "without a trailing slash; unknown body fields are ignored; within `/v1` changes only add.",
+  description: [
+    "Chat with agents, upload and search documents, keep files and folders.",
+    "- Every path works with and without a slash at its end. Within `/v1` changes only add: fields, values, " +
+      "headers and operations.",
+    "- Unknown fields are no error; a `Warning` header names them.",
+    "- Text has no NUL character and no half of a surrogate pair, anywhere in a request: 422.",
+    "- Errors have `detail`, a text or the list of a 422's problems, and `error` with a `code` for programs.",
+    "- Another method on a path that exists is answered 405 with `Allow`, another path 404, and what is not " +
+      "HTTP 400 or 408; those are listed with no operation.",
+    "- Unless an operation says otherwise, answers have `Cache-Control: no-store`. All have headers that keep " +
+      "browsers from sniffing, framing and running them: `X-Content-Type-Options`, `X-Frame-Options`, " +
+      "`Referrer-Policy`, `Content-Security-Policy`, `Cross-Origin-Resource-Policy`. If the " +
+      "operator allows other origins, they have `Vary: Origin` and those of CORS too.",
+  ].join("\n"),
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
 
-const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: "The request cannot be served as it is",
-  401: "Authentication is missing or invalid, or the endpoint is not open to keys",
-  403: "No permission, or another organization",
-  404: "Not found, or out of reach",
-  410: "What comes after the cursor is not kept any more; `oldest` is the cursor to go on from",
-  409: "It does not fit the present state",
-  412: "The resource has changed since it was read",
-  416: "The range cannot be served",
-  422: "Validation failed; all problems are listed",
-  429: "Too many requests, or a quota is used up",
-  500: "An unexpected failure; the log line with the same X-Request-Id has its cause",
-  502: "The model provider failed",
-  503: "Something that this needs is down; try again after Retry-After",
-  504: "The model provider took too long",
-  507: "There is too little free disk space; reads, search and chat go on. Try again after Retry-After",
+/** What each tag is about, in the order of the document. */
+const TAGS: Readonly<Record<string, string>> = {
+  Health: "Whether the service answers. Open to everybody.",
+  Chat: "Agents as models: the interface of OpenAI's chat completions.",
+  Spaces: "The units of access: who is in a space reaches its documents, folders, files and agents.",
+  Agents: "What answers chats: a model with instructions, tools, and documents that it may search.",
+  Documents: "What is uploaded, processed in the background and found by search.",
+  Search: "Finds chunks of documents by their meaning and their words.",
+  "Raw files": "The uploaded files by their paths in a space.",
+  Folders: "A tree in each space that documents are in.",
+  Events: "What happened, in one order, as a list or a stream.",
+  Profile: "Who the caller is.",
+  "API keys": "The caller's own keys.",
+  Organizations: "The organization's settings, members, keys, audit log and usage, for its admins.",
+  Webhooks: "Events that are delivered to an address of the caller.",
 };
-
-/** Other errors have the body of {@link ErrorBody}. */
-const ERROR_BODIES: Readonly<Record<number, z.ZodType>> = { 410: CursorExpired, 422: ValidationErrorBody };
-
-const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  200: "OK",
-  201: "Created",
-  202: "Accepted; work goes on in the background",
-  204: "Done, no content",
-};
-
-const text = (description: string) => ({ schema: { type: "string" as const }, description });
-const number = (description: string) => ({ schema: { type: "integer" as const }, description });
-
-const COMPONENT_HEADERS = {
-  "X-Request-Id": text("The id of the request, in the log and the audit log too"),
-  "Retry-After": number("Seconds"),
-  "RateLimit-Policy": text(
-    "The budget nearest to its end, of the key, the user or the organization: " +
-      '`"user-requests";q=600;w=60`. Of a 429 the one that is used up',
-  ),
-  "RateLimit-Limit": number("Requests a minute that this budget has"),
-  "RateLimit-Remaining": number("What is left of it in this minute"),
-  "RateLimit-Reset": number("Seconds until the minute is over"),
-  "WWW-Authenticate": text("Bearer"),
-};
-type HeaderName = keyof typeof COMPONENT_HEADERS;
-
-const headerRefs = (...names: HeaderName[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 
 /** Describes `routes`, as plain JSON. Routes with `isDocumented: false` are left out. */
 export function createOpenApi(routes: readonly Route[]): Record<string, unknown> {
@@ -83,7 +66,7 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
     openapi: "3.1.0",
     info: INFO,
     servers: [{ url: "/" }],
-    tags: [...new Set(documented.flatMap((route) => route.tags))].map((name) => ({ name })),
+    tags: tagsOf(documented),
     paths,
     webhooks: webhooksOf(),
     components: {
@@ -101,7 +84,17 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
       },
     },
   };
-  return createDocument(document, { override: tidy }) as unknown as Record<string, unknown>;
+  const made = createDocument(document, { override: tidy }) as unknown as Record<string, unknown>;
+  mendReferences(made);
+  addExamples(made);
+  return made;
+}
+
+function tagsOf(routes: readonly Route[]): { name: string; description?: string }[] {
+  return [...new Set(routes.flatMap((route) => route.tags))].map((name) => {
+    const description = TAGS[name];
+    return description === undefined ? { name } : { name, description };
+  });
 }
 
 /** What is sent to the webhooks of callers: an event of each type is a message of its own. */
@@ -130,14 +123,25 @@ function webhooksOf(): NonNullable<ZodOpenApiObject["webhooks"]> {
 
 /**
  * Removes what zod adds and the contract does not promise: `additionalProperties: false` of answers, the
- * bounds of JavaScript's integers, patterns of known formats.
+ * bounds of JavaScript's integers, patterns of known formats. Adds what is checked of every text of a request.
  */
 function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "input" | "output" }): void {
   if (io === "output" && jsonSchema["additionalProperties"] === false)
     delete jsonSchema["additionalProperties"];
   if (jsonSchema["maximum"] === Number.MAX_SAFE_INTEGER) delete jsonSchema["maximum"];
   if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) delete jsonSchema["minimum"];
+  if (io === "input" && isPlainText(jsonSchema)) jsonSchema["pattern"] = TEXT;
   if (jsonSchema["format"] === "uuid" || jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
+}
+
+function isPlainText({
+  type,
+  format,
+  pattern,
+  enum: values,
+  const: value,
+}: Record<string, unknown>): boolean {
+  return type === "string" && [format, pattern, values, value].every((keyword) => keyword === undefined);
 }
 
 /** @throws Error if the route has no name, so that none is published by accident. */
@@ -149,7 +153,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   return {
     operationId: route.operation,
     summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
+    description: [route.description, callersOf(route)].filter((part) => part !== undefined).join("\n\n"),
     tags: [...route.tags],
     security: securityOf(route),
     requestParams: {
@@ -158,8 +162,18 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ...(headers === undefined ? {} : { header: headers }),
     },
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { ...successes(route), ...failures(route) },
+    responses: responsesOf(route),
   };
+}
+
+/** Says whose credentials the route takes. */
+function callersOf({ access, capability }: Route): string {
+  if (access === "public") return "Needs no credentials.";
+  if (access === "keys")
+    return capability === undefined
+      ? "Takes API keys and access tokens."
+      : `Takes API keys with the capability \`${capability}\`, and access tokens.`;
+  return "Takes access tokens of the identity provider; API keys are answered 401.";
 }
 
 function securityOf({ access }: Route): Record<string, string[]>[] {
@@ -210,70 +224,4 @@ function requestBodyOf({ body, multipart }: Route): ZodOpenApiOperationObject["r
     return { required: true, content: { "multipart/form-data": { schema: multipart } } };
   if (body === undefined) return undefined;
   return { required: !body.safeParse(undefined).success, content: { "application/json": { schema: body } } };
-}
-
-function successes(route: Route): Record<string, ZodOpenApiResponseObject> {
-  const json =
-    route.response === undefined || route.status === 204
-      ? {}
-      : { "application/json": { schema: route.response } };
-  const others = Object.fromEntries(
-    Object.entries(route.otherContent ?? {}).map(([mediaType, { schema }]) => [mediaType, { schema }]),
-  );
-  const content = { ...json, ...others };
-  const limits =
-    route.access === "public"
-      ? {}
-      : headerRefs("RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
-  const own = Object.fromEntries(
-    Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [name, text(description)]),
-  );
-  const answer = {
-    headers: { ...headerRefs("X-Request-Id"), ...limits, ...own },
-    ...(Object.keys(content).length === 0 ? {} : { content }),
-  };
-  // A 304 has no content.
-  const extra = Object.entries(route.otherStatuses ?? {}).map(([status, description]) => [
-    status,
-    { ...(status === "304" ? { headers: answer.headers } : answer), description },
-  ]);
-  return {
-    [String(route.status)]: { ...answer, description: STATUS_DESCRIPTIONS[route.status] ?? "" },
-    ...Object.fromEntries(extra),
-  } as Record<string, ZodOpenApiResponseObject>;
-}
-
-function failures(route: Route): Record<string, ZodOpenApiResponseObject> {
-  return Object.fromEntries(
-    declaredErrors(route).map((status) => {
-      const schema = ERROR_BODIES[status] ?? ErrorBody;
-      const more: HeaderName[] =
-        status === 401 ? ["WWW-Authenticate"] : [429, 503, 507].includes(status) ? ["Retry-After"] : [];
-      return [
-        String(status),
-        {
-          description: ERROR_DESCRIPTIONS[status] ?? "Failure",
-          headers: headerRefs("X-Request-Id", ...more),
-          content: { "application/json": { schema } },
-        },
-      ];
-    }),
-  );
-}
-
-/** Lists the error statuses that the route may answer with, in order. */
-export function declaredErrors(route: Route): number[] {
-  const hasBody = route.body !== undefined || route.multipart !== undefined;
-  const hasParams = route.params !== undefined && Object.keys(route.params.shape).length > 0;
-  const isChecked = hasBody || hasParams || route.query !== undefined || route.idempotent !== undefined;
-  const authenticated = route.access === "public" ? [] : [route.unauthenticatedStatus ?? 401, 403, 429, 503];
-  const statuses = [
-    500,
-    ...(route.errors ?? []),
-    ...authenticated,
-    ...(hasBody ? [400] : []),
-    ...(isChecked ? [422] : []),
-    ...(hasParams ? [404] : []),
-  ];
-  return [...new Set(statuses)].toSorted((a, b) => a - b);
 }

@@ -1,17 +1,6 @@
 /** The contract between the table of chunkers, the chunkers and the pipeline. */
 
-import type { TextUnit } from "../domain/text-unit.ts";
-
-interface ChunkMetadata {
-  /** The innermost heading above the chunk. */
-  readonly heading_text?: string;
-  readonly heading_path?: readonly string[];
-  /** `text` if the chunk holds only paragraphs. */
-  readonly format: "text" | "markdown";
-  /** The number of runs of characters between white space. */
-  readonly word_count: number;
-  readonly language?: string;
-}
+import type { ChunkMetadata, TextUnit } from "../domain/text-unit.ts";
 
 export interface Chunk {
   readonly text: string;

@@ -56,6 +56,19 @@ export interface ParsedDocument {
   readonly warnings: readonly ParseWarning[];
 }
 
+/** What a chunker knows of a chunk. */
+export type ChunkMetadata = {
+  /** The innermost heading above the chunk. */
+  readonly heading_text?: string;
+  readonly heading_path?: readonly string[];
+  /** `text` if the chunk holds only paragraphs. */
+  readonly format: "text" | "markdown";
+  /** The number of runs of characters between white space. */
+  readonly word_count: number;
+  /** BCP 47, as the document says itself. */
+  readonly language?: string;
+};
+
 /** The units of a document, or of a part of it, as one Markdown text. */
 export function unitsAsMarkdown(units: readonly TextUnit[]): string {
   return units

@@ -83,6 +83,7 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
   const address = localAddress(config.api.host, port);
   await announceApi(dataDir, config.api.port === port ? config.api.publicUrl : address);
   if (demo !== undefined) await ingestOnce(session, address, demo);
+  void buildGuide(session);
   return banner({
     address,
     temporalUi: servers.temporalUi,
@@ -123,6 +124,15 @@ async function provision(
   await runProgram(["cli/main.ts", "provision", DEMO_FILE], { ...env, DEMO_API_KEY: key }, stop);
   await writeDemoState(config.dataDir, { ...state, isProvisioned: true });
   return key;
+}
+
+/** Nobody waits for it: until it is there, /docs says that it is being built. */
+async function buildGuide({ config, inherited, stop, progress }: Session): Promise<void> {
+  try {
+    await runProgram(["guide/main.ts", "--in-background", "--data-dir", config.dataDir], inherited, stop);
+  } catch (error) {
+    if (!stop.aborted) progress(`the guide at /docs could not be built: ${messageOf(error)}`);
+  }
 }
 
 async function sayIfEmpty({ stop, progress }: Session, env: NodeJS.ProcessEnv): Promise<void> {

@@ -1,7 +1,8 @@
 /** The contract of agents, and of the list of models that OpenAI's clients ask for. */
 import { z } from "zod";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
-import { envelope, Name, pageQuery, Person, Timestamp, Uuid } from "./fields.ts";
+import { envelope, Name, pageQuery, Person, Timestamp } from "./fields.ts";
+import { AgentId, FolderId, OrganizationId, SpaceId } from "./ids.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
 import { record } from "./requests/record.ts";
 import { checkToolConfig } from "./tool-config.ts";
@@ -18,46 +19,83 @@ const MAX_SETTINGS_CHARACTERS = 65_536;
 
 const ToolAttachment = z
   .object({
-    tool_id: z.string().min(1).max(100).meta({ example: "knowledge_search" }),
-    config: z.record(z.string(), z.unknown()).nullish().meta({ example: null }),
+    tool_id: z.string().min(1).max(100).meta({
+      description: "Which tool it is; an agent may have tools that this version does not know any more",
+      example: "knowledge_search",
+    }),
+    config: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .meta({ description: "What narrows the tool's reach; null: nothing does", example: null }),
   })
   .meta({ id: "ToolAttachment" });
 
+const REASONING = "What the model's provider is asked for reasoning, such as `effort`; null: its default";
+
 const configuration = {
-  description: z.string().max(4_000).meta({ example: "Answers from the documents of this space." }),
-  agent_type: z
-    .enum(AGENT_TYPES)
-    .meta({ description: "`simple`: a loop with tools; `rag`: searches first, answers once" }),
+  description: z.string().max(4_000).meta({
+    description: "What the agent is for, for people; no model reads it",
+    example: "Answers from the documents of this space.",
+  }),
+  agent_type: z.enum(AGENT_TYPES).meta({
+    description: "`simple`: a loop with tools; `rag`: searches first, answers once",
+    example: "rag",
+  }),
   model: z.string().min(1).max(255).meta({
     description: "Deployment name of the language model; not the `model` of a chat",
     example: "default",
   }),
-  system_prompt: z.string().max(MAX_PROMPT_CHARACTERS).meta({ example: "Answer from the documents." }),
-  temperature: z
-    .number()
-    .min(0)
-    .max(2)
+  system_prompt: z.string().max(MAX_PROMPT_CHARACTERS).meta({
+    description: "What the model is told before the messages of a chat",
+    example: "Answer from the documents.",
+  }),
+  temperature: z.number().min(0).max(2).nullable().meta({
+    description: "How freely the model chooses its words; null: the model's default",
+    example: 0.2,
+  }),
+  max_tokens: z.int().min(1).max(MAX_TOKENS).nullable().meta({
+    description: "The most tokens of an answer; null: the model's default",
+    example: 800,
+  }),
+  reasoning_config: z
+    .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: "Null: the model's default", example: 0.2 }),
-  max_tokens: z.int().min(1).max(MAX_TOKENS).nullable().meta({ example: 800 }),
-  reasoning_config: z.record(z.string(), z.unknown()).nullable().meta({ example: null }),
+    .meta({ description: REASONING, example: null }),
   tool_attachments: z
     .array(ToolAttachment)
     .max(MAX_TOOLS)
-    .meta({ description: "Tools run inside the service" }),
-  is_public: z
-    .boolean()
-    .meta({ description: "Everyone in the organization may use it, still with their own reach" }),
-  show_citations: z.boolean(),
-  save_to_inbox: z.boolean(),
+    .meta({
+      description: "The tools that the model may call; they run inside the service",
+      example: [{ tool_id: "knowledge_search", config: null }],
+    }),
+  is_public: z.boolean().meta({
+    description: "Everyone in the organization may use it, still with their own reach",
+    example: false,
+  }),
+  show_citations: z.boolean().meta({
+    description: "Whether answers list the passages that they cite, as `citations` and `annotations`",
+    example: true,
+  }),
+  save_to_inbox: z.boolean().meta({
+    description: "Stored with the agent, and shown again; the service has no inbox",
+    example: false,
+  }),
   data_access_mode: z.enum(DATA_ACCESS_MODES).meta({
-    description: "`origin`: the agent's space; `caller`: every space that the caller reaches; `none`",
+    description:
+      "What the agent searches, never more than the caller reaches. `origin`: the agent's space; " +
+      "`caller`: every space that the caller reaches; `none`: no documents",
+    example: "origin",
   }),
   allowed_folder_ids: z
-    .array(Uuid)
+    .array(FolderId)
     .max(MAX_FOLDERS)
     .nullable()
-    .meta({ description: "With all folders below; null: no restriction, an empty list: nothing" }),
+    .meta({
+      description:
+        "The folders that it searches, with all folders below; null: all of what `data_access_mode` " +
+        "lets it search; an empty list: nothing",
+      example: null,
+    }),
 };
 
 /** Settings of any form in a request, bounded in size. */
@@ -69,7 +107,10 @@ const settings = record(z.unknown(), MAX_SETTINGS).refine(
 /** For requests only: answers also show tools that this version does not know any more. */
 const AttachedTool = z
   .object({
-    tool_id: z.enum(TOOL_IDS),
+    tool_id: z.enum(TOOL_IDS).meta({
+      description: "Which tool the model may call",
+      example: "knowledge_search",
+    }),
     config: settings.nullish().meta({
       description: "Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`",
       example: null,
@@ -96,32 +137,48 @@ const writable = {
       description: "Tools run inside the service",
       example: [{ tool_id: "knowledge_search", config: null }],
     }),
-  reasoning_config: settings.nullable().meta({ example: null }),
+  reasoning_config: settings.nullable().meta({
+    description: `${REASONING}. At most ${MAX_SETTINGS_CHARACTERS} characters as JSON`,
+    example: null,
+  }),
 };
 
 const Agent = z
   .object({
-    id: Uuid,
-    name: z.string().meta({ example: "Analyst" }),
-    version: z.string().meta({ example: "1.0.0" }),
+    id: AgentId,
+    name: z.string().meta({ description: "The display name", example: "Analyst" }),
+    version: z.string().meta({
+      description: "Three numbers; the last one grows with each change of the configuration",
+      example: "1.0.0",
+    }),
     ...configuration,
-    organization_id: Uuid,
-    space_id: Uuid,
-    from_system: z.boolean(),
-    conversation_count: z.int().meta({ example: 0 }),
+    organization_id: OrganizationId,
+    space_id: SpaceId.meta({ description: "The space that it belongs to; its editors change it" }),
+    from_system: z.boolean().meta({
+      description: "True for an agent of the service itself, which is not among the models",
+      example: false,
+    }),
+    conversation_count: z.int().meta({
+      description: "Chats that were begun with it: turns whose history has no answer yet",
+      example: 0,
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
-    created_by: Person,
+    created_by: Person.meta({ description: "Who made it" }),
   })
   .meta({ id: "Agent" });
 
-export const AgentDetails = Agent.extend({ last_edited_by: Person }).meta({ id: "AgentDetails" });
+export const AgentDetails = Agent.extend({
+  last_edited_by: Person.meta({ description: "Who changed it last; its maker if nobody has" }),
+}).meta({ id: "AgentDetails" });
 export const AgentPage = envelope(Agent, "AgentPage");
 
 export const AgentCreate = z
   .object({
     name: Name,
-    space_id: Uuid,
+    space_id: SpaceId.meta({
+      description: "The space that it will belong to; the caller must be an editor of it",
+    }),
     description: writable.description.default(""),
     agent_type: writable.agent_type.default("simple"),
     model: writable.model.default("default"),
@@ -136,12 +193,20 @@ export const AgentCreate = z
     data_access_mode: writable.data_access_mode.default("origin"),
     allowed_folder_ids: writable.allowed_folder_ids.default(null),
   })
-  .meta({ id: "AgentCreate" });
+  .meta({
+    id: "AgentCreate",
+    example: {
+      name: "Analyst",
+      space_id: "01900000-0000-7000-8000-000000000010",
+      agent_type: "rag",
+      system_prompt: "Answer from the documents.",
+    },
+  });
 
 export const AgentPatch = z
   .object({ name: Name, ...writable })
   .partial()
-  .meta({ id: "AgentPatch" });
+  .meta({ id: "AgentPatch", example: { name: "Analyst", temperature: 0.2 } });
 
 const AGENT_FIELDS: FilterFields = {
   id: "uuid",
@@ -176,14 +241,19 @@ export const AgentSearch = z
 /** What the OpenAI-compatible `GET /models` shows of an agent. */
 const Model = z
   .object({
-    id: Uuid,
-    name: z.string().meta({ example: "Analyst" }),
-    object: z.literal("model"),
-    created: z.int().meta({ description: "Unix seconds", example: 1_790_000_000 }),
-    owned_by: Uuid.meta({ description: "The organization" }),
+    id: AgentId,
+    name: z.string().meta({ description: "The agent's display name", example: "Analyst" }),
+    object: z.literal("model").meta({ description: "As OpenAI's clients expect it" }),
+    created: z
+      .int()
+      .meta({ description: "When the agent was made, in Unix seconds", example: 1_790_000_000 }),
+    owned_by: OrganizationId.meta({ description: "The organization" }),
   })
   .meta({ id: "Model" });
 
 export const ModelList = z
-  .object({ object: z.literal("list"), data: z.array(Model) })
+  .object({
+    object: z.literal("list").meta({ description: "As OpenAI's clients expect it" }),
+    data: z.array(Model).meta({ description: "The agents, oldest first" }),
+  })
   .meta({ id: "ModelList" });

@@ -4,7 +4,7 @@ import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
 
 const REASONS = Object.keys(ERROR_REASONS).toSorted() as [ErrorReason, ...ErrorReason[]];
 
-export const ErrorCode = z.enum(REASONS).meta({
+const ErrorCode = z.enum(REASONS).meta({
   id: "ErrorCode",
   description:
     "What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. " +
@@ -46,7 +46,7 @@ export const ErrorObject = z
 export const ErrorBody = z
   .object({
     detail: z.string().meta({ description: "The same as `error.message`", example: "Document not found" }),
-    error: ErrorObject,
+    error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
   })
   .meta({ id: "Error" });
 
@@ -72,6 +72,6 @@ export const ValidationErrorBody = z
         }),
       )
       .meta({ description: "All that is wrong with the request" }),
-    error: ErrorObject,
+    error: ErrorObject.meta({ description: "The first of the problems, as OpenAI's clients read it" }),
   })
   .meta({ id: "ValidationError" });

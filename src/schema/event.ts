@@ -2,29 +2,45 @@
 import { z } from "zod";
 import { ErrorObject } from "./error.ts";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
-import { RESOURCES_PER_PAGE, Timestamp, Uuid } from "./fields.ts";
+import { RESOURCES_PER_PAGE, Timestamp } from "./fields.ts";
+import { ApiKeyId, EventId, EXAMPLE_REQUEST_ID, OrganizationId, SpaceId, UserId, Uuid } from "./ids.ts";
 
 const EventTypeName = z.enum(EVENT_TYPES);
 
 /** `type` is a text in answers, so that clients go on when a later version adds types. */
 export const Event = z
   .object({
-    id: Uuid,
-    type: z.string().meta({ example: "document.completed" }),
+    id: EventId,
+    type: z.string().meta({
+      description:
+        "What happened. Later versions add types, so that clients should pass over those that they do not know",
+      example: "document.completed",
+    }),
     occurred_at: Timestamp,
-    organization_id: Uuid,
-    space_id: Uuid.nullable().meta({ description: "Null for what is in no space" }),
-    resource: z.object({ type: z.string().meta({ example: "document" }), id: Uuid.nullable() }),
+    organization_id: OrganizationId,
+    space_id: SpaceId.nullable().meta({ description: "Null for what is in no space" }),
+    resource: z
+      .object({
+        type: z.string().meta({ description: "The kind of resource", example: "document" }),
+        id: Uuid.nullable().meta({
+          description: "The resource's id; null if it has none",
+          example: "01900000-0000-7000-8000-000000000030",
+        }),
+      })
+      .meta({ description: "What it happened to" }),
     actor: z
       .object({
-        type: z.enum(["user", "api_key", "system"]),
-        user_id: Uuid.nullable(),
-        api_key_id: Uuid.nullable(),
+        type: z.enum(["user", "api_key", "system"]).meta({
+          description: "`api_key`: a user, by an API key; `system`: the service itself",
+          example: "api_key",
+        }),
+        user_id: UserId.nullable().meta({ description: "Null for `system`" }),
+        api_key_id: ApiKeyId.nullable().meta({ description: "Null unless it was an API key" }),
       })
       .meta({ description: "Who made the change; the service itself is `system`" }),
     request_id: z.string().nullable().meta({
-      description: "The `X-Request-Id` of the change",
-      example: "01900000-0000-7000-8000-000000000090",
+      description: "The `X-Request-Id` of the change; null: no request made it",
+      example: EXAMPLE_REQUEST_ID,
     }),
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
       description: "Ids, states, codes and counts; never text and never names",
@@ -63,7 +79,7 @@ export const EventFilterQuery = z.object({
     description: "Only events of these types; may be repeated",
     example: ["document.completed"],
   }),
-  space_id: Uuid.optional().meta({ description: "Only events of this space" }),
+  space_id: SpaceId.optional().meta({ description: "Only events of this space" }),
   resource_id: Uuid.optional().meta({ description: "Only events of this resource" }),
 });
 
@@ -84,17 +100,20 @@ export const EventQuery = EventFilterQuery.extend({
 
 export const EventPage = z
   .object({
-    items: z.array(Event),
+    items: z.array(Event).meta({ description: "The events after the cursor, in the order of the log" }),
     next_cursor: Cursor,
     has_more: z.boolean().meta({ description: "Whether the log goes on after `next_cursor`" }),
   })
   .meta({ id: "EventPage" });
 
 const errorFields = {
-  detail: z.string().meta({ example: "The events after this cursor are not kept any more." }),
-  error: ErrorObject,
-  code: z.string().meta({ example: "cursor_expired" }),
-  oldest: Cursor,
+  detail: z.string().meta({
+    description: "The same as `error.message`",
+    example: "The events after this cursor are not kept any more.",
+  }),
+  error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
+  code: z.string().meta({ description: "The same as `error.code`", example: "cursor_expired" }),
+  oldest: Cursor.meta({ description: "The oldest cursor that can be gone on from" }),
 };
 
 /** The body of a 410. */

@@ -1,12 +1,12 @@
 /** The parts that the contracts of several resources share: ids, timestamps, pages, people, errors. */
 import { z } from "zod";
+import { AgentId, DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "./ids.ts";
+import { NOT_BLANK } from "./requests/patterns.ts";
 
-const EXAMPLE_ID = "01900000-0000-7000-8000-000000000010";
 /** Keeps offsets within a bigint; no list has so many pages. */
 const MAX_PAGE = 1_000_000_000;
 
-/** Any 8-4-4-4-12 hexadecimal id, whatever its version, in lower case after parsing. */
-export const Uuid = z.guid().toLowerCase().meta({ example: EXAMPLE_ID });
+export { Uuid } from "./ids.ts";
 
 /**
  * A moment in an answer: takes a `Date` or an ISO string, and gives ISO 8601 in UTC with milliseconds and
@@ -115,7 +115,9 @@ export function envelope<Item extends z.ZodType>(item: Item, name: string) {
     .object({
       items: z.array(item).meta({ description: "Results of the current page" }),
       total_items: z.int().meta({ description: "Hits over all pages", example: 1 }),
-      total_pages: z.int().meta({ example: 1 }),
+      total_pages: z
+        .int()
+        .meta({ description: "Pages of `page_size` entries; 0 if there are none", example: 1 }),
       page: z.int().meta({ description: "Current page, from 1", example: 1 }),
       page_size: z.int().meta({ description: "Entries per page", example: 20 }),
     })
@@ -133,20 +135,29 @@ export function pageOf<Items>(items: Items, totalItems: number, { page, limit }:
   };
 }
 
+export const AvatarUrl = z
+  .string()
+  .nullable()
+  .meta({ description: "Where the user's picture is; null if there is none", example: null });
+
 /** A person, as shown with what they made. */
 export const Person = z
   .object({
-    id: Uuid,
-    name: z.string().meta({ example: "Ada Example" }),
-    avatar_url: z.string().nullable().meta({ example: null }),
+    id: UserId,
+    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    avatar_url: AvatarUrl,
   })
-  .meta({ id: "Person" });
+  .meta({ id: "Person", description: "A user, as shown with what they made" });
 
-export const SpaceParams = z.object({ space_id: Uuid });
-export const FolderParams = z.object({ folder_id: Uuid });
-export const DocumentParams = z.object({ document_id: Uuid });
-export const AgentParams = z.object({ agent_id: Uuid });
-export const OrganizationParams = z.object({ organization_id: Uuid });
+export const SpaceParams = z.object({ space_id: SpaceId });
+export const FolderParams = z.object({ folder_id: FolderId });
+export const DocumentParams = z.object({ document_id: DocumentId });
+export const AgentParams = z.object({ agent_id: AgentId });
+export const OrganizationParams = z.object({
+  organization_id: OrganizationId.meta({
+    description: "The caller's own organization; any other one is answered 404",
+  }),
+});
 
 /** A display name, which must not be blank. */
 export const Name = z
@@ -154,7 +165,7 @@ export const Name = z
   .min(1)
   .max(255)
   .refine((text) => text.trim() !== "", "must not be blank")
-  .meta({ example: "Research" });
+  .meta({ description: "The display name; not blank", example: "Research", pattern: NOT_BLANK });
 
 /**
  * The file of a multipart form, for the OpenAPI document; the form's parser streams it and checks it itself.

@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { canonicalCidr } from "../domain/tenancy/cidr.ts";
 import { CAPABILITIES } from "../domain/tenancy/principal.ts";
-import { envelope, Name, pageQuery, Timestamp, TimestampInput, Uuid } from "./fields.ts";
+import { envelope, Name, OrganizationParams, pageQuery, Timestamp, TimestampInput } from "./fields.ts";
+import { ApiKeyId, SpaceId, UserId } from "./ids.ts";
 import type { FilterFields } from "./requests/filters.ts";
+import { ANY_TEXT } from "./requests/patterns.ts";
 import { queryFilters } from "./requests/query-filters.ts";
 
 const MAX_SPACES = 1_000;
@@ -38,17 +40,28 @@ const Cidrs = z.array(Cidr).min(1).max(MAX_CIDRS);
 
 const ApiKey = z
   .object({
-    id: Uuid,
-    name: z.string().meta({ example: "automation" }),
-    prefix: z.string().meta({ description: "By which a key is recognized", example: "sk-hf-a1B2c3" }),
-    user_id: Uuid,
-    created_by: Uuid.nullable().meta({
+    id: ApiKeyId,
+    name: z
+      .string()
+      .meta({ description: "For its owner; two keys may have the same", example: "automation" }),
+    prefix: z.string().meta({
+      description: "The beginning of its text, by which a key is recognized",
+      example: "sk-hf-a1B2c3",
+    }),
+    user_id: UserId.meta({ description: "Its owner, whose rights bound what it may do" }),
+    created_by: UserId.nullable().meta({
       description:
         "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
         "shared spaces alone",
     }),
-    spaces: z.array(Uuid).nullable().meta({ description: "Null: all that its owner reaches" }),
-    capabilities: z.array(z.enum(CAPABILITIES)),
+    spaces: z
+      .array(SpaceId)
+      .nullable()
+      .meta({ description: "The spaces it is narrowed to; null: all that its owner reaches", example: null }),
+    capabilities: z.array(z.enum(CAPABILITIES)).meta({
+      description: "What it may be used for; each operation that takes keys names the one that it needs",
+      example: ["read", "search"],
+    }),
     allowed_cidrs: z
       .array(z.string())
       .nullable()
@@ -57,8 +70,13 @@ const ApiKey = z
         example: ["192.0.2.0/24"],
       }),
     created_at: Timestamp,
-    expires_at: Timestamp.nullable(),
-    last_used_at: Timestamp.nullable(),
+    expires_at: Timestamp.nullable().meta({
+      description: "From when on it is refused; null: it does not expire",
+      example: null,
+    }),
+    last_used_at: Timestamp.nullable().meta({
+      description: "When it was used last; null: never",
+    }),
     last_used_ip: z
       .string()
       .nullable()
@@ -69,29 +87,39 @@ const ApiKey = z
     }),
     overlap_ends_at: Timestamp.nullable().meta({
       description: "Until when the text before the last roll is accepted too; null: it is not",
+      example: null,
     }),
-    revoked_at: Timestamp.nullable(),
-    revoked_reason: z
-      .enum(["leaked"])
-      .nullable()
-      .meta({ description: "`leaked`: somebody reported its text" }),
+    revoked_at: Timestamp.nullable().meta({
+      description: "Since when it is revoked; null: it is not",
+      example: null,
+    }),
+    revoked_reason: z.enum(["leaked"]).nullable().meta({
+      description: "`leaked`: somebody reported its text; null: its owner or an admin revoked it, or nobody",
+      example: null,
+    }),
   })
   .meta({ id: "ApiKey" });
 
 export const ApiKeyPage = envelope(ApiKey, "ApiKeyPage");
 export const ApiKeyCreated = ApiKey.extend({
-  key: z.string().meta({ description: "Shown only here", example: "sk-hf-…" }),
+  key: z.string().meta({
+    description: "The key's text, to be sent as `Authorization: Bearer …`. Shown only here",
+    example: "sk-hf-…",
+  }),
 }).meta({ id: "ApiKeyCreated" });
 
 const wanted = {
   name: Name,
   spaces: z
-    .array(Uuid)
+    .array(SpaceId)
     .max(MAX_SPACES)
     .nullish()
-    .meta({ description: "Absent or null: all that its owner reaches" }),
+    .meta({ description: "The spaces it is narrowed to; absent or null: all that its owner reaches" }),
   expires_at: TimestampInput.nullish().meta({
-    description: "Absent or null: as the organization's default and maximum say, else it does not expire",
+    description:
+      "From when on it is refused, ISO 8601. Absent or null: as the organization's default and maximum say, " +
+      "else it does not expire",
+    example: "2027-01-31T00:00:00Z",
   }),
   allowed_cidrs: Cidrs.nullish().meta({
     description: "Networks or addresses that it may be used from; absent or null: everywhere",
@@ -102,16 +130,19 @@ const wanted = {
     .min(1)
     .max(MAX_CAPABILITIES)
     .nullish()
-    .meta({ description: "Absent or null: all", example: ["read", "search"] }),
+    .meta({ description: "What it may be used for; absent or null: all", example: ["read", "search"] }),
 };
 
-export const ApiKeyCreate = z.object(wanted).meta({ id: "ApiKeyCreate" });
+export const ApiKeyCreate = z.object(wanted).meta({
+  id: "ApiKeyCreate",
+  example: { name: "automation", capabilities: ["read", "search"], expires_at: "2027-01-31T00:00:00Z" },
+});
 export const OrganizationKeyCreate = z
-  .object({ ...wanted, user_id: Uuid })
+  .object({ ...wanted, user_id: UserId.meta({ description: "The member who will own it" }) })
   .meta({ id: "OrganizationKeyCreate" });
 
-export const ApiKeyParams = z.object({ api_key_id: Uuid });
-export const OrganizationKeyParams = z.object({ organization_id: Uuid, api_key_id: Uuid });
+export const ApiKeyParams = z.object({ api_key_id: ApiKeyId });
+export const OrganizationKeyParams = OrganizationParams.extend({ api_key_id: ApiKeyId });
 
 const KEY_FIELDS: FilterFields = {
   name: "text",
@@ -130,7 +161,7 @@ const EXAMPLE = {
 /** The field `unused_since` is a key's last use, or its creation if it was never used. */
 export const ApiKeyQuery = pageQuery().extend(queryFilters(KEY_FIELDS, EXAMPLE));
 export const OrganizationKeyQuery = pageQuery().extend({
-  user_id: Uuid.optional(),
+  user_id: UserId.optional().meta({ description: "Only the keys of this member" }),
   ...queryFilters({ ...KEY_FIELDS, user_id: "uuid" }, EXAMPLE),
 });
 
@@ -143,12 +174,13 @@ export const ApiKeyRoll = z
       .default(DEFAULT_OVERLAP_SECONDS)
       .meta({
         description:
-          "For how long the text of before is accepted too, at most until the key would have expired. " +
+          "For how many seconds the text of before is accepted too, at most until the key would have expired. " +
           "Rolling again ends it",
         example: 3_600,
       }),
     expires_at: TimestampInput.nullish().meta({
-      description: "Absent or null: the key's expiry stays as it is",
+      description: "A new expiry, ISO 8601; absent or null: the key's expiry stays as it is",
+      example: "2027-01-31T00:00:00Z",
     }),
   })
   .optional()
@@ -158,11 +190,20 @@ export const ApiKeyRoll = z
 export const LeakedKeysReport = z
   .object({
     keys: z
-      .array(z.string().max(MAX_LEAKED_CHARACTERS))
+      .array(z.string().max(MAX_LEAKED_CHARACTERS).meta({ pattern: ANY_TEXT }))
       .max(MAX_LEAKED_KEYS)
-      .meta({ example: ["sk-hf-…"] }),
+      .meta({
+        description:
+          "Texts in which keys are looked for; a key may stand within quotes, a header or a URL. " +
+          `At most ${MAX_LEAKED_CHARACTERS} bytes together`,
+        example: ["sk-hf-…"],
+      }),
   })
   .meta({ id: "LeakedKeysReport" });
 export const LeakedKeysAccepted = z
-  .object({ status: z.literal("accepted") })
+  .object({
+    status: z
+      .literal("accepted")
+      .meta({ description: "Whatever the texts are: it does not tell which keys exist" }),
+  })
   .meta({ id: "LeakedKeysAccepted" });

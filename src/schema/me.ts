@@ -1,19 +1,30 @@
 /** The contract of the caller's own profile. */
 import { z } from "zod";
-import { Uuid } from "./fields.ts";
+import { AvatarUrl } from "./fields.ts";
+import { OrganizationId, SpaceId, UserId } from "./ids.ts";
 
 export const Me = z
   .object({
-    id: Uuid,
-    email: z.string().meta({ example: "ada@acme.example" }),
-    name: z.string().meta({ example: "Ada Example" }),
-    avatar_url: z.string().nullable().meta({ example: null }),
-    organization: z.object({
-      id: Uuid,
-      name: z.string().meta({ example: "Acme" }),
-      role: z.enum(["admin", "member"]),
+    id: UserId,
+    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
+    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    avatar_url: AvatarUrl,
+    organization: z
+      .object({
+        id: OrganizationId,
+        name: z.string().meta({ description: "The organization's name", example: "Acme" }),
+        role: z.enum(["admin", "member"]).meta({
+          description: "`admin` manages the organization: its members, keys, audit log and usage",
+          example: "admin",
+        }),
+      })
+      .meta({ description: "The caller's organization" }),
+    private_space_id: SpaceId.nullable().meta({
+      description: "The space that the caller alone reaches; null if there is none",
     }),
-    private_space_id: Uuid.nullable(),
-    auth_method: z.enum(["api_key", "jwt"]).meta({ example: "jwt" }),
+    auth_method: z.enum(["api_key", "jwt"]).meta({
+      description: "How this request was authenticated",
+      example: "jwt",
+    }),
   })
   .meta({ id: "Me" });

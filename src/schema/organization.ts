@@ -1,31 +1,52 @@
 /** The contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
-import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./fields.ts";
+import {
+  AvatarUrl,
+  envelope,
+  Name,
+  OrganizationParams,
+  pageQuery,
+  PARTS_PER_PAGE,
+  Timestamp,
+  TimestampInput,
+} from "./fields.ts";
+import { AgentId, ApiKeyId, EXAMPLE_REQUEST_ID, OrganizationId, SpaceId, UserId, Uuid } from "./ids.ts";
 import type { FilterFields } from "./requests/filters.ts";
 import { queryFilters } from "./requests/query-filters.ts";
 
-const role = z.enum(["admin", "member"]);
+const role = z.enum(["admin", "member"]).meta({
+  description: "`admin` manages the organization; `member` does what the roles in spaces allow",
+  example: "member",
+});
 const email = z
   .string()
   .min(3)
   .max(320)
   .regex(/^[^\s@]+@[^\s@]+$/)
-  .meta({ example: "ada@acme.example" });
+  .meta({
+    description: "The address that the identity provider has verified, at the first login",
+    example: "ada@acme.example",
+  });
 
 /** Ten years. */
 export const MAX_KEY_LIFETIME_SECONDS = 315_360_000;
 const lifetime = (description: string) =>
   z.int().min(1).max(MAX_KEY_LIFETIME_SECONDS).nullable().meta({ description, example: 7_776_000 });
 const lifetimes = {
-  max_key_lifetime_seconds: lifetime("The longest that a new API key may live; null is no bound"),
+  max_key_lifetime_seconds: lifetime("The longest that a new API key may live, in seconds; null is no bound"),
   default_key_lifetime_seconds: lifetime(
-    "How long a new API key lives for which nothing is asked, never longer than the maximum; " +
+    "How many seconds a new API key lives for which nothing is asked, never longer than the maximum; " +
       "null is the maximum, or no end",
   ),
 };
 
 export const Organization = z
-  .object({ id: Uuid, name: z.string().meta({ example: "Acme" }), created_at: Timestamp, ...lifetimes })
+  .object({
+    id: OrganizationId,
+    name: z.string().meta({ description: "The display name", example: "Acme" }),
+    created_at: Timestamp,
+    ...lifetimes,
+  })
   .meta({ id: "Organization" });
 export const OrganizationPatch = z
   .object({
@@ -36,32 +57,58 @@ export const OrganizationPatch = z
 
 export const Member = z
   .object({
-    user_id: Uuid,
-    email: z.string().meta({ example: "ada@acme.example" }),
-    name: z.string().meta({ example: "Ada Example" }),
+    user_id: UserId,
+    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
+    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
     role,
-    avatar_url: z.string().nullable().meta({ example: null }),
+    avatar_url: AvatarUrl,
     created_at: Timestamp,
   })
   .meta({ id: "Member" });
 export const MemberPage = envelope(Member, "MemberPage");
 export const MemberQuery = pageQuery(PARTS_PER_PAGE);
-export const MemberParams = z.object({ organization_id: Uuid, user_id: Uuid });
+export const MemberParams = OrganizationParams.extend({
+  user_id: UserId.meta({ description: "The member; of a new one, an id that the caller chooses" }),
+});
 export const MemberPut = z.object({ email, name: Name, role }).meta({ id: "MemberPut" });
 
 export const AuditRow = z
   .object({
-    id: Uuid,
+    id: Uuid.meta({ description: "The row's own id" }),
     at: Timestamp,
-    actor: z.object({ id: Uuid, name: z.string().nullable().meta({ example: "Ada Example" }) }).nullable(),
-    auth_method: z.enum(["api_key", "jwt", "system"]),
-    api_key_id: Uuid.nullable(),
-    action: z.string().meta({ example: "documents:create" }),
-    resource_type: z.string().meta({ example: "document" }),
-    resource_id: z.string().nullable().meta({ example: "01900000-0000-7000-8000-000000000030" }),
-    space_id: Uuid.nullable(),
-    request_id: z.string().nullable().meta({ example: "01900000-0000-7000-8000-0000000000aa" }),
-    outcome: z.string().meta({ example: "success" }),
+    actor: z
+      .object({
+        id: UserId,
+        name: z.string().nullable().meta({
+          description: "The name that the user has now; null if there is none",
+          example: "Ada Example",
+        }),
+      })
+      .nullable()
+      .meta({ description: "The user who asked for it; null: the service or its operator did it" }),
+    auth_method: z.enum(["api_key", "jwt", "system"]).meta({
+      description: "How the actor was authenticated; `system`: the service or its operator",
+      example: "jwt",
+    }),
+    api_key_id: ApiKeyId.nullable().meta({ description: "The API key that was used; null: none was" }),
+    action: z.string().meta({
+      description: "What was done: a kind of resource, a colon and a verb",
+      example: "documents:create",
+    }),
+    resource_type: z.string().meta({ description: "The kind of what it was done to", example: "document" }),
+    resource_id: z.string().nullable().meta({
+      description: "The id of what it was done to; null if it has none",
+      example: "01900000-0000-7000-8000-000000000030",
+    }),
+    space_id: SpaceId.nullable().meta({ description: "The space it is in; null: it is in none" }),
+    request_id: z.string().nullable().meta({
+      description: "The `X-Request-Id` of the request; null: there was none",
+      example: EXAMPLE_REQUEST_ID,
+    }),
+    outcome: z.string().meta({
+      description: "`success`, `denied` by a missing right, or how it failed",
+      example: "success",
+    }),
   })
   .meta({ id: "AuditRow" });
 export const AuditPage = envelope(AuditRow, "AuditPage");
@@ -90,19 +137,31 @@ export const AuditQuery = z.object({
 
 const UsageRow = z
   .object({
-    day: z.string().meta({ format: "date", example: "2026-01-31" }),
-    user_id: Uuid.nullable(),
-    api_key_id: Uuid.nullable(),
-    agent_id: Uuid.nullable(),
-    prompt_tokens: z.int().meta({ example: 412 }),
-    completion_tokens: z.int().meta({ example: 38 }),
-    turns: z.int().meta({ example: 1 }),
-    documents: z.int().meta({ example: 0 }),
-    bytes: z.int().meta({ example: 0 }),
+    day: z.string().meta({ format: "date", description: "The day in UTC", example: "2026-01-31" }),
+    user_id: UserId.nullable().meta({ description: "Who used it; null: not known any more" }),
+    api_key_id: ApiKeyId.nullable().meta({ description: "With which API key; null: with an access token" }),
+    agent_id: AgentId.nullable().meta({ description: "The agent of the turns; null for documents" }),
+    prompt_tokens: z.int().meta({
+      description: "Tokens that the models of turns have read, as they count them",
+      example: 412,
+    }),
+    completion_tokens: z.int().meta({ description: "Tokens that they have written", example: 38 }),
+    turns: z.int().meta({ description: "Answers of agents", example: 1 }),
+    documents: z.int().meta({ description: "Documents that were uploaded", example: 0 }),
+    bytes: z.int().meta({
+      description: "Bytes of the day's documents, as far as they still exist",
+      example: 0,
+    }),
   })
   .meta({ id: "UsageRow" });
 export const UsagePage = envelope(UsageRow, "UsagePage");
 export const UsageQuery = pageQuery(PARTS_PER_PAGE).extend({
-  from: TimestampInput.optional(),
-  to: TimestampInput.optional(),
+  from: TimestampInput.optional().meta({
+    description: "The first moment that counts, ISO 8601; absent: from the beginning",
+    example: "2026-01-01",
+  }),
+  to: TimestampInput.optional().meta({
+    description: "The moment up to which it counts, exclusive, ISO 8601; absent: until now",
+    example: "2026-02-01",
+  }),
 });

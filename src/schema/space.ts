@@ -1,17 +1,28 @@
 /** The contract of spaces and their members. */
 import { z } from "zod";
-import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "./fields.ts";
+import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp } from "./fields.ts";
+import { OrganizationId, SpaceId, UserId } from "./ids.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
 
 const SPACE_ROLES = ["owner", "editor", "viewer"] as const;
 
+const SpaceRole = z.enum(SPACE_ROLES).meta({
+  description: "`viewer` reads and searches, `editor` also writes, `owner` also manages the space",
+  example: "viewer",
+});
+
 export const Space = z
   .object({
-    id: Uuid,
-    name: z.string().meta({ example: "Research" }),
-    is_private: z.boolean().meta({ description: "True marks the caller's private space" }),
-    owner_id: Uuid,
-    organization_id: Uuid,
+    id: SpaceId,
+    name: z
+      .string()
+      .meta({ description: "The display name; two spaces may have the same", example: "Research" }),
+    is_private: z.boolean().meta({
+      description: "True marks the caller's private space, which nobody else reaches",
+      example: false,
+    }),
+    owner_id: UserId.meta({ description: "The owner of record; it may have more owners" }),
+    organization_id: OrganizationId,
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -45,13 +56,13 @@ export const SpacePatch = z.object({ name: Name.optional() }).meta({ id: "SpaceP
 
 export const SpaceMember = z
   .object({
-    user_id: Uuid,
-    email: z.string().meta({ example: "ada@acme.example" }),
-    name: z.string().meta({ example: "Ada Example" }),
-    role: z.enum(SPACE_ROLES),
+    user_id: UserId,
+    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
+    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    role: SpaceRole,
   })
   .meta({ id: "SpaceMember" });
 export const SpaceMemberPage = envelope(SpaceMember, "SpaceMemberPage");
 export const SpaceMembersQuery = pageQuery(PARTS_PER_PAGE);
-export const SpaceMemberParams = z.object({ space_id: Uuid, user_id: Uuid });
-export const SpaceMemberPut = z.object({ role: z.enum(SPACE_ROLES) }).meta({ id: "SpaceMemberPut" });
+export const SpaceMemberParams = z.object({ space_id: SpaceId, user_id: UserId });
+export const SpaceMemberPut = z.object({ role: SpaceRole }).meta({ id: "SpaceMemberPut" });

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { EventTypes } from "./event.ts";
-import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput, Uuid } from "./fields.ts";
+import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput } from "./fields.ts";
+import { DeliveryId, EventId, ReplayId, SpaceId, UserId, WebhookId } from "./ids.ts";
 
 export const MAX_URL_CHARACTERS = 2_048;
 const MAX_DESCRIPTION_CHARACTERS = 256;
@@ -15,11 +16,20 @@ const STATUSES = ["active", "paused", "disabled"] as const;
 const REASONS = ["by_user", "reach_lost", "failing", "gone"] as const;
 const DELIVERY_STATUSES = ["pending", "delivered", "failed", "skipped"] as const;
 
-const Url = z.string().min(1).max(MAX_URL_CHARACTERS).meta({
-  description: "https, at a public address, without credentials and fragment. Deliveries follow no redirect",
-  example: EXAMPLE_URL,
+const Url = z
+  .string()
+  .min(1)
+  .max(MAX_URL_CHARACTERS)
+  .meta({
+    description:
+      "Where events are sent by POST: https, at a public address, without credentials and fragment. " +
+      "Deliveries follow no redirect",
+    example: EXAMPLE_URL,
+  });
+const Types = EventTypes.meta({
+  description: "The types of events that it gets; empty: all types",
+  example: ["document.completed"],
 });
-const Types = EventTypes.meta({ description: "Empty: all types", example: ["document.completed"] });
 const Description = z
   .string()
   .max(MAX_DESCRIPTION_CHARACTERS)
@@ -27,15 +37,24 @@ const Description = z
 
 export const Webhook = z
   .object({
-    id: Uuid,
-    space_id: Uuid.nullable().meta({
-      description: "Null: it gets the events of the organization that its maker sees, without private spaces",
+    id: WebhookId,
+    space_id: SpaceId.nullable().meta({
+      description:
+        "The space whose events it gets; null: those of the organization that its maker sees, without " +
+        "private spaces",
     }),
-    url: z.string().meta({ example: EXAMPLE_URL }),
-    types: z.array(z.string()).meta({ description: "Empty: all types", example: ["document.completed"] }),
-    description: z.string().nullable().meta({ example: "Search index of the web site" }),
+    url: z.string().meta({ description: "Where events are sent by POST", example: EXAMPLE_URL }),
+    types: z.array(z.string()).meta({
+      description: "The types of events that it gets; empty: all types",
+      example: ["document.completed"],
+    }),
+    description: z.string().nullable().meta({
+      description: "For those who manage it; null: there is none",
+      example: "Search index of the web site",
+    }),
     status: z.enum(STATUSES).meta({
-      description: "`paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active",
+      description:
+        "`active`; `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active",
       example: "active",
     }),
     status_reason: z
@@ -50,11 +69,13 @@ export const Webhook = z
     status_changed_at: Timestamp,
     failing_since: Timestamp.nullable().meta({
       description: "Since when no attempt has succeeded; null if the last one did",
+      example: null,
     }),
     overlap_ends_at: Timestamp.nullable().meta({
       description: "Until when the secret before the last roll signs too; null: it does not",
+      example: null,
     }),
-    created_by: Uuid.meta({ description: "Its maker, whose rights bound what it gets" }),
+    created_by: UserId.meta({ description: "Its maker, whose rights bound what it gets" }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -74,10 +95,12 @@ export const WebhookCreate = z
   .object({
     url: Url,
     types: Types.optional(),
-    space_id: Uuid.nullish().meta({ description: "Absent or null: the organization" }),
+    space_id: SpaceId.nullish().meta({
+      description: "The space whose events it gets; absent or null: those of the organization",
+    }),
     description: Description.nullish(),
   })
-  .meta({ id: "WebhookCreate" });
+  .meta({ id: "WebhookCreate", example: { url: EXAMPLE_URL, types: ["document.completed"] } });
 
 export const WebhookPatch = z
   .object({
@@ -89,24 +112,28 @@ export const WebhookPatch = z
       .optional()
       .meta({ description: "`active` goes on after the last event that it got", example: "paused" }),
   })
-  .meta({ id: "WebhookPatch" });
+  .meta({ id: "WebhookPatch", example: { status: "paused" } });
 
-export const WebhookParams = z.object({ webhook_id: Uuid });
-export const WebhookDeliveryParams = z.object({ webhook_id: Uuid, delivery_id: Uuid });
+export const WebhookParams = z.object({ webhook_id: WebhookId });
+export const WebhookDeliveryParams = z.object({ webhook_id: WebhookId, delivery_id: DeliveryId });
 
 export const WebhookQuery = pageQuery().extend({
-  space_id: Uuid.optional().meta({ description: "Only those of this space" }),
-  status: z.enum(STATUSES).optional().meta({ example: "paused" }),
+  space_id: SpaceId.optional().meta({ description: "Only those of this space" }),
+  status: z.enum(STATUSES).optional().meta({ description: "Only those with this status", example: "paused" }),
 });
 
 export const WebhookTest = z
-  .object({ webhook_id: Uuid, event_type: z.literal("webhook.test"), status: z.literal("queued") })
+  .object({
+    webhook_id: WebhookId,
+    event_type: z.literal("webhook.test").meta({ description: "The type of the event that is sent" }),
+    status: z.literal("queued").meta({ description: "It will be delivered; see the deliveries" }),
+  })
   .meta({ id: "WebhookTest" });
 
 export const WebhookSecretRoll = z
   .object({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_SECRET_OVERLAP_SECONDS).meta({
-      description: "For how long the secret of before signs too. Rolling again ends it",
+      description: "For how many seconds the secret of before signs too. Rolling again ends it",
       example: 3_600,
     }),
   })
@@ -115,21 +142,38 @@ export const WebhookSecretRoll = z
 
 export const WebhookDelivery = z
   .object({
-    id: Uuid,
-    event_id: Uuid.nullable().meta({
+    id: DeliveryId,
+    event_id: EventId.nullable().meta({
       description:
         "The `webhook-id` of each attempt; null for events that were not kept until they could be delivered",
     }),
-    event_type: z.string().nullable().meta({ example: "document.completed" }),
-    status: z.enum(DELIVERY_STATUSES).meta({ example: "delivered" }),
-    attempts: z.int().meta({ example: 1 }),
-    http_status: z.int().nullable().meta({ description: "Of the last attempt", example: 200 }),
-    error_code: z.string().nullable().meta({ description: "Why it is not delivered", example: null }),
-    duration_ms: z.int().nullable().meta({ description: "Of the last attempt", example: 42 }),
+    event_type: z.string().nullable().meta({
+      description: "The event's type; null like `event_id`",
+      example: "document.completed",
+    }),
+    status: z.enum(DELIVERY_STATUSES).meta({
+      description:
+        "`pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; " +
+        "`skipped`: not sent, since its maker may not see the event any more or it was not kept for so long",
+      example: "delivered",
+    }),
+    attempts: z.int().meta({ description: "Requests that were made so far", example: 1 }),
+    http_status: z.int().nullable().meta({
+      description: "The status that the last attempt was answered with; null: it had no answer",
+      example: 200,
+    }),
+    error_code: z.string().nullable().meta({
+      description: "Why it is not delivered; null if it is, or was not tried yet",
+      example: null,
+    }),
+    duration_ms: z.int().nullable().meta({
+      description: "Milliseconds of the last attempt; null before the first",
+      example: 42,
+    }),
     created_at: Timestamp,
-    last_attempt_at: Timestamp.nullable(),
-    next_attempt_at: Timestamp.nullable().meta({ description: "Null unless it is pending" }),
-    completed_at: Timestamp.nullable(),
+    last_attempt_at: Timestamp.nullable().meta({ description: "Null before the first attempt" }),
+    next_attempt_at: Timestamp.nullable().meta({ description: "Null unless it is pending", example: null }),
+    completed_at: Timestamp.nullable().meta({ description: "When it ended; null while it is pending" }),
   })
   .meta({ id: "WebhookDelivery" });
 
@@ -138,14 +182,23 @@ export const WebhookDeliveryPage = z
     items: z
       .array(WebhookDelivery)
       .meta({ description: "Newest first; may be empty although there are more" }),
-    next_cursor: Uuid.nullable().meta({ description: "`after` of the next page; null: there is none" }),
+    next_cursor: DeliveryId.nullable().meta({
+      description: "`after` of the next page; null: there is none",
+      example: null,
+    }),
   })
   .meta({ id: "WebhookDeliveryPage" });
 
 export const WebhookDeliveryQuery = z.object({
-  status: z.enum(DELIVERY_STATUSES).optional().meta({ example: "failed" }),
-  event_type: z.enum(EVENT_TYPES).optional().meta({ example: "document.completed" }),
-  after: Uuid.optional().meta({ description: "The `next_cursor` of the page before" }),
+  status: z
+    .enum(DELIVERY_STATUSES)
+    .optional()
+    .meta({ description: "Only those with this status", example: "failed" }),
+  event_type: z
+    .enum(EVENT_TYPES)
+    .optional()
+    .meta({ description: "Only those of events of this type", example: "document.completed" }),
+  after: DeliveryId.optional().meta({ description: "The `next_cursor` of the page before" }),
   limit: z
     .int()
     .min(1)
@@ -156,9 +209,9 @@ export const WebhookDeliveryQuery = z.object({
 
 export const WebhookReplayCreate = z
   .object({
-    from: TimestampInput.meta({ description: "Events that happened then or later" }),
+    from: TimestampInput.meta({ description: "Events that happened then or later, ISO 8601" }),
     to: TimestampInput.optional().meta({
-      description: "Events that happened before; absent: until now",
+      description: "Events that happened before, ISO 8601; absent: until now",
       example: "2026-02-01T00:00:00Z",
     }),
     types: Types.optional(),
@@ -167,11 +220,14 @@ export const WebhookReplayCreate = z
 
 export const WebhookReplay = z
   .object({
-    id: Uuid,
-    webhook_id: Uuid,
-    from: Timestamp,
-    to: Timestamp,
-    types: z.array(z.string()).meta({ example: ["document.completed"] }),
+    id: ReplayId,
+    webhook_id: WebhookId,
+    from: Timestamp.meta({ description: "Events that happened then or later are delivered again" }),
+    to: Timestamp.meta({ description: "Events that happened before are" }),
+    types: z.array(z.string()).meta({
+      description: "The types that are delivered again; empty: all that the webhook gets",
+      example: ["document.completed"],
+    }),
     created_at: Timestamp,
   })
   .meta({ id: "WebhookReplay" });

@@ -2,6 +2,7 @@
 import type { FileType } from "../domain/file-type.ts";
 import type { Condition } from "../domain/requests/conditions.ts";
 import type { Scores } from "../domain/fusion.ts";
+import type { ChunkMetadata } from "../domain/text-unit.ts";
 
 /** Hits of a request that names no limit. */
 export const DEFAULT_LIMIT = 10;
@@ -22,6 +23,14 @@ export interface SearchRequest {
   readonly max_chunks_per_document?: number | null | undefined;
 }
 
+type HitMetadata = ChunkMetadata & {
+  readonly page_start: number | null;
+  readonly page_end: number | null;
+  /** UTF-16 offsets [start, end) of the query's words in the text. */
+  readonly highlights: [number, number][];
+  readonly rerank_score?: number;
+};
+
 export interface SearchHit extends Scores {
   readonly chunk_id: string;
   readonly document_id: string;
@@ -31,11 +40,7 @@ export interface SearchHit extends Scores {
   readonly folder_path: string | null;
   readonly chunk_index: number;
   readonly text: string;
-  /**
-   * The chunk's own metadata, with `page_start`, `page_end` and `highlights`: UTF-16 offsets [start, end) of
-   * the query's words in `text`.
-   */
-  readonly metadata: Record<string, unknown>;
+  readonly metadata: HitMetadata;
 }
 
 export interface SearchAnswer {

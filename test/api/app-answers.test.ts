@@ -94,21 +94,29 @@ test("the request log has no query strings and no bodies", async () => {
   expect(app.logged.join("")).not.toMatch(/queryword|bodyword/);
 });
 
-test("the documentation loads nothing from other servers", async () => {
-  const page = await ask("GET", "/docs");
+test("the page to try the API from loads nothing from other servers", async () => {
+  const page = await ask("GET", "/docs/try");
   expect(page.status).toBe(200);
   expect(page.text).not.toMatch(/https?:\/\//);
-  expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+  expect(page.headers.get("content-security-policy")).not.toContain("unsafe");
   for (const [file, type] of [
     ["swagger-ui.css", "text/css"],
     ["swagger-ui-bundle.js", "text/javascript"],
     ["start.js", "text/javascript"],
+    ["start.css", "text/css"],
   ]) {
-    const answer = await ask("GET", `/docs/${file}`);
+    const answer = await ask("GET", `/docs/try/${file}`);
     expect([answer.status, answer.headers.get("content-type")?.startsWith(type!)]).toEqual([200, true]);
   }
-  expect((await ask("GET", "/docs/package.json")).status).toBe(404);
+  expect((await ask("GET", "/docs/try/package.json")).status).toBe(404);
   expect((await ask("GET", "/openapi.json")).body).toMatchObject({ openapi: "3.1.0" });
+});
+
+test("the API document is sent again only if it has changed", async () => {
+  const etag = (await ask("GET", "/openapi.json")).headers.get("etag")!;
+  const again = await ask("GET", "/openapi.json", { headers: { "if-none-match": etag } });
+  expect([again.status, again.text]).toEqual([304, ""]);
+  expect((await ask("GET", "/openapi.json", { headers: { "if-none-match": '"old"' } })).status).toBe(200);
 });
 
 test("headers over their limit are 431 in the format of all errors", async () => {

@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createOpenApi, declaredErrors } from "../../src/api/openapi.ts";
+import { declaredErrors } from "../../src/api/document/responses.ts";
+import { createOpenApi } from "../../src/api/openapi.ts";
 import { defineRoute } from "../../src/api/route.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { Uuid } from "../../src/schema/fields.ts";
@@ -84,7 +85,7 @@ test("errors follow from the contract of a route", () => {
   const open = { summary: "A test.", tags: ["Test"], handle: async () => {} } as const;
   expect(
     declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 })),
-  ).toEqual([500]);
+  ).toEqual([414, 431, 500]);
   expect(
     declaredErrors(
       defineRoute({
@@ -98,7 +99,7 @@ test("errors follow from the contract of a route", () => {
         errors: [412],
       }),
     ),
-  ).toEqual([400, 401, 403, 404, 412, 422, 429, 500, 503]);
+  ).toEqual([400, 401, 403, 404, 412, 414, 422, 429, 431, 500, 503]);
   expect(
     declaredErrors(
       defineRoute({
@@ -110,7 +111,7 @@ test("errors follow from the contract of a route", () => {
         unauthenticatedStatus: 403,
       }),
     ),
-  ).toEqual([403, 429, 500, 503]);
+  ).toEqual([403, 414, 429, 431, 500, 503]);
 });
 
 describe("every schema", () => {

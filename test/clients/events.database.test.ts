@@ -82,5 +82,9 @@ test("a text that is no cursor, and a credential that is none, end the iteration
   const { client } = await someone();
   await expect(client.events({ after: "garbage" }).next()).rejects.toMatchObject({ status: 422 });
   const nobody = createHoldfast({ baseUrl: connection.origin, credential: `sk-${"x".repeat(49)}` });
-  await expect(nobody.events().next()).rejects.toMatchObject({ name: "HoldfastError", status: 401 });
+  await expect(nobody.events().next()).rejects.toMatchObject({
+    name: "AuthenticationError",
+    status: 401,
+    code: "invalid_api_key",
+  });
 });

@@ -71,8 +71,11 @@ test("gives the status and detail of a refusal, and the code of a failed documen
     spaceId: "01900000-0000-7000-8000-00000000dead",
   });
   await expect(refused).rejects.toMatchObject({
-    name: "HoldfastError",
+    name: "NotFoundError",
     status: 404,
+    code: "space_not_found",
+    docUrl: expect.stringMatching(/\/docs\/errors\/space_not_found$/),
+    requestId: expect.any(String),
     message: "Space not found",
   });
   const failed = uploadAndWait({

@@ -223,6 +223,7 @@ function expectDeclaredBody(operation: Operation, response: Response, text: stri
   if (response.status >= 400)
     expect(JSON.parse(text)).toEqual({
       detail: response.status === 422 ? expect.arrayContaining([expect.anything()]) : expect.any(String),
+      error: expect.objectContaining({ message: expect.any(String), code: expect.any(String) }),
       ...(response.status === 410 ? { code: "cursor_expired", oldest: expect.any(String) } : {}),
     });
 }
@@ -250,8 +251,7 @@ describe.each(
         );
         const text = await answerText(response);
         expect(response.status).not.toBe(500);
-        // A URL that is too long is answered before the route is known.
-        expect([...Object.keys(operation.responses), "414", "431"]).toContain(String(response.status));
+        expect(Object.keys(operation.responses)).toContain(String(response.status));
         expectDeclaredBody(operation, response, text);
       });
       await fc.assert(property, { numRuns: RUNS, interruptAfterTimeLimit: LIMIT_MS });

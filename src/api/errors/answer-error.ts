@@ -56,7 +56,7 @@ function problemsOf(error: unknown): readonly Problem[] | null {
 function headersOf(error: DomainError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
-  if (error.retryAfterSeconds !== undefined || error.status === 429 || error.status === 503) {
+  if (error.retryAfterSeconds !== undefined || RETRY_LATER.has(error.status)) {
     headers["Retry-After"] = String(
       Math.max(1, Math.ceil(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS)),
     );
@@ -65,6 +65,9 @@ function headersOf(error: DomainError): Record<string, string> {
   if (NOT_TO_BE_RETRIED.has(error.code)) headers["x-should-retry"] = "false";
   return headers;
 }
+
+/** Statuses that always say when to try again. */
+const RETRY_LATER: ReadonlySet<number> = new Set([429, 503, 507]);
 
 /** Errors that a retry cannot help, with a status that clients retry by themselves. */
 const NOT_TO_BE_RETRIED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rejected_by_provider", "turn_lost"]);

@@ -8,6 +8,7 @@ import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
 import { docsRoutes } from "./service/docs.ts";
+import { guideRoutes } from "./service/guide.ts";
 import { downloadRawFile } from "./spaces/download.ts";
 import { documentPartRoutes } from "./documents/parts.ts";
 import { getDocument, patchDocument, removeDocument } from "./documents/documents.ts";
@@ -73,4 +74,9 @@ export const API_ROUTES: readonly Route[] = [
   ...webhookDeliveryRoutes,
 ];
 
-export const ROUTES: readonly Route[] = [...API_ROUTES, decodePayloads, ...docsRoutes(API_ROUTES)];
+export const ROUTES: readonly Route[] = [
+  ...API_ROUTES,
+  decodePayloads,
+  ...docsRoutes(API_ROUTES),
+  ...guideRoutes(),
+];

@@ -1,5 +1,5 @@
 /** All SQL that reads what a run made of a document, as callers see it: its text units and its chunks. */
-import type { TextUnit } from "../../domain/text-unit.ts";
+import type { ChunkMetadata, TextUnit } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 
 /**
@@ -65,7 +65,7 @@ export interface ChunkRow {
   readonly token_count: number;
   readonly page_start: number | null;
   readonly page_end: number | null;
-  readonly metadata: Record<string, unknown>;
+  readonly metadata: ChunkMetadata;
   readonly embedding: {
     model: string | null;
     dimensions: number | null;

@@ -1,5 +1,6 @@
 /** SQL that reads what callers are shown of the chunks that a search found. */
 import type { FileType } from "../../domain/file-type.ts";
+import type { ChunkMetadata } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 import { type ChunkKey, type SpaceRef, keyColumns } from "./scope.ts";
 
@@ -14,7 +15,7 @@ export interface ShownChunk extends ChunkKey {
   readonly text: string;
   readonly page_start: number | null;
   readonly page_end: number | null;
-  readonly metadata: Record<string, unknown>;
+  readonly metadata: ChunkMetadata;
 }
 
 /** Reads the chunks with runs `$1` and indexes `$2` in the space `$3`. */

@@ -1,6 +1,7 @@
 /** Contract of what callers write: the form of an upload, and the change of a document. */
 import { z } from "zod";
-import { FilePart, Uuid } from "../fields.ts";
+import { FilePart } from "../fields.ts";
+import { FolderId, SpaceId } from "../ids.ts";
 import { record } from "../requests/record.ts";
 
 const READ_ONLY_METADATA = ["original_filename", "content_type"];
@@ -29,8 +30,8 @@ const ownMetadata = () =>
 export const DocumentUpload = z
   .object({
     file: FilePart,
-    space_id: Uuid.meta({ description: "The space that the document belongs to" }),
-    folder_id: Uuid.optional().meta({
+    space_id: SpaceId.meta({ description: "The space that the document belongs to" }),
+    folder_id: FolderId.optional().meta({
       description: "A folder of the space; without it the document is at the root",
     }),
     doc_metadata: ownMetadata()
@@ -65,7 +66,14 @@ export const DocumentUpload = z
     path: ["tags"],
     message: "tags and doc_metadata.tags exclude each other",
   })
-  .meta({ id: "DocumentUpload" });
+  .meta({
+    id: "DocumentUpload",
+    example: {
+      file: "(bytes)",
+      space_id: "01900000-0000-7000-8000-000000000010",
+      tags: ["invoice", "2026"],
+    },
+  });
 
 export const DocumentPatch = z
   .object({
@@ -75,6 +83,8 @@ export const DocumentPatch = z
         description: "JSON merge patch (RFC 7396): null removes a key",
         example: { project: "apollo", draft: null },
       }),
-    folder_id: Uuid.nullable().optional().meta({ description: "Null moves the document to the root" }),
+    folder_id: FolderId.nullable().optional().meta({
+      description: "The folder of the same space to move it to; null moves it to the root",
+    }),
   })
-  .meta({ id: "DocumentPatch" });
+  .meta({ id: "DocumentPatch", example: { doc_metadata: { project: "apollo", draft: null } } });

@@ -1,44 +1,49 @@
 /**
- * Contract of documents: their fields, text and chunks. Their state is in processing-state.ts, uploads and
- * changes are in changes.ts, runs and batches in run.ts.
+ * Contract of documents: their fields. Their text and chunks are in text.ts, their state is in
+ * processing-state.ts, uploads and changes are in changes.ts, runs and batches in run.ts.
  */
 import { z } from "zod";
 import { FILE_TYPES } from "../../domain/file-type.ts";
-import { UNIT_TYPES } from "../../domain/text-unit.ts";
-import { envelope, pageQuery, PARTS_PER_PAGE, RESOURCES_PER_PAGE, Timestamp, Uuid } from "../fields.ts";
+import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp } from "../fields.ts";
+import { DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "../ids.ts";
 import { type FilterFields, filtersOf, orderByOf } from "../requests/filters.ts";
 import { ProcessingState } from "./processing-state.ts";
-
-const EXAMPLE_ID = "01900000-0000-7000-8000-000000000030";
 
 const DocumentMetadata = z.record(z.string(), z.unknown()).meta({
   description: "`original_filename` and `content_type` are the service's; everything else is the caller's",
   example: { original_filename: "report.pdf", content_type: "application/pdf" },
 });
 
+export const FileType = z.enum(FILE_TYPES).meta({
+  description: "What the file is, by its first bytes and its name; `OTHER`: what no parser reads",
+  example: "PDF",
+});
+
+const State = ProcessingState.meta({ description: "How far the latest run is" });
+
 export const Document = z
   .object({
-    id: Uuid,
-    file_type: z.enum(FILE_TYPES).meta({ example: "PDF" }),
-    file_size: z.int().meta({ description: "Bytes", example: 48_213 }),
+    id: DocumentId,
+    file_type: FileType,
+    file_size: z.int().meta({ description: "Bytes of the original", example: 48_213 }),
     file_path: z.string().meta({
-      description: "spaces/<space_id>/documents/<document_id>/original/<filename>",
+      description: "Where the original is: spaces/<space_id>/documents/<document_id>/original/<filename>",
       example:
         "spaces/01900000-0000-7000-8000-000000000010/" +
         "documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
     }),
     doc_metadata: DocumentMetadata,
-    processing_state: ProcessingState,
-    space_id: Uuid,
-    organization_id: Uuid,
-    created_by: Uuid,
+    processing_state: State,
+    space_id: SpaceId,
+    organization_id: OrganizationId,
+    created_by: UserId.meta({ description: "Who uploaded it" }),
     created_at: Timestamp,
     updated_at: Timestamp,
-    folder_id: Uuid.nullable(),
-    folder_path: z
-      .string()
-      .nullable()
-      .meta({ description: "Folder names from the root, joined by `/`", example: "Reports/2026" }),
+    folder_id: FolderId.nullable().meta({ description: "The folder that it is in; null: the space's root" }),
+    folder_path: z.string().nullable().meta({
+      description: "Folder names from the root, joined by `/`; null at the root",
+      example: "Reports/2026",
+    }),
     version: z
       .int()
       .nullable()
@@ -51,10 +56,10 @@ const MAX_STATUSES = 1_000;
 export const DocumentStatusQuestion = z
   .object({
     ids: z
-      .array(Uuid)
+      .array(DocumentId)
       .min(1)
       .max(MAX_STATUSES)
-      .meta({ description: "Documents, each answered once", example: [EXAMPLE_ID] }),
+      .meta({ description: "Documents, each answered once however often it is named" }),
   })
   .meta({ id: "DocumentStatusQuestion" });
 
@@ -64,15 +69,15 @@ export const DocumentStatuses = z
       .array(
         z
           .object({
-            id: Uuid,
-            space_id: Uuid,
+            id: DocumentId,
+            space_id: SpaceId,
             version: Document.shape.version,
-            processing_state: ProcessingState,
+            processing_state: State,
           })
           .meta({ id: "DocumentStatus" }),
       )
       .meta({ description: "In the order of `ids`" }),
-    not_found: z.array(Uuid).meta({
+    not_found: z.array(DocumentId).meta({
       description: "Those of `ids` that do not exist, were deleted, or are out of reach",
       example: [],
     }),
@@ -120,60 +125,3 @@ export const DocumentSearch = z
   .meta({ id: "DocumentSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });
-
-const TextUnit = z
-  .object({
-    index: z.int().meta({ example: 0 }),
-    type: z.enum(UNIT_TYPES).meta({ example: "heading" }),
-    text: z.string().meta({ description: "Markdown", example: "Results" }),
-    page: z.int().nullable().meta({ description: "From 1; null where the format has no pages", example: 1 }),
-    heading_path: z
-      .array(z.string())
-      .meta({ description: "Headings it stands under, outermost first", example: ["Results"] }),
-    level: z.int().optional().meta({ description: "Of a heading: 1 to 6", example: 1 }),
-    start: z.int().optional().meta({
-      description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units",
-      example: 2,
-    }),
-    end: z.int().optional().meta({ example: 9 }),
-    repeats: z
-      .boolean()
-      .optional()
-      .meta({ description: "True for a running header or footer: in no chunk", example: true }),
-  })
-  .meta({ id: "TextUnit" });
-
-export const TextUnitPage = envelope(TextUnit, "TextUnitPage");
-export const TextQuery = pageQuery(PARTS_PER_PAGE).extend({
-  format: z
-    .enum(["json", "markdown"])
-    .default("json")
-    .meta({ description: "`markdown` answers the whole text as `text/markdown`" }),
-});
-
-const Chunk = z
-  .object({
-    id: Uuid,
-    document_id: Uuid,
-    chunk_index: z.int().meta({ example: 0 }),
-    text: z.string().meta({ example: "Revenue grew by 12 percent." }),
-    token_count: z.int().meta({ example: 7 }),
-    page_start: z.int().nullable().meta({ example: 1 }),
-    page_end: z.int().nullable().meta({ example: 1 }),
-    metadata: z.record(z.string(), z.unknown()).meta({
-      description: "heading_text, format, word_count and others",
-      example: { heading_text: "Results", format: "markdown", word_count: 5 },
-    }),
-    embedding: z.object({
-      model: z.string().nullable().meta({ example: "all-MiniLM-L6-v2" }),
-      dimensions: z.int().nullable().meta({ example: 384 }),
-      embedded: z.boolean().meta({
-        description: "False also for a chunk of a finished document whose text the provider refuses",
-      }),
-      embedded_at: Timestamp.nullable(),
-    }),
-  })
-  .meta({ id: "Chunk" });
-
-export const ChunkPage = envelope(Chunk, "ChunkPage");
-export const PartsQuery = pageQuery(PARTS_PER_PAGE);

@@ -1,22 +1,28 @@
 /** Contract of resource folders. */
 import { z } from "zod";
-import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person, Uuid } from "../fields.ts";
+import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person } from "../fields.ts";
+import { FolderId, OrganizationId, SpaceId } from "../ids.ts";
+import { NOT_BLANK_WITHOUT_SLASH } from "../requests/patterns.ts";
 import { Document } from "./document.ts";
 
 const FolderName = Name.refine((name) => !name.includes("/"), "must not hold a slash").meta({
   description: "1–255 characters without `/`",
   example: "Reports",
+  pattern: NOT_BLANK_WITHOUT_SLASH,
 });
 
 export const Folder = z
   .object({
-    id: Uuid,
-    name: z.string().meta({ example: "Reports" }),
-    parent_folder_id: Uuid.nullable().meta({ description: "Null at the root" }),
-    org_id: Uuid,
-    home_space_id: Uuid,
-    from_system: z.boolean(),
-    created_by: Person.nullable(),
+    id: FolderId,
+    name: z.string().meta({ description: "Its name", example: "Reports" }),
+    parent_folder_id: FolderId.nullable().meta({
+      description: "The folder that it is in; null at the root of the space",
+      example: null,
+    }),
+    org_id: OrganizationId,
+    home_space_id: SpaceId,
+    from_system: z.boolean().meta({ description: "True for a folder of the service itself", example: false }),
+    created_by: Person.nullable().meta({ description: "Who made it; null: not known any more" }),
   })
   .meta({ id: "Folder" });
 
@@ -25,32 +31,42 @@ export const FolderPage = envelope(Folder, "FolderPage");
 export const FolderCreate = z
   .object({
     name: FolderName,
-    space_id: Uuid,
-    parent_folder_id: Uuid.nullish().meta({ description: "Absent or null for the root" }),
+    space_id: SpaceId.meta({ description: "The space that it will be in" }),
+    parent_folder_id: FolderId.nullish().meta({
+      description: "The folder of that space that it will be in; absent or null for the root",
+      example: null,
+    }),
   })
   .meta({ id: "FolderCreate" });
 
 export const FolderPatch = z
   .object({
     name: FolderName.optional(),
-    parent_folder_id: Uuid.nullable().optional().meta({ description: "Null moves it to the root" }),
+    parent_folder_id: FolderId.nullable().optional().meta({
+      description: "The folder of the same space to move it to; null moves it to the root",
+      example: null,
+    }),
   })
-  .meta({ id: "FolderPatch" });
+  .meta({ id: "FolderPatch", example: { name: "Reports" } });
 
 export const FolderListQuery = pageQuery(PARTS_PER_PAGE).extend({
-  parent_folder_id: Uuid.optional().meta({ description: "Only its direct children" }),
+  parent_folder_id: FolderId.optional().meta({ description: "Only the direct children of this folder" }),
 });
 export const FolderContentsQuery = pageQuery(PARTS_PER_PAGE);
 
 export const FolderContents = z
   .object({
-    folder_id: Uuid,
-    folder: Folder,
+    folder_id: FolderId,
+    folder: Folder.meta({ description: "The folder itself" }),
     sub_folders: z.array(Folder).meta({ description: "Direct sub-folders" }),
     documents: z.array(Document).meta({ description: "Documents directly in the folder, one page of them" }),
-    sub_folder_count: z.int().meta({ example: 2 }),
-    document_count: z.int().meta({ description: "Over all pages", example: 12 }),
-    page: z.int().meta({ example: 1 }),
-    page_size: z.int().meta({ example: 100 }),
+    sub_folder_count: z
+      .int()
+      .meta({ description: "Direct sub-folders, all of which are listed", example: 1 }),
+    document_count: z
+      .int()
+      .meta({ description: "Documents directly in the folder, over all pages", example: 1 }),
+    page: z.int().meta({ description: "Page of the documents, from 1", example: 1 }),
+    page_size: z.int().meta({ description: "Documents per page", example: 100 }),
   })
   .meta({ id: "FolderContents" });

@@ -1,18 +1,22 @@
 /** Contract of how far a document's latest run is, and of what it met. */
 import { z } from "zod";
 import { RUN_STATUSES } from "../../domain/work/processing.ts";
-import { Timestamp, Uuid } from "../fields.ts";
+import { Timestamp } from "../fields.ts";
+import { RunId } from "../ids.ts";
 
 export const RunError = z
   .object({
-    stage: z.string().meta({ example: "parsing" }),
+    stage: z.string().meta({
+      description: "Where it failed: parsing, chunking, embedding or publishing",
+      example: "parsing",
+    }),
     code: z.string().meta({
       description:
-        "empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, " +
+        "Why it failed: empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, " +
         "too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
       example: "encrypted",
     }),
-    message: z.string().meta({ example: "The file is encrypted." }),
+    message: z.string().meta({ description: "Why, for people", example: "The file is encrypted." }),
   })
   .meta({ id: "RunError" });
 
@@ -25,9 +29,11 @@ export const WaitingFor = z
         "internal",
       example: "provider_unavailable",
     }),
-    since: Timestamp,
+    since: Timestamp.meta({ description: "Since when it waits" }),
     attempts: z.int().meta({ description: "Attempts in a row that met it", example: 3 }),
-    next_attempt_at: Timestamp.nullish(),
+    next_attempt_at: Timestamp.nullish().meta({
+      description: "When it is tried again; null or absent: as soon as a worker takes it",
+    }),
   })
   .meta({
     id: "WaitingFor",
@@ -35,7 +41,7 @@ export const WaitingFor = z
   });
 
 const Warnings = z.array(z.record(z.string(), z.unknown())).meta({
-  example: [{ code: "not_embedded", chunk_index: 7 }],
+  example: [],
   description:
     "Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding " +
     "provider refuses the text of this chunk, which is found by its words alone; the first hundred are " +
@@ -45,31 +51,45 @@ const Warnings = z.array(z.record(z.string(), z.unknown())).meta({
 /** Right after the upload only the three flags are there; the other fields follow as the run proceeds. */
 export const ProcessingState = z
   .object({
-    parsed: z.boolean().meta({ description: "True once text is extracted" }),
-    chunked: z.boolean().meta({ description: "True once text is split into chunks" }),
-    embedded: z
-      .boolean()
-      .meta({ description: "True once embeddings are computed, but for texts that the provider refuses" }),
+    parsed: z.boolean().meta({ description: "True once text is extracted", example: true }),
+    chunked: z.boolean().meta({ description: "True once text is split into chunks", example: true }),
+    embedded: z.boolean().meta({
+      description: "True once embeddings are computed, but for texts that the provider refuses",
+      example: true,
+    }),
     searchable: z.boolean().optional().meta({
       description:
         "True if a published version answers searches and chats, whatever a newer run of the document does",
+      example: true,
     }),
-    pipeline_run_id: Uuid.optional().meta({ description: "The latest run, whose state this is" }),
+    pipeline_run_id: RunId.optional().meta({ description: "The latest run, whose state this is" }),
     pipeline_status: z.enum(RUN_STATUSES).optional().meta({
       description: "Where the latest run is; `completed`, `failed` and `cancelled` are its ends",
       example: "completed",
     }),
-    chunk_count: z.int().nullish().meta({ example: 12 }),
-    embedding_model: z.string().nullish().meta({ example: "all-MiniLM-L6-v2" }),
+    chunk_count: z.int().nullish().meta({ description: "Null until the text is chunked", example: 12 }),
+    embedding_model: z.string().nullish().meta({
+      description: "The model of the vectors; null until they are computed",
+      example: "all-MiniLM-L6-v2",
+    }),
     embedded_chunk_count: z.int().nullish().meta({
       description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",
       example: 12,
     }),
-    parser_name: z.string().nullish().meta({ example: "markdown" }),
-    chunker_name: z.string().nullish().meta({ example: "page_based" }),
-    progress: z.number().min(0).max(1).optional().meta({ example: 1 }),
+    parser_name: z.string().nullish().meta({
+      description: "What read the file; null until it is parsed",
+      example: "pdf",
+    }),
+    chunker_name: z.string().nullish().meta({
+      description: "What cut the text into chunks; null until it is chunked",
+      example: "page_based",
+    }),
+    progress: z.number().min(0).max(1).optional().meta({
+      description: "The share of the run's work that is done, 0 to 1",
+      example: 1,
+    }),
     waiting_for: WaitingFor.optional(),
-    error: RunError.nullish(),
+    error: RunError.nullish().meta({ description: "Why the run failed; null: it did not", example: null }),
     warnings: Warnings.optional(),
   })
   .meta({ id: "ProcessingState" });

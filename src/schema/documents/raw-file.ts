@@ -1,7 +1,9 @@
 /** Contract of raw files, which are addressed by their path in a space. */
 import { z } from "zod";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
-import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../fields.ts";
+import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
+import { DocumentId } from "../ids.ts";
+import { PATH, PATH_OR_PREFIX, PATH_OR_ROOT } from "../requests/patterns.ts";
 
 interface PathKind {
   /** True if `""` is allowed, which is the root of the space. */
@@ -30,12 +32,17 @@ function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFa
       const fault = isRoot ? null : faultOf(bare);
       if (fault !== null) context.issues.push({ code: "custom", input: given, message: fault });
       return isRoot ? "" : hasSlash && trailingSlash === "kept" ? path : bare;
-    });
+    })
+    .meta({ pattern: allowsRoot ? PATH_OR_ROOT : trailingSlash === undefined ? PATH : PATH_OR_PREFIX });
 }
+
+const PATH_RULES =
+  `Names joined by \`/\`, at most ${MAX_PATH_BYTES} bytes of UTF-8 and 255 for each name, without backslashes, ` +
+  "control characters and names that are empty, `.` or `..`";
 
 /** The target folder of an upload. `""` is the root; one trailing slash is dropped. */
 export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({
-  description: "Folder in the space; empty for its root",
+  description: `Folder in the space; empty for its root. ${PATH_RULES}`,
   example: "reports/2026",
 });
 
@@ -44,7 +51,7 @@ export const RawFileUpload = z
   .meta({ id: "RawFileUpload" });
 
 const objectName = z.string().meta({
-  description: "spaces/<space_id>/data/<path>/<filename>",
+  description: "An address of the file: spaces/<space_id>/data/<path>/<filename>",
   example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
 });
 
@@ -53,15 +60,20 @@ export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: 
 const RawFile = z
   .object({
     object_name: objectName,
-    path: z.string().meta({ example: "reports/2026/q1.pdf" }),
-    name: z.string().meta({ example: "q1.pdf" }),
+    path: z.string().meta({ description: "Its path in the space", example: "reports/2026/q1.pdf" }),
+    name: z.string().meta({ description: "The last part of the path", example: "q1.pdf" }),
     size: z.int().nullable().meta({ description: "Bytes; null for an empty folder", example: 48_213 }),
-    content_type: z.string().nullable().meta({ example: "application/pdf" }),
-    sha256: z
-      .string()
-      .nullable()
-      .meta({ example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }),
-    document_id: Uuid.nullable(),
+    content_type: z.string().nullable().meta({
+      description: "The media type, by the file's first bytes and name; null for an empty folder",
+      example: "application/pdf",
+    }),
+    sha256: z.string().nullable().meta({
+      description: "SHA-256 of the content, in hexadecimal; null for an empty folder",
+      example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    }),
+    document_id: DocumentId.nullable().meta({
+      description: "The document that is made of it; null: there is none any more, or it is a folder",
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -81,7 +93,7 @@ export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
 /** A file by its path or by any of its object names. */
 export const RawFileAddress = z.object({
   path: pathSchema({ fault: addressFault }).meta({
-    description: "Path in the space, or an object name of the file",
+    description: `Path in the space, or an object name of the file. ${PATH_RULES}`,
     example: "reports/2026/q1.pdf",
   }),
 });
@@ -89,10 +101,13 @@ export const RawFileAddress = z.object({
 export const RawFileRename = z
   .object({
     old_path: pathSchema({ trailingSlash: "kept" }).meta({
-      description: "A file, or with `/` at its end all that lies below",
+      description: `A file, or with \`/\` at its end all that lies below. ${PATH_RULES}`,
       example: "reports/2026/q1.pdf",
     }),
-    new_path: pathSchema({ trailingSlash: "kept" }).meta({ example: "reports/2026/first-quarter.pdf" }),
+    new_path: pathSchema({ trailingSlash: "kept" }).meta({
+      description: "Where it is moved to; with `/` at its end if, and only if, `old_path` has one",
+      example: "reports/2026/first-quarter.pdf",
+    }),
   })
   .refine((paths) => paths.old_path.endsWith("/") === paths.new_path.endsWith("/"), {
     path: ["new_path"],
@@ -101,8 +116,15 @@ export const RawFileRename = z
   .meta({ id: "RawFileRename" });
 
 export const PathFolderCreate = z
-  .object({ path: pathSchema({ trailingSlash: "dropped" }).meta({ example: "reports/2026" }) })
+  .object({
+    path: pathSchema({ trailingSlash: "dropped" }).meta({
+      description: `The folder's path in the space. ${PATH_RULES}`,
+      example: "reports/2026",
+    }),
+  })
   .meta({ id: "PathFolderCreate" });
 export const PathFolder = z
-  .object({ path: z.string().meta({ example: "reports/2026" }) })
+  .object({
+    path: z.string().meta({ description: "The path, without a slash at its end", example: "reports/2026" }),
+  })
   .meta({ id: "PathFolder" });

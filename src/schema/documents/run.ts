@@ -1,49 +1,82 @@
 /** Contract of pipeline runs, versions, reprocessing and batches. */
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGERS } from "../../domain/work/processing.ts";
-import { envelope, Person, Timestamp, Uuid } from "../fields.ts";
+import { envelope, Person, Timestamp } from "../fields.ts";
+import { BatchId, DocumentId, RunId } from "../ids.ts";
 import { documentFilters } from "./document.ts";
 import { RunError, WaitingFor } from "./processing-state.ts";
 
+const RunStatus = z.enum(RUN_STATUSES).meta({
+  description: "Where the run is; `completed`, `failed` and `cancelled` are its ends",
+  example: "completed",
+});
+
 const Version = z
   .object({
-    version: z.int().meta({ example: 1 }),
-    pipeline_run_id: Uuid,
-    trigger: z.enum(TRIGGERS),
-    status: z.enum(RUN_STATUSES),
-    parser_name: z.string().nullable().meta({ example: "markdown" }),
-    chunker_name: z.string().nullable().meta({ example: "page_based" }),
-    embedding_model: z.string().nullable().meta({ example: "all-MiniLM-L6-v2" }),
-    chunk_count: z.int().nullable().meta({ example: 12 }),
-    embedded_chunk_count: z.int().nullable().meta({ example: 12 }),
-    error: RunError.nullable(),
-    created_by: Person.nullable(),
+    version: z.int().meta({ description: "The version that the run makes, from 1", example: 1 }),
+    pipeline_run_id: RunId,
+    trigger: z.enum(TRIGGERS).meta({
+      description:
+        "Why it runs: an `upload`, a file that was replaced (`replace`), `reprocess`, a `batch`, or `restore`",
+      example: "upload",
+    }),
+    status: RunStatus,
+    parser_name: z.string().nullable().meta({
+      description: "What read the file; null until it is parsed",
+      example: "pdf",
+    }),
+    chunker_name: z.string().nullable().meta({
+      description: "What cut the text into chunks; null until it is chunked",
+      example: "page_based",
+    }),
+    embedding_model: z.string().nullable().meta({
+      description: "The model of the vectors; null until they are computed",
+      example: "all-MiniLM-L6-v2",
+    }),
+    chunk_count: z.int().nullable().meta({ description: "Null until the text is chunked", example: 12 }),
+    embedded_chunk_count: z.int().nullable().meta({
+      description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",
+      example: 12,
+    }),
+    error: RunError.nullable().meta({ description: "Why it failed; null: it did not", example: null }),
+    created_by: Person.nullable().meta({ description: "Who asked for it; null: not known any more" }),
     created_at: Timestamp,
-    started_at: Timestamp.nullable(),
-    completed_at: Timestamp.nullable(),
-    is_current: z.boolean().meta({ description: "The version that search serves" }),
+    started_at: Timestamp.nullable().meta({ description: "Null while it is queued" }),
+    completed_at: Timestamp.nullable().meta({ description: "When it ended, however; null: it has not" }),
+    is_current: z
+      .boolean()
+      .meta({ description: "Whether it is the version that search serves", example: true }),
   })
   .meta({ id: "Version" });
 
 export const VersionPage = envelope(Version, "VersionPage");
 
 export const Run = Version.extend({
-  document_id: Uuid,
-  stage: z.string().nullable().meta({ example: "embedding" }),
-  progress: z.number().min(0).max(1).meta({ example: 0.5 }),
+  document_id: DocumentId,
+  stage: z.string().nullable().meta({
+    description: "What it does, or where it failed: parsing, chunking, embedding or publishing; else null",
+    example: null,
+  }),
+  progress: z.number().min(0).max(1).meta({
+    description: "The share of its work that is done, 0 to 1",
+    example: 1,
+  }),
   queue_position: z
     .int()
     .nullable()
     .meta({ description: "Runs before it; null once it is under way", example: null }),
   waiting_for: z.string().nullable().meta({ description: "The code of `waiting`", example: null }),
-  waiting: WaitingFor.nullable(),
+  waiting: WaitingFor.nullable().meta({ description: "What it waits for; null: nothing", example: null }),
 }).meta({ id: "Run" });
 
-export const RunParams = z.object({ pipeline_run_id: Uuid });
-export const BatchParams = z.object({ batch_id: Uuid });
+export const RunParams = z.object({ pipeline_run_id: RunId });
+export const BatchParams = z.object({ batch_id: BatchId });
 export const VersionParams = z.object({
-  document_id: Uuid,
-  version: z.int().min(1).max(2_147_483_647).meta({ example: 1 }),
+  document_id: DocumentId,
+  version: z.int().min(1).max(2_147_483_647).meta({
+    description: "The version to publish again: the one before the published one",
+    example: 1,
+  }),
 });
 
 const CHUNKER_NAMES = ["page_based", "markdown", "recursive", "sentence", "fixed_tokens"] as const;
@@ -52,13 +85,14 @@ const DEFAULT_CHUNK_TOKENS = 240;
 
 const ChunkerConfig = z
   .object({
-    max_tokens: z
-      .int()
-      .min(50)
-      .max(MAX_CHUNK_TOKENS)
-      .default(DEFAULT_CHUNK_TOKENS)
-      .meta({ description: "Never above the embedding model's limit", example: DEFAULT_CHUNK_TOKENS }),
-    overlap_tokens: z.int().min(0).default(0).meta({ description: "At most half of max_tokens", example: 0 }),
+    max_tokens: z.int().min(50).max(MAX_CHUNK_TOKENS).default(DEFAULT_CHUNK_TOKENS).meta({
+      description: "The most tokens of a chunk; never above the embedding model's limit",
+      example: DEFAULT_CHUNK_TOKENS,
+    }),
+    overlap_tokens: z.int().min(0).default(0).meta({
+      description: "Tokens that a chunk repeats of the one before; at most half of `max_tokens`",
+      example: 0,
+    }),
   })
   .superRefine((config, context) => {
     if (config.overlap_tokens > config.max_tokens / 2)
@@ -73,7 +107,16 @@ const ChunkerConfig = z
   })
   .meta({ id: "ChunkerConfig" });
 
-const chunking = { chunker_name: z.enum(CHUNKER_NAMES).nullish(), chunker_config: ChunkerConfig.nullish() };
+const chunking = {
+  chunker_name: z.enum(CHUNKER_NAMES).nullish().meta({
+    description:
+      "How the text is cut into chunks; absent or null: as it was, for a new document `page_based`",
+    example: "markdown",
+  }),
+  chunker_config: ChunkerConfig.nullish().meta({
+    description: "How long chunks are; absent or null: as they were",
+  }),
+};
 
 /** The body is optional. */
 export const Reprocess = z
@@ -83,9 +126,9 @@ export const Reprocess = z
 
 export const RunAccepted = z
   .object({
-    document_id: Uuid,
-    pipeline_run_id: Uuid,
-    status: z.enum(RUN_STATUSES).meta({ example: "queued" }),
+    document_id: DocumentId,
+    pipeline_run_id: RunId,
+    status: RunStatus.meta({ example: "queued" }),
   })
   .meta({ id: "RunAccepted" });
 
@@ -124,33 +167,38 @@ export const BatchReprocess = z
         message: "document_ids and filters exclude each other",
       });
   })
-  .meta({ id: "BatchReprocess" });
+  .meta({
+    id: "BatchReprocess",
+    example: { document_ids: ["01900000-0000-7000-8000-000000000030"], chunker_name: "markdown" },
+  });
 
 export const BatchResult = z
   .object({
     document_id: z
       .unknown()
       .meta({ description: "As it was sent", example: "01900000-0000-7000-8000-000000000030" }),
-    success: z.boolean(),
-    pipeline_run_id: Uuid.nullable(),
+    success: z.boolean().meta({ description: "Whether a run was accepted for it", example: true }),
+    pipeline_run_id: RunId.nullable().meta({ description: "The run; null: none was accepted" }),
     error: z
       .object({
         code: z.string().meta({
-          description: "invalid_id, not_found or forbidden; in the results of a batch also a run's codes",
+          description:
+            "Why not: invalid_id, not_found or forbidden; in the results of a batch also a run's codes",
           example: "not_found",
         }),
-        message: z.string().meta({ example: "Document not found" }),
+        message: z.string().meta({ description: "The same for people", example: "Document not found" }),
       })
-      .nullable(),
+      .nullable()
+      .meta({ description: "What is wrong; null: nothing", example: null }),
   })
   .meta({ id: "BatchResult" });
 
 export const BatchAccepted = z
   .object({
-    batch_id: Uuid,
-    total: z.int().meta({ example: 1 }),
-    accepted: z.int().meta({ example: 1 }),
-    rejected: z.int().meta({ example: 0 }),
+    batch_id: BatchId,
+    total: z.int().meta({ description: "Documents that were asked for, each once", example: 1 }),
+    accepted: z.int().meta({ description: "Those that will be processed again", example: 1 }),
+    rejected: z.int().meta({ description: "Those that will not, each with its reason", example: 0 }),
     results: z
       .array(BatchResult)
       .meta({ description: "In the order given, a repeated id once; empty for `filters`" }),
@@ -161,34 +209,53 @@ const BATCH_STATUSES = ["running", "paused", "cancelled", "completed"] as const;
 
 export const Batch = z
   .object({
-    batch_id: Uuid,
-    status: z.enum(BATCH_STATUSES),
-    total: z.int().meta({ example: 12 }),
-    accepted: z.int().meta({ example: 11 }),
-    rejected: z.int().meta({ example: 1 }),
-    counts: z
-      .record(z.enum(RUN_STATUSES), z.int())
-      .meta({ description: "Runs by status", example: { queued: 4, completed: 7 } }),
+    batch_id: BatchId,
+    status: z.enum(BATCH_STATUSES).meta({
+      description:
+        "`cancelled` and `completed` are its ends; a run that failed does not keep it from completing",
+      example: "running",
+    }),
+    total: z.int().meta({ description: "Documents that were asked for, each once", example: 12 }),
+    accepted: z.int().meta({ description: "Those that are processed again", example: 11 }),
+    rejected: z.int().meta({ description: "Those that are not", example: 1 }),
+    counts: z.record(z.enum(RUN_STATUSES), z.int()).meta({
+      description: "Runs by status",
+      example: { queued: 4, parsing: 0, chunking: 0, embedding: 0, completed: 7, failed: 0, cancelled: 0 },
+    }),
     waiting_for: z
       .array(
         z.object({
-          code: z.string().meta({ example: "provider_unavailable" }),
-          runs: z.int().meta({ example: 5 }),
-          since: Timestamp,
+          code: z.string().meta({ description: "What is down or busy", example: "provider_unavailable" }),
+          runs: z.int().meta({ description: "Runs that wait for it", example: 5 }),
+          since: Timestamp.meta({ description: "Since when the first of them waits" }),
         }),
       )
       .max(50)
       .meta({ description: "What its runs wait for, by code", example: [] }),
-    progress: z.number().min(0).max(1).meta({ example: 0.64 }),
-    documents_per_minute: z.number().nullable().meta({ example: 120 }),
-    estimated_seconds_left: z.int().nullable().meta({ example: 2 }),
+    progress: z.number().min(0).max(1).meta({
+      description: "The share of accepted documents whose run has ended, 0 to 1",
+      example: 0.64,
+    }),
+    documents_per_minute: z.number().nullable().meta({
+      description: "Runs that end in a minute now; null: not known yet, or it has ended",
+      example: 120,
+    }),
+    estimated_seconds_left: z.int().nullable().meta({
+      description: "Seconds to its end at this rate; null: not known",
+      example: 2,
+    }),
     created_at: Timestamp,
-    completed_at: Timestamp.nullable(),
+    completed_at: Timestamp.nullable().meta({
+      description: "When it ended; null: it has not",
+      example: null,
+    }),
   })
   .meta({ id: "Batch" });
 
 /** A result as the batch shows it later, with the status of its run. */
-const BatchRunResult = BatchResult.extend({ status: z.enum(RUN_STATUSES).nullable() }).meta({
+const BatchRunResult = BatchResult.extend({
+  status: RunStatus.nullable().meta({ description: "Where its run is; null: none was accepted" }),
+}).meta({
   id: "BatchRunResult",
 });
 export const BatchRunResultPage = envelope(BatchRunResult, "BatchRunResultPage");

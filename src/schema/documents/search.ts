@@ -1,9 +1,10 @@
 /** Contract of hybrid search. */
 import { z } from "zod";
-import { FILE_TYPES } from "../../domain/file-type.ts";
-import { Uuid } from "../fields.ts";
+import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
+import { NOT_BLANK } from "../requests/patterns.ts";
 import { missing } from "../requests/problem.ts";
-import { documentFilters } from "./document.ts";
+import { documentFilters, FileType } from "./document.ts";
+import { ChunkIndex, ChunkMetadata, ChunkText, PageEnd, PageStart } from "./text.ts";
 
 const MAX_QUERY_CHARACTERS = 8_192;
 const MAX_HITS = 100;
@@ -19,12 +20,16 @@ export const HybridSearch = z
       .min(1)
       .max(MAX_QUERY_CHARACTERS)
       .refine((text) => text.trim() !== "", "must not be blank")
-      .meta({ description: "Natural language", example: "How did revenue develop?" }),
-    space_id: Uuid.nullish().meta({
+      .meta({
+        description: "What is looked for, in natural language; not blank",
+        pattern: NOT_BLANK,
+        example: "How did revenue develop?",
+      }),
+    space_id: SpaceId.nullish().meta({
       description: "The space to search. Either this or `space_ids` is needed",
     }),
     space_ids: z
-      .array(Uuid)
+      .array(SpaceId)
       .min(1)
       .max(MAX_SPACES)
       .nullish()
@@ -33,20 +38,18 @@ export const HybridSearch = z
           "The spaces to search at once, in one ranking: each hit has the score that it has in its space " +
           "alone. One out of reach is as an empty one",
       }),
-    document_id: Uuid.nullish().meta({
-      description: "Narrows to this one; the same as `document_ids` of one",
+    document_id: DocumentId.nullish().meta({
+      description: "Narrows to this document; the same as `document_ids` of one",
     }),
-    document_ids: z
-      .array(Uuid)
-      .max(MAX_IDS)
-      .nullish()
-      .meta({ description: "Narrows to these; an empty list narrows to nothing, null does not narrow" }),
-    folder_id: Uuid.nullish().meta({
-      description: "Narrows to this one and all folders below; the same as `folder_ids` of one",
+    document_ids: z.array(DocumentId).max(MAX_IDS).nullish().meta({
+      description: "Narrows to these documents; an empty list narrows to nothing, null does not narrow",
     }),
-    folder_ids: z.array(Uuid).max(MAX_IDS).nullish().meta({
+    folder_id: FolderId.nullish().meta({
+      description: "Narrows to this folder and all folders below; the same as `folder_ids` of one",
+    }),
+    folder_ids: z.array(FolderId).max(MAX_IDS).nullish().meta({
       description:
-        "Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow",
+        "Narrows to these folders and all folders below; an empty list narrows to nothing, null does not narrow",
     }),
     filters: documentFilters(),
     limit: z
@@ -88,7 +91,15 @@ export const HybridSearch = z
     message: "folder_id and folder_ids exclude each other",
     when: isObject,
   })
-  .meta({ id: "HybridSearch" });
+  .meta({
+    id: "HybridSearch",
+    example: {
+      query: "How did revenue develop?",
+      space_id: "01900000-0000-7000-8000-000000000010",
+      filters: { file_type__exact: "PDF" },
+      limit: 5,
+    },
+  });
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
@@ -99,34 +110,59 @@ function isObject({ value }: { readonly value: unknown }): boolean {
 
 const share = z.number().min(0).max(1).nullable();
 
+/** A place in a text: `[start, end)`. */
+const Highlight = z.array(z.int().min(0)).min(2).max(2);
+
+const HitMetadata = ChunkMetadata.extend({
+  page_start: PageStart,
+  page_end: PageEnd,
+  highlights: z.array(Highlight).meta({
+    description:
+      "Where words of the query are in `text`: `[start, end)` of each, as offsets in UTF-16 code units, which " +
+      "is how JavaScript, Java and C# count. In Python, cut `text.encode('utf-16-le')` at twice the offsets",
+    example: [[0, 7]],
+  }),
+  rerank_score: z.number().optional().meta({
+    description: "The reranker's score; absent: the service has none, or it did not judge this hit",
+    example: 0.87,
+  }),
+}).meta({ id: "HitMetadata", description: "What is known of a hit's chunk; later versions may add fields" });
+
 const SearchHit = z
   .object({
-    chunk_id: Uuid,
-    document_id: Uuid,
-    space_id: Uuid,
-    document_name: z.string().meta({ example: "report.pdf" }),
-    file_type: z.enum(FILE_TYPES).meta({ example: "PDF" }),
-    folder_path: z.string().nullable().meta({ example: "Reports/2026" }),
-    chunk_index: z.int().meta({ example: 3 }),
-    score: z.number().min(0).max(1).meta({ description: "dense_score + sparse_score", example: 0.61 }),
-    dense_score: share.meta({ description: "Share of vector search; null without a vector", example: 0.4 }),
+    chunk_id: ChunkId,
+    document_id: DocumentId,
+    space_id: SpaceId,
+    document_name: z.string().meta({ description: "The document's file name", example: "report.pdf" }),
+    file_type: FileType,
+    folder_path: z.string().nullable().meta({
+      description: "Folder names from the root, joined by `/`; null at the root",
+      example: "Reports/2026",
+    }),
+    chunk_index: ChunkIndex,
+    score: z.number().min(0).max(1).meta({
+      description: "`dense_score` + `sparse_score`; scores of several searches can be compared",
+      example: 0.61,
+    }),
+    dense_score: share.meta({
+      description: "The share of vector search; null without a vector",
+      example: 0.4,
+    }),
     sparse_score: share.meta({
-      description: "Share of BM25; null where no query term is in the chunk",
+      description: "The share of BM25; null if no query term is in the chunk",
       example: 0.21,
     }),
-    text: z.string().meta({ example: "Revenue grew by 12 percent." }),
-    metadata: z
-      .record(z.string(), z.unknown())
-      .meta({ example: { heading_text: "Results", format: "pdf", word_count: 5 } }),
+    text: ChunkText,
+    metadata: HitMetadata,
   })
   .meta({ id: "SearchHit" });
 
 export const SearchResults = z
   .object({
-    query: z.string().meta({ example: "How did revenue develop?" }),
-    space_id: Uuid.nullable().meta({ description: "The space that was searched; null with `space_ids`" }),
+    query: z.string().meta({ description: "The query as it was sent", example: "How did revenue develop?" }),
+    space_id: SpaceId.nullable().meta({ description: "The space that was searched; null with `space_ids`" }),
     space_ids: z
-      .array(Uuid)
+      .array(SpaceId)
       .optional()
       .meta({ description: "The spaces that were asked for, of a request with `space_ids`" }),
     total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),

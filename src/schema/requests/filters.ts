@@ -11,6 +11,7 @@ import {
 } from "../../domain/requests/conditions.ts";
 import { parseTimestamp } from "../fields.ts";
 import type { Problem } from "./problem.ts";
+import { filterPattern, orderPattern } from "./patterns.ts";
 import { withFewKeys } from "./record.ts";
 
 /** The allowed fields by name; `doc_metadata.*` means every key of the object `doc_metadata`. */
@@ -181,7 +182,10 @@ const problem = (reason: string): { problem: Problem } => ({
 /** The `filters` of a request body, parsed to conditions. Absent or null means none. */
 export function filtersOf(fields: FilterFields, example: Readonly<Record<string, unknown>>) {
   // A record of zod would drop the key `__proto__`, and so widen the result.
-  return withFewKeys(z.custom<Readonly<Record<string, unknown>>>(), MAX_CONDITIONS)
+  return withFewKeys(z.custom<Readonly<Record<string, unknown>>>(), MAX_CONDITIONS, {
+    propertyNames: { pattern: filterPattern(fields, OPERATORS_OF) },
+    additionalProperties: {},
+  })
     .nullish()
     .transform((filters, context) =>
       parseFilters(filters ?? {}, fields, (key, reason) => {
@@ -218,7 +222,12 @@ function namesOf(fields: FilterFields, type: FieldType): string[] {
 export function orderByOf(fields: FilterFields, example: readonly string[]) {
   const names = Object.keys(fields).join(", ").replaceAll(".*", ".<key>");
   return z
-    .array(z.string().max(MAX_TEXT))
+    .array(
+      z
+        .string()
+        .max(MAX_TEXT)
+        .meta({ pattern: orderPattern(fields) }),
+    )
     .max(MAX_ORDER_TERMS)
     .nullish()
     .transform((orderBy, context) =>

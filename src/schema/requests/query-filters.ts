@@ -1,5 +1,6 @@
 /** The `filters` (a JSON object) and `order_by` (which may be repeated) in the query of a GET. */
 import { z } from "zod";
+import { orderPattern } from "./patterns.ts";
 import { type FilterFields, parseFilters, parseOrderBy } from "./filters.ts";
 
 const MAX_FILTER_CHARACTERS = 8_192;
@@ -30,7 +31,12 @@ export function queryFilters(
         example: example.filters,
       }),
     order_by: z
-      .array(z.string().max(MAX_FILTER_CHARACTERS))
+      .array(
+        z
+          .string()
+          .max(MAX_FILTER_CHARACTERS)
+          .meta({ pattern: orderPattern(fields) }),
+      )
       .max(MAX_ORDER_TERMS)
       .optional()
       .transform((terms, context) =>

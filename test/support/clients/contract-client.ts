@@ -96,7 +96,20 @@ function rightBody(operation: Operation, ids: Readonly<Record<string, unknown>>)
   return form;
 }
 
+/** Headers that say how an answer is sent, and those that every answer has, which the document says once. */
+const OF_EVERY_ANSWER = new Set([
+  ..."connection content-length content-type date keep-alive transfer-encoding".split(" "),
+  ..."cache-control content-security-policy cross-origin-resource-policy referrer-policy".split(" "),
+  ..."vary x-content-type-options x-frame-options".split(" "),
+]);
+
+/** The status is among those of the operation, and each header among those of the status. */
 export function expectDeclared({ operation }: RouteCase, answer: Answer): void {
+  const declared = operation.responses[String(answer.status)];
   expect(Object.keys(operation.responses)).toContain(String(answer.status));
   expect(answer.headers.get("x-request-id")).toBeTruthy();
+  const known = new Set(Object.keys(declared?.["headers"] ?? {}).map((name) => name.toLowerCase()));
+  expect([...answer.headers.keys()].filter((name) => !known.has(name) && !OF_EVERY_ANSWER.has(name))).toEqual(
+    [],
+  );
 }

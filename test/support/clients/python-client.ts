@@ -18,7 +18,7 @@ const NEEDED =
 
 interface Packages {
   readonly cacheDir: string;
-  /** The requirement as pip takes it, with its version. */
+  /** The requirement as pip takes it, with its version; or several with spaces between them. */
   readonly library: string;
   /** A further folder of packages. */
   readonly path?: string;
@@ -86,7 +86,10 @@ async function installed(cacheDir: string, library: string): Promise<string> {
       throw new Error(needed, { cause: error });
     },
   );
-  const folder = join(cacheDir, `python-${version.stdout.trim()}-${library.replace("==", "-")}`);
+  const folder = join(
+    cacheDir,
+    `python-${version.stdout.trim()}-${library.replaceAll("==", "-").replaceAll(" ", "-")}`,
+  );
   const isThere = await access(folder).then(
     () => true,
     () => false,
@@ -102,7 +105,9 @@ async function installed(cacheDir: string, library: string): Promise<string> {
       "--disable-pip-version-check",
       "--quiet",
     ];
-    await run("python3", ["-m", "pip", "install", ...options, library], { timeout: INSTALL_MS });
+    await run("python3", ["-m", "pip", "install", ...options, ...library.split(" ")], {
+      timeout: INSTALL_MS,
+    });
     await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });

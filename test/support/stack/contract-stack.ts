@@ -73,7 +73,7 @@ export function contractStack(): ContractStack {
 }
 
 /** Makes the resources that the API can make. Paths of other resources are tried with unknown ids only. */
-async function makeThings(
+export async function makeThings(
   { url }: Pick<Stack, "url">,
   { keys, spaces, agents, acme }: Tenants,
 ): Promise<Record<string, string>> {

@@ -3,8 +3,9 @@
  * while nothing happens.
  */
 import type { Client } from "openapi-fetch";
+import { ConnectionError } from "../errors.ts";
 import { wait } from "../requests.ts";
-import type { paths } from "../schema.d.ts";
+import type { paths } from "../schema.ts";
 import { endOfLog, followEvents } from "./follow-events.ts";
 
 const ENDS = ["document.completed", "document.failed", "document.cancelled", "document.deleted"] as const;
@@ -15,9 +16,9 @@ const LINGER_MS = 1_000;
 const MAX_RECENT = 10_000;
 /**
  * The document that has waited longest is looked at this often whatever the stream brings: a right that is
- * lost meanwhile is an event that nobody is sent.
+ * lost meanwhile is an event that nobody is sent. If it is out of reach, all others are looked at too.
  */
-const LOOK_MS = 5_000;
+const LOOK_MS = 60_000;
 /** A key's streams are all in use, for instance: waits then poll. */
 const GIVES_UP_ON = [429];
 
@@ -25,35 +26,44 @@ const GIVES_UP_ON = [429];
 export interface Follower {
   /** Which document it is; what happened to it since {@link DocumentFeed.join} counts. */
   readonly follow: (documentId: string) => void;
+  /** False if events cannot be followed. */
+  readonly isTold: () => boolean;
   /**
    * Resolves when something has happened to the document since the last call.
    * @param pollMs after which it resolves if events cannot be followed.
    */
   readonly news: (pollMs: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Says that the document is out of reach. If nobody told so, all others look at theirs. */
+  readonly alarm: () => void;
   readonly leave: () => void;
 }
 
 export interface DocumentFeed {
-  /** Resolves when nothing that happens from now on is missed. */
+  /**
+   * Resolves when nothing that happens from now on is missed.
+   * @throws ConnectionError if the service does not answer at all
+   */
   join(signal: AbortSignal | undefined): Promise<Follower>;
 }
 
 interface Waiting {
   documentId: string | undefined;
   hasNews: boolean;
+  /** Whether the news is only that it is its turn to look. */
+  isLooking: boolean;
   wake: () => void;
 }
 
 interface Stream {
   readonly stop: AbortController;
-  /** False if events cannot be followed; never rejects. */
-  readonly isReady: Promise<boolean>;
+  /** The error if nothing answered; never rejects, and other refusals may concern events alone. */
+  readonly isReady: Promise<ConnectionError | undefined>;
   isBroken: boolean;
 }
 
 const nothing = (): void => undefined;
 
-export function createDocumentFeed(api: Client<paths>): DocumentFeed {
+export function createDocumentFeed(api: Client<paths>, maxRetries: number): DocumentFeed {
   // In the order in which they are looked at next.
   const followers = new Set<Waiting>();
   const recent = new Set<string>();
@@ -62,6 +72,7 @@ export function createDocumentFeed(api: Client<paths>): DocumentFeed {
 
   const tell = (follower: Waiting): void => {
     follower.hasNews = true;
+    follower.isLooking = false;
     follower.wake();
   };
   const onEvent = (documentId: string): void => {
@@ -74,8 +85,9 @@ export function createDocumentFeed(api: Client<paths>): DocumentFeed {
     followers.delete(next);
     followers.add(next);
     tell(next);
+    next.isLooking = true;
   };
-  const onBroken = (): void => {
+  const tellAll = (): void => {
     for (const follower of followers) tell(follower);
   };
   const leave = (follower: Waiting): void => {
@@ -92,12 +104,13 @@ export function createDocumentFeed(api: Client<paths>): DocumentFeed {
     async join(signal) {
       clearTimeout(lingering);
       if (stream?.isBroken) stream = undefined;
-      stream ??= startStream(api, { onEvent, onBroken, lookAtNext });
+      stream ??= startStream(api, maxRetries, { onEvent, onBroken: tellAll, lookAtNext });
       const joined = stream;
-      const follower: Waiting = { documentId: undefined, hasNews: false, wake: nothing };
+      const follower: Waiting = { documentId: undefined, hasNews: false, isLooking: false, wake: nothing };
       followers.add(follower);
       try {
-        await unlessAborted(joined.isReady, signal);
+        const fault = await unlessAborted(joined.isReady, signal);
+        if (fault !== undefined) throw fault;
       } catch (reason) {
         leave(follower);
         throw reason;
@@ -107,7 +120,11 @@ export function createDocumentFeed(api: Client<paths>): DocumentFeed {
           follower.documentId = documentId;
           follower.hasNews ||= recent.has(documentId) || recent.size >= MAX_RECENT;
         },
+        isTold: () => !joined.isBroken,
         news: (pollMs, ends) => (joined.isBroken ? wait(pollMs, ends) : newsOf(follower, ends)),
+        alarm() {
+          if (follower.isLooking) tellAll();
+        },
         leave: () => leave(follower),
       };
     },
@@ -128,14 +145,18 @@ interface Listener {
   readonly lookAtNext: () => void;
 }
 
-function startStream(api: Client<paths>, { onEvent, onBroken, lookAtNext }: Listener): Stream {
+function startStream(
+  api: Client<paths>,
+  maxRetries: number,
+  { onEvent, onBroken, lookAtNext }: Listener,
+): Stream {
   const stop = new AbortController();
-  const cursor = endOfLog(api, stop.signal);
+  const cursor = endOfLog(api, { signal: stop.signal, maxRetries });
   const stream: Stream = {
     stop,
     isReady: cursor.then(
-      () => true,
-      () => false,
+      () => undefined,
+      (fault: unknown) => (fault instanceof ConnectionError ? fault : undefined),
     ),
     isBroken: false,
   };
@@ -143,7 +164,7 @@ function startStream(api: Client<paths>, { onEvent, onBroken, lookAtNext }: List
   const read = async (): Promise<void> => {
     try {
       const options = { after: await cursor, types: [...TYPES], signal: stop.signal };
-      for await (const { event } of followEvents(api, options, GIVES_UP_ON))
+      for await (const { event } of followEvents(api, options, { maxRetries, throws: GIVES_UP_ON }))
         if (event.resource.id !== null) onEvent(event.resource.id);
     } catch {
       // Whatever keeps events from being followed: polling either works or says what is wrong.

@@ -1,7 +1,7 @@
 /** Follows the log of events over connections that come and go: each event once, and none is left out. */
 import type { Client } from "openapi-fetch";
-import { backoffMs, persist, wait } from "../requests.ts";
-import type { components, paths } from "../schema.d.ts";
+import { type Persistence, backoffMs, persist, wait } from "../requests.ts";
+import type { components, paths } from "../schema.ts";
 import { readStream } from "./read-stream.ts";
 
 export type HoldfastEvent = components["schemas"]["Event"];
@@ -38,37 +38,48 @@ const POLLING_MS = 60_000;
 /** A stream that lasted so long was not refused: its end is no reason to wait longer for the next one. */
 const STEADY_MS = 10_000;
 
+export interface Following {
+  /** How often the first request is repeated if nothing answers; connections after it are always repeated. */
+  readonly maxRetries: number;
+  /** Statuses after which it does not try again, though it could. */
+  readonly throws?: readonly number[];
+}
+
 /** The cursor of the end of the log. */
-export async function endOfLog(api: Client<paths>, signal?: AbortSignal): Promise<string> {
+export async function endOfLog(
+  api: Client<paths>,
+  { signal, maxRetries }: Pick<Persistence, "signal" | "maxRetries">,
+): Promise<string> {
   const { next_cursor } = await persist(
     (ended) => api.GET("/v1/events", { params: { query: { after: "now", limit: 1 } }, signal: ended }),
-    { signal, timeoutMs: POLLING_MS },
+    { signal, maxRetries, countsSilenceOnly: true, timeoutMs: POLLING_MS },
   );
   return next_cursor;
 }
 
-/** @param throws statuses after which it does not try again, though it could. */
 export async function* followEvents(
   api: Client<paths>,
   options: EventsOptions,
-  throws: readonly number[] = [],
+  following: Following,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
   const { after = "now", signal, transport = "stream" } = options;
   // Without a cursor of its own a stream that breaks before its first event could not be gone on with.
-  const cursor = after === "now" ? await endOfLog(api, signal) : after;
-  yield* transport === "poll" ? poll(api, cursor, options) : stream(api, cursor, options, throws);
+  const cursor = after === "now" ? await endOfLog(api, { signal, ...following }) : after;
+  yield* transport === "poll" ? poll(api, cursor, options) : stream(api, cursor, options, following);
 }
 
 async function* stream(
   api: Client<paths>,
   after: string,
   options: EventsOptions,
-  throws: readonly number[],
+  { maxRetries, throws = [] }: Following,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
   const { signal } = options;
   let cursor = after;
+  let retries: number | undefined = maxRetries;
   for (let failures = 0; ; failures += 1) {
-    const body = await openStream(api, cursor, options, throws);
+    const body = await openStream(api, cursor, options, { throws, maxRetries: retries });
+    retries = undefined;
     const openedAt = Date.now();
     for await (const { id, data } of readStream(body, { signal })) {
       // The last frame of a stream that lost its right has no id: the next request gets its error as an
@@ -87,7 +98,7 @@ async function openStream(
   api: Client<paths>,
   cursor: string,
   options: EventsOptions,
-  throws: readonly number[],
+  persistence: Pick<Persistence, "throws" | "maxRetries">,
 ): Promise<ReadableStream<Uint8Array>> {
   const body = await persist(
     (ended) =>
@@ -96,7 +107,7 @@ async function openStream(
         parseAs: "stream",
         signal: ended,
       }),
-    { signal: options.signal, timeoutMs: OPENING_MS, throws },
+    { ...persistence, signal: options.signal, countsSilenceOnly: true, timeoutMs: OPENING_MS },
   );
   return body as ReadableStream<Uint8Array>;
 }

@@ -24,6 +24,8 @@ const listOwnKeys = defineRoute({
   audit: { action: "api_keys:read", resource: "api_key" },
   status: 200,
   summary: "List the caller's API keys, revoked ones too.",
+  description:
+    "Keys that admins made for the caller are among them. No text of a key is shown, only its prefix.",
   tags: ["API keys"],
   query: ApiKeyQuery,
   response: ApiKeyPage,
@@ -44,6 +46,10 @@ const createOwnKey = defineRoute({
   audit: { action: "api_keys:create", resource: "api_key" },
   status: 201,
   summary: "Make an API key; its text is shown only in this answer.",
+  description:
+    "The key acts for the caller: it reaches what the caller reaches at the time of each request, or " +
+    "less as `spaces`, `capabilities` and `allowed_cidrs` narrow it. Its text is in this answer alone. " +
+    "A space out of reach is 404. Sending it twice makes two.",
   tags: ["API keys"],
   body: ApiKeyCreate,
   response: ApiKeyCreated,
@@ -70,6 +76,9 @@ const revokeOwnKey = defineRoute({
   audit: { action: "api_keys:revoke", resource: "api_key" },
   status: 204,
   summary: "Revoke one of the caller's API keys; it is refused everywhere within 5 seconds.",
+  description:
+    "It is refused everywhere within 5 seconds, with both its texts if it was rolled. That cannot be " +
+    "undone. Asking again changes nothing.",
   tags: ["API keys"],
   params: ApiKeyParams,
   async handle({ deps, caller, params }) {

@@ -10,6 +10,9 @@ export const getMe = defineRoute({
   audit: { action: "users:read", resource: "user" },
   status: 200,
   summary: "The caller's own profile.",
+  description:
+    "Says which user and organization an access token stands for, and which private space belongs to " +
+    "it.",
   tags: ["Profile"],
   response: Me,
   async handle({ principal }) {

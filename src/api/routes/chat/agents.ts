@@ -29,6 +29,9 @@ const searchForAgents = defineRoute({
   audit: { action: "agents:search", resource: "agent", isChange: false },
   status: 200,
   summary: "List the agents that the caller may use.",
+  description:
+    "Lists public agents, and those of spaces that the caller has a role in. All filters must hold; " +
+    "without a body all are listed. Pages are counted from 1.",
   tags: ["Agents"],
   query: AgentSearchQuery,
   body: AgentSearch,
@@ -51,6 +54,9 @@ const getAgent = defineRoute({
   audit: { action: "agents:read", resource: "agent" },
   status: 200,
   summary: "One agent with its whole configuration.",
+  description:
+    "For everybody who may use it: in its space, and in the whole organization if it is public. The " +
+    "`ETag` is for `If-Match` of a change.",
   tags: ["Agents"],
   params: AgentParams,
   response: AgentDetails,
@@ -73,6 +79,8 @@ const postAgent = defineRoute({
   audit: { action: "agents:create", resource: "agent" },
   status: 201,
   summary: "Make an agent in a space.",
+  description:
+    "For editors and owners of the space. It can be chatted with at once. Sending it twice makes two.",
   tags: ["Agents"],
   body: AgentCreate,
   response: AgentDetails,
@@ -91,7 +99,9 @@ const patchAgent = defineRoute({
   audit: { action: "agents:update", resource: "agent" },
   status: 200,
   summary: "Change an agent.",
-  description: "Each change raises the last part of `version`; a request that changes nothing does not.",
+  description:
+    "For editors and owners of its space. Fields that are left out stay as they are. Each change raises " +
+    "the last part of `version`; a request that changes nothing does not.",
   tags: ["Agents"],
   params: AgentParams,
   body: AgentPatch,
@@ -118,6 +128,8 @@ const removeAgent = defineRoute({
   audit: { action: "agents:delete", resource: "agent" },
   status: 204,
   summary: "Delete an agent.",
+  description:
+    "For editors and owners of its space. It is gone from every later request. Asking again is 404.",
   tags: ["Agents"],
   params: AgentParams,
   headers: IF_MATCH,

@@ -4,12 +4,8 @@ import { DomainError } from "../../../domain/errors.ts";
 import type { SamplingOptions } from "../../../agents/model-request.ts";
 import { authorize, decide } from "../../../auth/policy.ts";
 import type { Deps } from "../../deps.ts";
-import {
-  ChatCompletion,
-  ChatCompletionChunk,
-  ChatCompletionRequest,
-  ChatStreamError,
-} from "../../../schema/chat.ts";
+import { ChatCompletion, ChatCompletionChunk, ChatStreamError } from "../../../schema/chat/completion.ts";
+import { ChatCompletionRequest } from "../../../schema/chat/request.ts";
 import { defineRoute, type RouteRequest } from "../../route.ts";
 import { keptAnswer, type KeptRequest } from "../../turns/answers/kept.ts";
 import { streamedAnswer } from "../../turns/answers/streamed.ts";
@@ -47,10 +43,14 @@ export const createChatCompletion = defineRoute({
   tags: ["Chat"],
   summary: "Chat with an agent.",
   description:
-    "The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always " +
-    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a " +
-    "minute, and a repeat gets its answer.",
+    "`model` is the id of an agent that the caller may use: public ones, and those of spaces that the caller " +
+    "has a role in. The whole history is sent with every call; nothing of it is stored. The agent searches no " +
+    "more than what both it and the caller reach. Tools run inside the service, so `tool_calls` is always " +
+    "null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, " +
+    "and a repeat gets its answer. Fields that the service does not know are ignored without a `Warning`.",
   replyHeaders: {
+    "X-Accel-Buffering":
+      "`no` with `stream: true`: proxies of the nginx family then pass each piece on at once",
     [DROPPED_HEADER]:
       "Messages of the history that were left out because they did not fit the model's context; " +
       "the oldest first",

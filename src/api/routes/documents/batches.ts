@@ -10,7 +10,7 @@ import { readTenant } from "../../../db/pool.ts";
 import { type BatchRow, listBatchResults } from "../../../db/runs/batches.ts";
 import { describeBatch } from "../../../domain/work/batch.ts";
 import { pageOf } from "../../../schema/fields.ts";
-import { PartsQuery } from "../../../schema/documents/document.ts";
+import { PartsQuery } from "../../../schema/documents/text.ts";
 import {
   Batch,
   BatchAccepted,
@@ -30,8 +30,9 @@ const batchReprocess = defineRoute({
   status: 202,
   summary: "Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters let through.",
   description:
-    "An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the " +
-    "documents that the caller may write.",
+    "For documents of spaces in which the caller is an editor or an owner. An id that cannot be " +
+    "reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the " +
+    "caller may write. Published versions stay searchable until new ones replace them.",
   tags: ["Documents"],
   body: BatchReprocess,
   response: BatchAccepted,
@@ -64,7 +65,8 @@ const getBatch = defineRoute({
   summary: "How a batch stands: runs by status, progress, rate and the time that is left.",
   tags: ["Documents"],
   description:
-    "With `wait` it answers when the batch is paused, resumed or at its end, and at once if it has ended.",
+    "For the user who started it, while that user reaches all of its spaces. With `wait` it answers when the batch is paused, " +
+    "resumed or at its end, and at once if it has ended.",
   params: BatchParams,
   query: WaitQuery,
   response: Batch,
@@ -91,6 +93,9 @@ const listResultsOfBatch = defineRoute({
   audit: { action: "documents:read", resource: "batch" },
   status: 200,
   summary: "What became of each document of a batch; what was not accepted comes last.",
+  description:
+    "For the user who started it, while that user reaches all of its spaces. The results of runs that have not ended are there too, " +
+    "with their status.",
   tags: ["Documents"],
   params: BatchParams,
   query: PartsQuery,
@@ -120,6 +125,9 @@ const pause = defineRoute({
   ...change,
   path: "/data/batches/:batch_id/pause",
   operation: "batches.pause",
+  description:
+    "For the user who started it, while that user reaches all of its spaces. Runs that are released go on. A batch that is paused " +
+    "stays so; one that has ended is 400.",
   summary: "Release no more runs of a batch; those that are released go on.",
   handle: async ({ deps, caller, params }) => present(await pauseBatch(deps, caller, params.batch_id)),
 });
@@ -128,6 +136,8 @@ const resume = defineRoute({
   ...change,
   path: "/data/batches/:batch_id/resume",
   operation: "batches.resume",
+  description:
+    "For the user who started it, while that user reaches all of its spaces. A batch that runs goes on; one that has ended is 400.",
   summary: "Release the runs of a paused batch again.",
   handle: async ({ deps, caller, params }) => present(await resumeBatch(deps, caller, params.batch_id)),
 });
@@ -136,6 +146,9 @@ const cancel = defineRoute({
   ...change,
   path: "/data/batches/:batch_id/cancel",
   operation: "batches.cancel",
+  description:
+    "For the user who started it, while that user reaches all of its spaces. Runs that have ended keep their result, and what was " +
+    "published before stays searchable. A batch that has ended is 400.",
   summary: "Cancel every run of a batch that has not ended; what was published before stays.",
   handle: async ({ deps, caller, params }) => present(await cancelBatch(deps, caller, params.batch_id)),
 });

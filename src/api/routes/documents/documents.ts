@@ -26,8 +26,9 @@ export const getDocument = defineRoute({
   summary: "One document with its processing state.",
   tags: ["Documents"],
   description:
-    "With `wait` it answers when the document's latest run gets from one status to the next, and at once if " +
-    "that has ended: ask again until `pipeline_status` is `completed`, `failed` or `cancelled`.",
+    "For everybody with a role in its space. With `wait` it answers when the document's latest run gets " +
+    "from one status to the next, and at once if that has ended: ask again until `pipeline_status` is " +
+    "`completed`, `failed` or `cancelled`.",
   params: DocumentParams,
   query: WaitQuery,
   response: Document,
@@ -60,6 +61,10 @@ export const patchDocument = defineRoute({
   audit: { action: "documents:update", resource: "document" },
   status: 200,
   summary: "Change a document's metadata (JSON merge patch) or its folder; nothing is reprocessed.",
+  description:
+    "For editors and owners of its space. What is changed holds for the next search; the text is not " +
+    "processed again. Fields that are left out stay as they are, so that sending it twice changes " +
+    "nothing more.",
   tags: ["Documents"],
   params: DocumentParams,
   body: DocumentPatch,
@@ -89,8 +94,9 @@ export const removeDocument = defineRoute({
   status: 204,
   summary: "Remove a document, its chunks and its search entries.",
   description:
-    "Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the " +
-    "cached vectors, so that uploading the same content again costs nothing.",
+    "For editors and owners of its space. Later requests answer 404 and search finds nothing of it at " +
+    "once. The raw file stays, and so do the cached vectors, so that uploading the same content again " +
+    "costs nothing; `DELETE /v1/spaces/{space_id}/data/files` deletes the file too.",
   tags: ["Documents"],
   params: DocumentParams,
   headers: IF_MATCH,

@@ -25,14 +25,13 @@ export const searchDocuments = defineRoute({
   status: 200,
   summary: "Search the chunks of spaces: dense vectors and BM25 in one ranking.",
   description:
-    "Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows " +
-    "to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does.",
+    "Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach " +
+    "narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST " +
+    "/v1/data/search` does. It never waits for a run: documents are found once a version is published. " +
+    "`metadata.highlights` are offsets in UTF-16 code units.",
   tags: ["Search"],
   body: HybridSearch,
   response: SearchResults,
-  replyHeaders: {
-    Warning: "Says where the model provider was away and results are by words alone, or the reranker was",
-  },
   errors: [503],
   async handle({ deps, principal, body, request, reply }) {
     authorizeListing(principal, "documents:search");

@@ -21,8 +21,9 @@ export const checkDocument = defineRoute({
   summary:
     "Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.",
   description:
-    "Reads and counts everything that belongs to the document. Nothing found is what every document " +
-    "should answer; what is found is put right by maintenance where it can be.",
+    "For everybody with a role in its space. Reads and counts everything that belongs to the document. " +
+    "Nothing found is what every document should answer; what is found is put right by maintenance " +
+    "where it can be.",
   tags: ["Documents"],
   params: DocumentParams,
   response: DocumentIntegrity,

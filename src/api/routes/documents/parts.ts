@@ -9,7 +9,7 @@ import { listRuns } from "../../../db/runs/read.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
 import { readParts } from "../../../queries/documents/read-parts.ts";
 import { DocumentParams, pageOf } from "../../../schema/fields.ts";
-import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../../schema/documents/document.ts";
+import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../../schema/documents/text.ts";
 import { VersionPage } from "../../../schema/documents/run.ts";
 import type { Parts } from "../../json-answer.ts";
 import { raw } from "../../response.ts";
@@ -27,14 +27,17 @@ const getText = defineRoute({
   status: 200,
   summary: "The extracted text, in units or as one Markdown text.",
   description:
-    "Of the published version; before the first one is published, of the run under way as soon as it is " +
-    "parsed.",
+    "For everybody with a role in its space. The text of the published version; before the first one is " +
+    "published, of the run under way as soon as it is parsed.",
   tags: ["Documents"],
   params: DocumentParams,
   query: TextQuery,
   response: TextUnitPage,
   otherContent: {
-    "text/markdown": { schema: z.string(), description: "The whole text, where `format` is `markdown`" },
+    "text/markdown": {
+      schema: z.string().meta({ example: "# Results\n\nRevenue grew by 12 percent." }),
+      description: "The whole text, where `format` is `markdown`",
+    },
   },
   async handle({ deps, principal, params, query }) {
     const isWhole = query.format === "markdown";
@@ -66,8 +69,9 @@ const listChunks = defineRoute({
   status: 200,
   summary: "The chunks of a document with what is known of their embeddings.",
   description:
-    "Of the published version; before the first one is published, of the run under way as soon as it is " +
-    "chunked.",
+    "For everybody with a role in its space. The chunks of the published version; before the first one " +
+    "is published, of the run under way as soon as it is chunked. Chunks are what search finds and " +
+    "agents cite.",
   tags: ["Documents"],
   params: DocumentParams,
   query: PartsQuery,
@@ -90,6 +94,9 @@ const listVersions = defineRoute({
   audit: { action: "documents:read", resource: "document" },
   status: 200,
   summary: "Every run of a document, newest first: what it is made of, and how it ended.",
+  description:
+    "For everybody with a role in its space. Each run makes a version: the upload the first, each " +
+    "reprocessing, replacement and restoring one more. The version that search serves has `is_current`.",
   tags: ["Documents"],
   params: DocumentParams,
   query: PartsQuery,

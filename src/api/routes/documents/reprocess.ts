@@ -28,8 +28,9 @@ export const postReprocess = defineRoute({
   status: 202,
   summary: "Process the stored original again, with another chunker where one is named.",
   description:
-    "The published version stays searchable until the new one replaces it. A run of the document that is " +
-    "still active is superseded.",
+    "For editors and owners of its space. The published version stays searchable until the new one " +
+    "replaces it. A run of the document that is still active is superseded. The answer comes at once; " +
+    "`GET /v1/data/runs/{pipeline_run_id}` follows the run.",
   tags: ["Documents"],
   params: DocumentParams,
   body: Reprocess,
@@ -52,6 +53,10 @@ export const postRestore = defineRoute({
   audit: { action: "documents:reprocess", resource: "document" },
   status: 202,
   summary: "Publish the version before the published one again, as a new version.",
+  description:
+    "For editors and owners of its space. Only the version before the published one can be restored; " +
+    "other ones are 400. Nothing is parsed again, and search serves the published version " +
+    "until the restored one replaces it.",
   tags: ["Documents"],
   params: VersionParams,
   response: RunAccepted,

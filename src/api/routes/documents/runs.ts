@@ -21,7 +21,8 @@ const getRun = defineRoute({
   summary: "One run of the pipeline: where it stands, and what it waits for.",
   tags: ["Documents"],
   description:
-    "With `wait` it answers when the run gets from one status to the next, and at once if it has ended.",
+    "For everybody with a role in the document's space. With `wait` it answers when the run gets from " +
+    "one status to the next, and at once if it has ended.",
   params: RunParams,
   query: WaitQuery,
   response: Run,
@@ -48,6 +49,9 @@ const cancelPipelineRun = defineRoute({
   audit: { action: "documents:reprocess", resource: "pipeline_run" },
   status: 202,
   summary: "Cancel a run that has not ended; what was published before stays.",
+  description:
+    "For editors and owners of the document's space. A run that has ended is 400. The version that was " +
+    "published before goes on to answer searches.",
   tags: ["Documents"],
   params: RunParams,
   response: Run,

@@ -15,6 +15,10 @@ export const listDocuments = defineRoute({
   audit: { action: "documents:list", resource: "document", isChange: false },
   status: 200,
   summary: "List the documents that the caller reaches, by their fields.",
+  description:
+    "Lists documents of spaces that the caller has a role in, newest first unless `order_by` says " +
+    "otherwise. All filters must hold; without a body all are listed. It compares fields; `POST " +
+    "/v1/data/hybrid-search` looks into the text.",
   tags: ["Documents"],
   query: DocumentSearchQuery,
   body: DocumentSearch,

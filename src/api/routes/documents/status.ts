@@ -14,7 +14,9 @@ export const documentStatuses = defineRoute({
   audit: { action: "documents:list", resource: "document", isChange: false },
   status: 200,
   summary: "Where up to a thousand documents are in the pipeline.",
-  description: "It counts as one request, however many documents it names.",
+  description:
+    "It counts as one request, however many documents it names. Those that do not exist and those that " +
+    "the caller does not reach are not told apart: `not_found`.",
   tags: ["Documents"],
   body: DocumentStatusQuestion,
   response: DocumentStatuses,

@@ -28,6 +28,13 @@ export const uploadDocument = defineRoute({
   audit: { action: "documents:create", resource: "document" },
   status: 201,
   summary: "Upload a file into a space; the pipeline makes it searchable.",
+  description:
+    "For editors and owners of the space. The answer comes once the file is stored; it is then parsed, " +
+    "chunked and embedded in the background, and search finds it when " +
+    "`processing_state.pipeline_status` is `completed`: `GET /v1/data/{document_id}?wait=60` waits for " +
+    "that, and events tell of it. Uploading the same file twice makes two documents; an " +
+    "`Idempotency-Key` prevents that for repeats. A file that no parser reads is accepted unless the " +
+    "form says `strict=true`, and its run fails with the reason.",
   tags: ["Documents"],
   multipart: DocumentUpload,
   response: Document,

@@ -71,6 +71,9 @@ const streamEvents = defineRoute({
   tags: ["Events"],
   headers: { "Last-Event-ID": "The last `id` that was received; the stream goes on after it" },
   query: EventFilterQuery,
+  replyHeaders: {
+    "X-Accel-Buffering": "Always `no`: proxies of the nginx family then pass each event on at once",
+  },
   otherContent: { "text/event-stream": { schema: Event.or(EventStreamEnd) } },
   errors: [410],
   async handle({ deps, principal, query, request }) {

@@ -28,7 +28,8 @@ const getAuditLog = defineRoute({
   status: 200,
   summary: "Read an organization's audit log.",
   description:
-    "With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of " +
+    "For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. With " +
+    "`format=ndjson` every row that the filters let through, one JSON object a line, in the order of " +
     "`at`. An export that breaks off ends with a cut connection.",
   tags: ["Organizations"],
   params: OrganizationParams,

@@ -25,6 +25,9 @@ const listKeys = defineRoute({
   audit: { action: "api_keys:list", resource: "organization" },
   status: 200,
   summary: "List the API keys of an organization, revoked ones too.",
+  description:
+    "For admins. Keys of all members; no text of a key is shown, only its prefix. The filter " +
+    "`unused_since__lt` finds those that nobody uses.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: OrganizationKeyQuery,
@@ -48,8 +51,8 @@ const createKeyOfMember = defineRoute({
   status: 201,
   summary: "Make an API key for a member; its text is shown only in this answer.",
   description:
-    "Made for somebody else it reaches the member's shared spaces and never the private one. The member " +
-    "finds it in the own list, with who made it.",
+    "For admins. Made for somebody else it reaches the member's shared spaces and never the private " +
+    "one. The member finds it in the own list, with who made it.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationKeyCreate,
@@ -76,6 +79,9 @@ const revokeKeyOfMember = defineRoute({
   audit: { action: "api_keys:revoke", resource: "api_key" },
   status: 204,
   summary: "Revoke an API key of a member; it is refused everywhere within 5 seconds.",
+  description:
+    "For admins. It is refused everywhere within 5 seconds, with both its texts if it was rolled. That " +
+    "cannot be undone.",
   tags: ["Organizations"],
   params: OrganizationKeyParams,
   async handle({ deps, caller, params }) {
@@ -94,8 +100,8 @@ const rollKeyOfMember = defineRoute({
     "Give an API key that an administrator made for a member a new text, shown only in this answer; " +
     "the one of before is accepted for a while.",
   description:
-    "Keys that members or the operator made may reach a private space, so that their owners alone roll " +
-    "them: 403. Revoking a key revokes both texts.",
+    "For admins. Keys that members or the operator made may reach a private space, so that their owners " +
+    "alone roll them: 403. Revoking a key revokes both texts.",
   tags: ["Organizations"],
   params: OrganizationKeyParams,
   body: ApiKeyRoll,

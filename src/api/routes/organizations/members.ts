@@ -16,6 +16,7 @@ const getMembers = defineRoute({
   audit: { action: "members:read", resource: "organization" },
   status: 200,
   summary: "List the members of an organization.",
+  description: "For admins. Members who were removed are not among them.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: MemberQuery,
@@ -39,9 +40,9 @@ const putMemberRoute = defineRoute({
   otherStatuses: { 201: "The user is a member from now on" },
   summary: "Add a member, or change one.",
   description:
-    "The id is the caller's to choose. The first access token with the verified e-mail address binds its " +
-    "subject to the member. The address of somebody who never logged in, or was removed, and has a private " +
-    "space cannot be changed: 400.",
+    "For admins. The id is the caller's to choose, so that sending it again changes nothing. The first " +
+    "access token with the verified e-mail address binds its subject to the member. The address of " +
+    "somebody who never logged in, or was removed, and has a private space cannot be changed: 400.",
   tags: ["Organizations"],
   params: MemberParams,
   body: MemberPut,
@@ -68,6 +69,9 @@ const deleteMember = defineRoute({
   status: 204,
   summary:
     "Remove a member: keys are revoked, and shared spaces without another owner pass to the first admin.",
+  description:
+    "For admins. The user is refused within seconds, and what the user made " +
+    "stays. The last admin cannot be removed: 400.",
   tags: ["Organizations"],
   params: MemberParams,
   errors: [400],

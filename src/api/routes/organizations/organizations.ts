@@ -16,6 +16,8 @@ const getOrganization = defineRoute({
   audit: { action: "organization:read", resource: "organization" },
   status: 200,
   summary: "The caller's organization, with how long its API keys may live.",
+  description:
+    "For every member of it. Its members, keys and usage have operations of their own, for admins.",
   tags: ["Organizations"],
   params: OrganizationParams,
   response: Organization,
@@ -38,8 +40,9 @@ const patchOrganization = defineRoute({
   status: 200,
   summary: "Change how long an organization's API keys may live.",
   description:
-    "Holds for keys that users make from then on, and for new expiries of those that are rolled. " +
-    "Keys that exist keep their expiry; keys of the operator are not bound.",
+    "For admins. Holds for keys that users make from then on, and for new expiries of those that are " +
+    "rolled. Keys that exist keep their expiry; keys of the operator are not bound. Fields that are " +
+    "left out stay as they are.",
   tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationPatch,

@@ -15,7 +15,8 @@ const getUsage = defineRoute({
   status: 200,
   summary: "Tokens, turns, documents and bytes by day, user, key and agent.",
   description:
-    "Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that still exist.",
+    "For admins. Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that " +
+    "still exist.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: UsageQuery,

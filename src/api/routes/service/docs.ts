@@ -1,31 +1,30 @@
-/** The OpenAPI document and the page that shows it. The page loads nothing from other hosts. */
+/** The OpenAPI document, and a page to try it from, which loads nothing from other hosts. */
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { listsEtag } from "../../../commands/etag.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { createOpenApi } from "../../openapi.ts";
 import { raw } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
-
-const CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+import { GUIDE_CSP } from "./guide.ts";
 
 const PAGE = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Holdfast API</title>
+<head><meta charset="utf-8"><title>Try it · Holdfast</title>
+<link rel="icon" type="image/svg+xml" href="/docs/mark.svg">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/swagger-ui.css"></head>
-<body><div id="swagger-ui"></div>
-<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
+<link rel="stylesheet" href="/docs/try/swagger-ui.css"><link rel="stylesheet" href="/docs/try/start.css"></head>
+<body><p class="back"><a href="/docs/">Holdfast guide</a> / Try it</p><div id="swagger-ui"></div>
+<script src="/docs/try/swagger-ui-bundle.js"></script><script src="/docs/try/start.js"></script></body>
 </html>
+`;
+
+const STYLE = `.back { font: 15px system-ui, sans-serif; margin: 20px auto 0; max-width: 1420px; padding: 0 20px; }
+.back a { color: #0f766e; }
+.swagger-ui .info { margin: 24px 0; }
 `;
 
 const START = `SwaggerUIBundle({
@@ -36,6 +35,11 @@ const START = `SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
+
+const OWN: Readonly<Record<string, { readonly contentType: string; readonly body: string }>> = {
+  "start.js": { contentType: "text/javascript; charset=utf-8", body: START },
+  "start.css": { contentType: "text/css; charset=utf-8", body: STYLE },
+};
 
 const FILES: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
@@ -53,42 +57,55 @@ const hidden = {
   tags: ["Documentation"],
 } as const;
 
+interface MadeDocument {
+  /** Encoded once, since it is long. */
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+function makeDocument(documented: readonly Route[]): MadeDocument {
+  const body = Buffer.from(JSON.stringify(createOpenApi(documented)));
+  return { body, etag: `"${createHash("sha256").update(body).digest("base64url")}"` };
+}
+
 /** @param documented the routes that the document describes. */
 export function docsRoutes(documented: readonly Route[]): Route[] {
-  let text: string | undefined;
+  let made: MadeDocument | undefined;
   return [
     defineRoute({
       ...hidden,
       path: "/openapi.json",
       summary: "The OpenAPI document.",
-      async handle() {
-        text ??= JSON.stringify(createOpenApi(documented));
+      async handle({ request }) {
+        made ??= makeDocument(documented);
+        const headers = { "Cache-Control": "no-cache", ETag: made.etag };
+        const isKnown = listsEtag(request.headers["if-none-match"] ?? "", made.etag);
         return raw({
           contentType: "application/json; charset=utf-8",
-          body: text,
-          headers: { "Cache-Control": "no-cache" },
+          ...(isKnown ? { status: 304, body: null } : { body: made.body }),
+          headers,
         });
       },
     }),
     defineRoute({
       ...hidden,
-      path: "/docs",
-      summary: "The OpenAPI document as a page.",
+      path: "/docs/try",
+      summary: "A page to try the API from.",
       handle: async () =>
         raw({
           contentType: "text/html; charset=utf-8",
           body: PAGE,
-          headers: { "Content-Security-Policy": CSP },
+          headers: { "Content-Security-Policy": GUIDE_CSP, "Cache-Control": "no-cache" },
         }),
     }),
     defineRoute({
       ...hidden,
-      path: "/docs/:file",
+      path: "/docs/try/:file",
       summary: "What the page loads.",
       params: z.object({ file: z.string().max(255) }),
       async handle({ params }) {
-        if (params.file === "start.js")
-          return raw({ contentType: "text/javascript; charset=utf-8", body: START });
+        const own = Object.hasOwn(OWN, params.file) ? OWN[params.file] : undefined;
+        if (own !== undefined) return raw({ ...own, headers: { "Cache-Control": "no-cache" } });
         const contentType = Object.hasOwn(FILES, params.file) ? FILES[params.file] : undefined;
         if (contentType === undefined) throw new DomainError("route_not_found", "Not Found");
         return raw({

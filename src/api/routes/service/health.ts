@@ -11,6 +11,7 @@ export const health = defineRoute({
   status: 200,
   response: Health,
   summary: "Whether the service answers.",
+  description: "Asks nothing of what the service depends on; `/health/ready` does.",
   tags: ["Health"],
   handle: async () => ({ status: "ok" as const }),
 });

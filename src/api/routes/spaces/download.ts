@@ -27,7 +27,10 @@ export const downloadRawFile = defineRoute({
   unauthenticatedStatus: 403,
   status: 200,
   summary: "Download a file.",
-  description: "The type of the content is the file's. Every failed authentication is 403.",
+  description:
+    "For everybody with a role in the space. The type of the content is the file's. Every failed " +
+    "authentication is 403. One range of bytes may be asked for; several are answered with the whole " +
+    "file.",
   tags: ["Raw files"],
   params: SpaceParams,
   query: RawFileAddress,
@@ -40,7 +43,9 @@ export const downloadRawFile = defineRoute({
     ETag: "Changes with the content",
     "Content-Disposition": "`attachment` with the file's name",
     "Content-Range": "The range that is served, of how many bytes",
-    "Accept-Ranges": "bytes",
+    "Content-Length": "Bytes of the answer",
+    "Accept-Ranges": "Always `bytes`",
+    "Cache-Control": "`private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`",
   },
   otherContent: { "*/*": { schema: FilePart } },
   otherStatuses: { 206: "The range of the file", 304: "The file has not changed" },

@@ -34,6 +34,7 @@ const postFolder = defineRoute({
   audit: { action: "folders:create", resource: "folder" },
   status: 201,
   summary: "Make a folder in a space, at its root or in another folder.",
+  description: "For editors and owners of the space. Sending it twice makes two of the same name.",
   tags: ["Folders"],
   body: FolderCreate,
   response: Folder,
@@ -59,6 +60,9 @@ const listSpaceFolders = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   status: 200,
   summary: "List the folders of a space, or the children of one of them.",
+  description:
+    "For everybody with a role in the space. All folders of all levels in one list, unless " +
+    "`parent_folder_id` asks for the children of one.",
   tags: ["Folders"],
   params: SpaceParams,
   query: FolderListQuery,
@@ -81,6 +85,7 @@ const getFolder = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   status: 200,
   summary: "One folder.",
+  description: "For everybody with a role in its space. The `ETag` is for `If-Match` of a change.",
   tags: ["Folders"],
   params: FolderParams,
   response: Folder,
@@ -104,6 +109,9 @@ const getFolderContents = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   status: 200,
   summary: "What lies directly in a folder: its sub-folders, and a page of its documents.",
+  description:
+    "For everybody with a role in its space. All direct sub-folders come with each page; documents of " +
+    "folders below are not among them.",
   tags: ["Folders"],
   params: FolderParams,
   query: FolderContentsQuery,
@@ -137,7 +145,9 @@ const patchFolder = defineRoute({
   audit: { action: "folders:update", resource: "folder" },
   status: 200,
   summary: "Rename a folder, or move it with all that is in it.",
-  description: "A folder stays in its space, and cannot be moved below itself (400).",
+  description:
+    "For editors and owners of its space. A folder stays in its space, and cannot be moved below itself " +
+    "(400). Documents in it are found by their new `folder_path` at once.",
   tags: ["Folders"],
   params: FolderParams,
   body: FolderPatch,
@@ -167,7 +177,8 @@ const removeFolder = defineRoute({
   status: 204,
   summary: "Delete a folder with everything below it: folders, documents and their files.",
   description:
-    "All of it is gone for every later request and search; what it takes on disk is freed in the background.",
+    "For editors and owners of its space. All of it is gone for every later request and search; what it " +
+    "takes on disk is freed in the background.",
   tags: ["Folders"],
   params: FolderParams,
   headers: { "If-Match": "Delete only while the folder has this ETag" },

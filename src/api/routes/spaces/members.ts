@@ -23,6 +23,7 @@ const getSpaceMembers = defineRoute({
   audit: { action: "space_members:read", resource: "space" },
   status: 200,
   summary: "List the members of a space with their roles.",
+  description: "For its owners, and for admins of the organization unless the space is private.",
   tags: ["Spaces"],
   params: SpaceParams,
   query: SpaceMembersQuery,
@@ -46,6 +47,10 @@ const putRole = defineRoute({
   status: 200,
   otherStatuses: { 201: "The user is a member of the space from now on" },
   summary: "Give a member of the organization a role in a space.",
+  description:
+    "For its owners, and for admins of the organization unless the space is private. 201 if the user " +
+    "had no role in it, 200 if the role was changed; sending it again changes nothing. The last " +
+    "owner cannot become less: 400.",
   tags: ["Spaces"],
   params: SpaceMemberParams,
   body: SpaceMemberPut,
@@ -69,6 +74,9 @@ const deleteRole = defineRoute({
   audit: { action: "space_members:delete", resource: "user" },
   status: 204,
   summary: "Take a member's role in a space away.",
+  description:
+    "For its owners, and for admins of the organization unless the space is private. The user reaches " +
+    "nothing of it any more within seconds. The last owner cannot be removed: 400.",
   tags: ["Spaces"],
   params: SpaceMemberParams,
   errors: [400],

@@ -12,7 +12,10 @@ export const makePathFolder = defineRoute({
   audit: { action: "files:create", resource: "file" },
   status: 201,
   summary: "Make a path folder; integrations use /folders.",
-  description: "Repeating it answers the same. A file at the path is 400.",
+  description:
+    "For editors and owners of the space. Repeating it answers the same. A file at the path is 400. It " +
+    "serves user interfaces that show empty folders; uploads need none, and integrations use " +
+    "`/v1/folders`.",
   tags: ["Raw files"],
   params: SpaceParams,
   body: PathFolderCreate,

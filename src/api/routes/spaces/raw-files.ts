@@ -38,8 +38,9 @@ const uploadRawFile = defineRoute({
   status: 201,
   summary: "Upload a file to a path of a space; the pipeline makes it searchable.",
   description:
-    "A file that is at the path already is replaced: its document gets a next version, " +
-    "and search serves the one before until then.",
+    "For editors and owners of the space. A file that is at the path already is replaced: its document " +
+    "gets a next version, and search serves the one before until then. Folders of the path need not " +
+    "exist. The file's name is the form's, without any path.",
   tags: ["Raw files"],
   params: SpaceParams,
   multipart: RawFileUpload,
@@ -91,7 +92,9 @@ const listFiles = defineRoute({
   audit: { action: "files:read", resource: "file" },
   status: 200,
   summary: "List the files of a space whose path begins with a prefix.",
-  description: "Newest first. Path folders are listed while they are empty, with `size` null.",
+  description:
+    "For everybody with a role in the space. Newest first. Path folders are listed while they are " +
+    "empty, with `size` null.",
   tags: ["Raw files"],
   params: SpaceParams,
   query: RawFileQuery,
@@ -119,7 +122,8 @@ const renameRawFile = defineRoute({
   status: 204,
   summary: "Rename or move a file, or all that lies below a prefix that ends with a slash.",
   description:
-    "The document's name follows the file's. A path that is taken is 400, and then nothing is moved.",
+    "For editors and owners of the space. The document's name follows the file's. A path that is taken " +
+    "is 400, and then nothing is moved. Nothing is processed again.",
   tags: ["Raw files"],
   params: SpaceParams,
   body: RawFileRename,
@@ -141,6 +145,10 @@ const deleteRawFile = defineRoute({
   audit: { action: "files:delete", resource: "file" },
   status: 204,
   summary: "Delete a file with its document, chunks and vectors, or an empty path folder.",
+  description:
+    "For editors and owners of the space. The file, its document, chunks and vectors are gone at once " +
+    "for every request and search, and what they take in the stores is removed in the background. " +
+    "`DELETE /v1/data/{document_id}` leaves the file. Asking again is 404.",
   tags: ["Raw files"],
   params: SpaceParams,
   query: RawFileAddress,

@@ -29,6 +29,9 @@ const searchForSpaces = defineRoute({
   audit: { action: "spaces:search", resource: "space", isChange: false },
   status: 200,
   summary: "List the spaces that the caller reaches.",
+  description:
+    "Lists the spaces in which the caller has a role, the private one too; a key that is narrowed to " +
+    "spaces lists those alone. All filters must hold; without a body all are listed.",
   tags: ["Spaces"],
   query: SpaceSearchQuery,
   body: SpaceSearch,
@@ -50,6 +53,7 @@ const postSpace = defineRoute({
   audit: { action: "spaces:create", resource: "space" },
   status: 201,
   summary: "Make a shared space; the caller is its owner.",
+  description: "Every member of the organization may. Sending it twice makes two of the same name.",
   tags: ["Spaces"],
   body: SpaceCreate,
   response: Space,
@@ -66,6 +70,9 @@ const getSpace = defineRoute({
   audit: { action: "spaces:read", resource: "space" },
   status: 200,
   summary: "One space.",
+  description:
+    "For everybody with a role in it, and for admins of the organization unless it is private. The " +
+    "`ETag` is for `If-Match` of a change.",
   tags: ["Spaces"],
   params: SpaceParams,
   response: Space,
@@ -90,6 +97,9 @@ const patchSpace = defineRoute({
   audit: { action: "spaces:update", resource: "space" },
   status: 200,
   summary: "Rename a space.",
+  description:
+    "For its owners, and for admins of the organization unless it is private. Only the name can be " +
+    "changed; the space's id stays.",
   tags: ["Spaces"],
   params: SpaceParams,
   body: SpacePatch,
@@ -116,7 +126,9 @@ const removeSpace = defineRoute({
   audit: { action: "spaces:delete", resource: "space" },
   status: 204,
   summary: "Delete a shared space with all that is in it.",
-  description: "Nobody reaches it from now on; what is stored is removed in the background.",
+  description:
+    "For its owners, and for admins of the organization. Nobody reaches it from now on; what is stored " +
+    "is removed in the background. A private space cannot be deleted: 400.",
   tags: ["Spaces"],
   params: SpaceParams,
   headers: IF_MATCH,

@@ -36,6 +36,7 @@ const getWebhooks = defineRoute({
   audit: { action: "webhooks:read", resource: "webhook" },
   status: 200,
   summary: "List the webhooks that the caller may manage, newest first.",
+  description: "Owners see those of their spaces, admins also those of the organization. No secret is shown.",
   tags: ["Webhooks"],
   query: WebhookQuery,
   response: WebhookPage,
@@ -90,6 +91,9 @@ const getWebhook = defineRoute({
   audit: { action: "webhooks:read", resource: "webhook" },
   status: 200,
   summary: "One webhook.",
+  description:
+    "For owners of its space, and of a webhook of the organization for its admins. The `ETag` is for " +
+    "`If-Match` of a change; no secret is shown.",
   tags: ["Webhooks"],
   params: WebhookParams,
   response: Webhook,
@@ -142,6 +146,9 @@ const removeWebhook = defineRoute({
   audit: { action: "webhooks:delete", resource: "webhook" },
   status: 204,
   summary: "Delete a webhook. Nothing is delivered to it from now on.",
+  description:
+    "For owners of its space, and of a webhook of the organization for its admins. Nothing " +
+    "is delivered to it from now on.",
   tags: ["Webhooks"],
   params: WebhookParams,
   headers: IF_MATCH,

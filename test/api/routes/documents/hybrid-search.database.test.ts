@@ -147,6 +147,67 @@ test("a space that is out of reach, unknown or empty has no results, and is no e
   }
 });
 
+test("of several spaces those out of reach, unknown or empty are as empty ones", async () => {
+  const { status, body } = await search({
+    query: "otters",
+    space_ids: [theirs.space, space, newId(), empty, space],
+  });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ total_results: 1, results: [{ document_id: document.id, space_id: space }] });
+  const none = await search({ query: "otters", space_ids: [theirs.space, newId()] });
+  expect(none).toMatchObject({ status: 200, body: { total_results: 0, results: [] } });
+});
+
+const SOME = "01900000-0000-7000-8000-00000000abcd";
+
+test.each([
+  ["no space", {}, "missing", ["space_id"]],
+  ["null as its space", { space_id: null }, "missing", ["space_id"]],
+  ["no space of many", { space_ids: [] }, "too_short", ["space_ids"]],
+  ["21 spaces", { space_ids: Array.from({ length: 21 }, newId) }, "too_long", ["space_ids"]],
+  ["a space and spaces", { space_id: SOME, space_ids: [SOME] }, "value_error", ["space_ids"]],
+  ["an unknown filter", { space_id: SOME, filters: { color: 1 } }, "value_error", ["filters", "color"]],
+  [
+    "a filter of the wrong type",
+    { space_id: SOME, filters: { file_size__lt: "big" } },
+    "value_error",
+    ["filters", "file_size__lt"],
+  ],
+  ["a document that is no id", { space_id: SOME, document_id: "otters" }, "uuid_parsing", ["document_id"]],
+  [
+    "a document and documents",
+    { space_id: SOME, document_id: SOME, document_ids: [] },
+    "value_error",
+    ["document_ids"],
+  ],
+  [
+    "a folder and folders",
+    { space_id: SOME, folder_id: SOME, folder_ids: [] },
+    "value_error",
+    ["folder_ids"],
+  ],
+])("%s is refused at its place", async (_, narrowing, type, path) => {
+  const { status, body } = await search({ query: "otters", ...narrowing });
+  expect([status, body.detail[0].type, body.detail[0].loc]).toEqual([422, type, ["body", ...path]]);
+});
+
+test("document_id, folder_id and filters narrow it", async () => {
+  const found = async (narrowing: object) =>
+    (await search({ query: "otters", space_id: space, ...narrowing })).body.total_results;
+  expect(await found({ document_id: document.id, document_ids: null })).toBe(1);
+  expect(await found({ document_id: newId() })).toBe(0);
+  expect(await found({ folder_id: newId() })).toBe(0);
+  expect(await found({ filters: { file_type: "TEXT" } })).toBe(1);
+  expect(await found({ filters: { file_type: "PDF" } })).toBe(0);
+  expect(await found({ filters: { "doc_metadata.year__gt": 2000 } })).toBe(0);
+});
+
+test("a field that it does not know is named in a Warning, and narrows nothing", async () => {
+  const { warning, body } = await search({ query: "otters", space_id: space, document_idd: newId() });
+  expect(warning).toBe('199 holdfast "unknown field document_idd; did you mean document_id?"');
+  expect(body.total_results).toBe(1);
+});
+
 test("if the query cannot be embedded in time, results are by words, with a Warning", async () => {
   expect(await search({ query: "sleeping otters", space_id: space })).toMatchObject({
     warning: null,

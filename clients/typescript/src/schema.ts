@@ -11,7 +11,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the service answers. */
+        /**
+         * Whether the service answers.
+         * @description Asks nothing of what the service depends on; `/health/ready` does.
+         *
+         *     Needs no credentials.
+         */
         get: operations["health.live"];
         put?: never;
         post?: never;
@@ -31,6 +36,8 @@ export interface paths {
         /**
          * Whether this process should be sent requests.
          * @description Each dependency with the latency of its probe. For load balancers; a process that stops answers 503 before it closes its port.
+         *
+         *     Needs no credentials.
          */
         get: operations["health.ready"];
         put?: never;
@@ -51,6 +58,8 @@ export interface paths {
         /**
          * List the agents that can be chatted with.
          * @description At most 1000, oldest first, without system agents. The `id` is what chat completions take as `model`.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
          */
         get: operations["models.list"];
         put?: never;
@@ -72,7 +81,9 @@ export interface paths {
         put?: never;
         /**
          * Chat with an agent.
-         * @description The whole history is sent with every call. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, and a repeat gets its answer.
+         * @description `model` is the id of an agent that the caller may use: public ones, and those of spaces that the caller has a role in. The whole history is sent with every call; nothing of it is stored. The agent searches no more than what both it and the caller reach. Tools run inside the service, so `tool_calls` is always null. A client that goes away cancels its turn; with an `Idempotency-Key` the turn goes on for a minute, and a repeat gets its answer. Fields that the service does not know are ignored without a `Warning`.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
          */
         post: operations["chat.complete"];
         delete?: never;
@@ -90,7 +101,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the spaces that the caller reaches. */
+        /**
+         * List the spaces that the caller reaches.
+         * @description Lists the spaces in which the caller has a role, the private one too; a key that is narrowed to spaces lists those alone. All filters must hold; without a body all are listed.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         post: operations["spaces.search"];
         delete?: never;
         options?: never;
@@ -107,7 +123,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a shared space; the caller is its owner. */
+        /**
+         * Make a shared space; the caller is its owner.
+         * @description Every member of the organization may. Sending it twice makes two of the same name.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         post: operations["spaces.create"];
         delete?: never;
         options?: never;
@@ -122,18 +143,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One space. */
+        /**
+         * One space.
+         * @description For everybody with a role in it, and for admins of the organization unless it is private. The `ETag` is for `If-Match` of a change.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["spaces.get"];
         put?: never;
         post?: never;
         /**
          * Delete a shared space with all that is in it.
-         * @description Nobody reaches it from now on; what is stored is removed in the background.
+         * @description For its owners, and for admins of the organization. Nobody reaches it from now on; what is stored is removed in the background. A private space cannot be deleted: 400.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         delete: operations["spaces.delete"];
         options?: never;
         head?: never;
-        /** Rename a space. */
+        /**
+         * Rename a space.
+         * @description For its owners, and for admins of the organization unless it is private. Only the name can be changed; the space's id stays.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         patch: operations["spaces.update"];
         trace?: never;
     };
@@ -144,7 +177,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of a space with their roles. */
+        /**
+         * List the members of a space with their roles.
+         * @description For its owners, and for admins of the organization unless the space is private.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["spaces.members.list"];
         put?: never;
         post?: never;
@@ -162,10 +200,20 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give a member of the organization a role in a space. */
+        /**
+         * Give a member of the organization a role in a space.
+         * @description For its owners, and for admins of the organization unless the space is private. 201 if the user had no role in it, 200 if the role was changed; sending it again changes nothing. The last owner cannot become less: 400.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         put: operations["spaces.members.put"];
         post?: never;
-        /** Take a member's role in a space away. */
+        /**
+         * Take a member's role in a space away.
+         * @description For its owners, and for admins of the organization unless the space is private. The user reaches nothing of it any more within seconds. The last owner cannot be removed: 400.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         delete: operations["spaces.members.remove"];
         options?: never;
         head?: never;
@@ -181,7 +229,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the agents that the caller may use. */
+        /**
+         * List the agents that the caller may use.
+         * @description Lists public agents, and those of spaces that the caller has a role in. All filters must hold; without a body all are listed. Pages are counted from 1.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         post: operations["agents.search"];
         delete?: never;
         options?: never;
@@ -196,17 +249,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One agent with its whole configuration. */
+        /**
+         * One agent with its whole configuration.
+         * @description For everybody who may use it: in its space, and in the whole organization if it is public. The `ETag` is for `If-Match` of a change.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         get: operations["agents.get"];
         put?: never;
         post?: never;
-        /** Delete an agent. */
+        /**
+         * Delete an agent.
+         * @description For editors and owners of its space. It is gone from every later request. Asking again is 404.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         delete: operations["agents.delete"];
         options?: never;
         head?: never;
         /**
          * Change an agent.
-         * @description Each change raises the last part of `version`; a request that changes nothing does not.
+         * @description For editors and owners of its space. Fields that are left out stay as they are. Each change raises the last part of `version`; a request that changes nothing does not.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         patch: operations["agents.update"];
         trace?: never;
@@ -220,7 +285,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make an agent in a space. */
+        /**
+         * Make an agent in a space.
+         * @description For editors and owners of the space. It can be chatted with at once. Sending it twice makes two.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         post: operations["agents.create"];
         delete?: never;
         options?: never;
@@ -237,7 +307,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Upload a file into a space; the pipeline makes it searchable. */
+        /**
+         * Upload a file into a space; the pipeline makes it searchable.
+         * @description For editors and owners of the space. The answer comes once the file is stored; it is then parsed, chunked and embedded in the background, and search finds it when `processing_state.pipeline_status` is `completed`: `GET /v1/data/{document_id}?wait=60` waits for that, and events tell of it. Uploading the same file twice makes two documents; an `Idempotency-Key` prevents that for repeats. A file that no parser reads is accepted unless the form says `strict=true`, and its run fails with the reason.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["documents.upload"];
         delete?: never;
         options?: never;
@@ -254,7 +329,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the documents that the caller reaches, by their fields. */
+        /**
+         * List the documents that the caller reaches, by their fields.
+         * @description Lists documents of spaces that the caller has a role in, newest first unless `order_by` says otherwise. All filters must hold; without a body all are listed. It compares fields; `POST /v1/data/hybrid-search` looks into the text.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         post: operations["documents.search"];
         delete?: never;
         options?: never;
@@ -273,7 +353,9 @@ export interface paths {
         put?: never;
         /**
          * Where up to a thousand documents are in the pipeline.
-         * @description It counts as one request, however many documents it names.
+         * @description It counts as one request, however many documents it names. Those that do not exist and those that the caller does not reach are not told apart: `not_found`.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         post: operations["documents.status"];
         delete?: never;
@@ -291,19 +373,28 @@ export interface paths {
         };
         /**
          * One document with its processing state.
-         * @description With `wait` it answers when the document's latest run gets from one status to the next, and at once if that has ended: ask again until `pipeline_status` is `completed`, `failed` or `cancelled`.
+         * @description For everybody with a role in its space. With `wait` it answers when the document's latest run gets from one status to the next, and at once if that has ended: ask again until `pipeline_status` is `completed`, `failed` or `cancelled`.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["documents.get"];
         put?: never;
         post?: never;
         /**
          * Remove a document, its chunks and its search entries.
-         * @description Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the cached vectors, so that uploading the same content again costs nothing.
+         * @description For editors and owners of its space. Later requests answer 404 and search finds nothing of it at once. The raw file stays, and so do the cached vectors, so that uploading the same content again costs nothing; `DELETE /v1/spaces/{space_id}/data/files` deletes the file too.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         delete: operations["documents.delete"];
         options?: never;
         head?: never;
-        /** Change a document's metadata (JSON merge patch) or its folder; nothing is reprocessed. */
+        /**
+         * Change a document's metadata (JSON merge patch) or its folder; nothing is reprocessed.
+         * @description For editors and owners of its space. What is changed holds for the next search; the text is not processed again. Fields that are left out stay as they are, so that sending it twice changes nothing more.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         patch: operations["documents.update"];
         trace?: never;
     };
@@ -316,7 +407,9 @@ export interface paths {
         };
         /**
          * The extracted text, in units or as one Markdown text.
-         * @description Of the published version; before the first one is published, of the run under way as soon as it is parsed.
+         * @description For everybody with a role in its space. The text of the published version; before the first one is published, of the run under way as soon as it is parsed.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["documents.text"];
         put?: never;
@@ -336,7 +429,9 @@ export interface paths {
         };
         /**
          * The chunks of a document with what is known of their embeddings.
-         * @description Of the published version; before the first one is published, of the run under way as soon as it is chunked.
+         * @description For everybody with a role in its space. The chunks of the published version; before the first one is published, of the run under way as soon as it is chunked. Chunks are what search finds and agents cite.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["documents.chunks"];
         put?: never;
@@ -354,7 +449,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every run of a document, newest first: what it is made of, and how it ended. */
+        /**
+         * Every run of a document, newest first: what it is made of, and how it ended.
+         * @description For everybody with a role in its space. Each run makes a version: the upload the first, each reprocessing, replacement and restoring one more. The version that search serves has `is_current`.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         get: operations["documents.versions"];
         put?: never;
         post?: never;
@@ -373,7 +473,9 @@ export interface paths {
         };
         /**
          * Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.
-         * @description Reads and counts everything that belongs to the document. Nothing found is what every document should answer; what is found is put right by maintenance where it can be.
+         * @description For everybody with a role in its space. Reads and counts everything that belongs to the document. Nothing found is what every document should answer; what is found is put right by maintenance where it can be.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["documents.integrity"];
         put?: never;
@@ -395,7 +497,9 @@ export interface paths {
         put?: never;
         /**
          * Process the stored original again, with another chunker where one is named.
-         * @description The published version stays searchable until the new one replaces it. A run of the document that is still active is superseded.
+         * @description For editors and owners of its space. The published version stays searchable until the new one replaces it. A run of the document that is still active is superseded. The answer comes at once; `GET /v1/data/runs/{pipeline_run_id}` follows the run.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         post: operations["documents.reprocess"];
         delete?: never;
@@ -413,7 +517,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Publish the version before the published one again, as a new version. */
+        /**
+         * Publish the version before the published one again, as a new version.
+         * @description For editors and owners of its space. Only the version before the published one can be restored; other ones are 400. Nothing is parsed again, and search serves the published version until the restored one replaces it.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["documents.restore"];
         delete?: never;
         options?: never;
@@ -430,7 +539,9 @@ export interface paths {
         };
         /**
          * One run of the pipeline: where it stands, and what it waits for.
-         * @description With `wait` it answers when the run gets from one status to the next, and at once if it has ended.
+         * @description For everybody with a role in the document's space. With `wait` it answers when the run gets from one status to the next, and at once if it has ended.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["runs.get"];
         put?: never;
@@ -450,7 +561,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run that has not ended; what was published before stays. */
+        /**
+         * Cancel a run that has not ended; what was published before stays.
+         * @description For editors and owners of the document's space. A run that has ended is 400. The version that was published before goes on to answer searches.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["runs.cancel"];
         delete?: never;
         options?: never;
@@ -469,7 +585,9 @@ export interface paths {
         put?: never;
         /**
          * Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters let through.
-         * @description An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the caller may write.
+         * @description For documents of spaces in which the caller is an editor or an owner. An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the caller may write. Published versions stay searchable until new ones replace them.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         post: operations["batches.create"];
         delete?: never;
@@ -487,7 +605,9 @@ export interface paths {
         };
         /**
          * How a batch stands: runs by status, progress, rate and the time that is left.
-         * @description With `wait` it answers when the batch is paused, resumed or at its end, and at once if it has ended.
+         * @description For the user who started it, while that user reaches all of its spaces. With `wait` it answers when the batch is paused, resumed or at its end, and at once if it has ended.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["batches.get"];
         put?: never;
@@ -505,7 +625,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of each document of a batch; what was not accepted comes last. */
+        /**
+         * What became of each document of a batch; what was not accepted comes last.
+         * @description For the user who started it, while that user reaches all of its spaces. The results of runs that have not ended are there too, with their status.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         get: operations["batches.results"];
         put?: never;
         post?: never;
@@ -524,7 +649,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Release no more runs of a batch; those that are released go on. */
+        /**
+         * Release no more runs of a batch; those that are released go on.
+         * @description For the user who started it, while that user reaches all of its spaces. Runs that are released go on. A batch that is paused stays so; one that has ended is 400.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["batches.pause"];
         delete?: never;
         options?: never;
@@ -541,7 +671,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Release the runs of a paused batch again. */
+        /**
+         * Release the runs of a paused batch again.
+         * @description For the user who started it, while that user reaches all of its spaces. A batch that runs goes on; one that has ended is 400.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["batches.resume"];
         delete?: never;
         options?: never;
@@ -558,7 +693,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel every run of a batch that has not ended; what was published before stays. */
+        /**
+         * Cancel every run of a batch that has not ended; what was published before stays.
+         * @description For the user who started it, while that user reaches all of its spaces. Runs that have ended keep their result, and what was published before stays searchable. A batch that has ended is 400.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["batches.cancel"];
         delete?: never;
         options?: never;
@@ -577,7 +717,9 @@ export interface paths {
         put?: never;
         /**
          * Search the chunks of spaces: dense vectors and BM25 in one ranking.
-         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does.
+         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights` are offsets in UTF-16 code units.
+         *
+         *     Takes API keys with the capability `search`, and access tokens.
          */
         post: operations["search.hybrid"];
         delete?: never;
@@ -597,7 +739,9 @@ export interface paths {
         put?: never;
         /**
          * Upload a file to a path of a space; the pipeline makes it searchable.
-         * @description A file that is at the path already is replaced: its document gets a next version, and search serves the one before until then.
+         * @description For editors and owners of the space. A file that is at the path already is replaced: its document gets a next version, and search serves the one before until then. Folders of the path need not exist. The file's name is the form's, without any path.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         post: operations["files.upload"];
         delete?: never;
@@ -615,12 +759,19 @@ export interface paths {
         };
         /**
          * List the files of a space whose path begins with a prefix.
-         * @description Newest first. Path folders are listed while they are empty, with `size` null.
+         * @description For everybody with a role in the space. Newest first. Path folders are listed while they are empty, with `size` null.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["files.list"];
         put?: never;
         post?: never;
-        /** Delete a file with its document, chunks and vectors, or an empty path folder. */
+        /**
+         * Delete a file with its document, chunks and vectors, or an empty path folder.
+         * @description For editors and owners of the space. The file, its document, chunks and vectors are gone at once for every request and search, and what they take in the stores is removed in the background. `DELETE /v1/data/{document_id}` leaves the file. Asking again is 404.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         delete: operations["files.delete"];
         options?: never;
         head?: never;
@@ -642,7 +793,9 @@ export interface paths {
         head?: never;
         /**
          * Rename or move a file, or all that lies below a prefix that ends with a slash.
-         * @description The document's name follows the file's. A path that is taken is 400, and then nothing is moved.
+         * @description For editors and owners of the space. The document's name follows the file's. A path that is taken is 400, and then nothing is moved. Nothing is processed again.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         patch: operations["files.rename"];
         trace?: never;
@@ -656,7 +809,9 @@ export interface paths {
         };
         /**
          * Download a file.
-         * @description The type of the content is the file's. Every failed authentication is 403.
+         * @description For everybody with a role in the space. The type of the content is the file's. Every failed authentication is 403. One range of bytes may be asked for; several are answered with the whole file.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["files.download"];
         put?: never;
@@ -678,7 +833,9 @@ export interface paths {
         put?: never;
         /**
          * Make a path folder; integrations use /folders.
-         * @description Repeating it answers the same. A file at the path is 400.
+         * @description For editors and owners of the space. Repeating it answers the same. A file at the path is 400. It serves user interfaces that show empty folders; uploads need none, and integrations use `/v1/folders`.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["files.create_folder"];
         delete?: never;
@@ -696,7 +853,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a folder in a space, at its root or in another folder. */
+        /**
+         * Make a folder in a space, at its root or in another folder.
+         * @description For editors and owners of the space. Sending it twice makes two of the same name.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
         post: operations["folders.create"];
         delete?: never;
         options?: never;
@@ -711,7 +873,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the folders of a space, or the children of one of them. */
+        /**
+         * List the folders of a space, or the children of one of them.
+         * @description For everybody with a role in the space. All folders of all levels in one list, unless `parent_folder_id` asks for the children of one.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         get: operations["folders.list"];
         put?: never;
         post?: never;
@@ -728,20 +895,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One folder. */
+        /**
+         * One folder.
+         * @description For everybody with a role in its space. The `ETag` is for `If-Match` of a change.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         get: operations["folders.get"];
         put?: never;
         post?: never;
         /**
          * Delete a folder with everything below it: folders, documents and their files.
-         * @description All of it is gone for every later request and search; what it takes on disk is freed in the background.
+         * @description For editors and owners of its space. All of it is gone for every later request and search; what it takes on disk is freed in the background.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         delete: operations["folders.delete"];
         options?: never;
         head?: never;
         /**
          * Rename a folder, or move it with all that is in it.
-         * @description A folder stays in its space, and cannot be moved below itself (400).
+         * @description For editors and owners of its space. A folder stays in its space, and cannot be moved below itself (400). Documents in it are found by their new `folder_path` at once.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
          */
         patch: operations["folders.update"];
         trace?: never;
@@ -753,7 +929,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What lies directly in a folder: its sub-folders, and a page of its documents. */
+        /**
+         * What lies directly in a folder: its sub-folders, and a page of its documents.
+         * @description For everybody with a role in its space. All direct sub-folders come with each page; documents of folders below are not among them.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
         get: operations["folders.contents"];
         put?: never;
         post?: never;
@@ -773,6 +954,8 @@ export interface paths {
         /**
          * What happened, in its order, as far as the caller reaches it now.
          * @description Go on with `next_cursor`, which is there also if nothing matched: then every event that becomes visible is in exactly one answer. One request looks at a bounded part of the log, so that a page may be empty while `has_more` is true. With `wait` the request is held until an event matches or the time is over. A cursor from which on not everything is kept any more is answered 410, with the oldest one that can be gone on from. At most 10 streams and waits of a key, and 20 of a user, are open at a time in a process.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["events.list"];
         put?: never;
@@ -793,6 +976,8 @@ export interface paths {
         /**
          * What happens, as server-sent events.
          * @description The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and `after` it begins now. A frame that has only an `id` moves the cursor on. The last frame of a stream that ends by an error, such as a key that was revoked, is an `event: end` with the status and the body of the answer; a stream that ends without one is to be taken up again with its last `id`.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["events.stream"];
         put?: never;
@@ -810,7 +995,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's own profile. */
+        /**
+         * The caller's own profile.
+         * @description Says which user and organization an access token stands for, and which private space belongs to it.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["me.get"];
         put?: never;
         post?: never;
@@ -827,10 +1017,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the caller's API keys, revoked ones too. */
+        /**
+         * List the caller's API keys, revoked ones too.
+         * @description Keys that admins made for the caller are among them. No text of a key is shown, only its prefix.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["api_keys.list"];
         put?: never;
-        /** Make an API key; its text is shown only in this answer. */
+        /**
+         * Make an API key; its text is shown only in this answer.
+         * @description The key acts for the caller: it reaches what the caller reaches at the time of each request, or less as `spaces`, `capabilities` and `allowed_cidrs` narrow it. Its text is in this answer alone. A space out of reach is 404. Sending it twice makes two.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         post: operations["api_keys.create"];
         delete?: never;
         options?: never;
@@ -848,7 +1048,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke one of the caller's API keys; it is refused everywhere within 5 seconds. */
+        /**
+         * Revoke one of the caller's API keys; it is refused everywhere within 5 seconds.
+         * @description It is refused everywhere within 5 seconds, with both its texts if it was rolled. That cannot be undone. Asking again changes nothing.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         delete: operations["api_keys.revoke"];
         options?: never;
         head?: never;
@@ -867,6 +1072,8 @@ export interface paths {
         /**
          * Give one of the caller's API keys a new text, shown only in this answer; the one of before is accepted for a while.
          * @description All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes both texts. At most 20 times a day, then 429.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["api_keys.roll"];
         delete?: never;
@@ -887,6 +1094,8 @@ export interface paths {
         /**
          * Report API keys that were found where they should not be; those that exist are revoked.
          * @description Needs no credentials: who holds a key's text may end it. The answer is the same whatever the texts are; keys are found in what stands around them too, like `Bearer`, quotes or a URL. A key is revoked with all its texts, also by one that a roll has replaced and that was still accepted; its organization finds it in the audit log. Each text, and each key in it, counts as one request in the budget of its address.
+         *
+         *     Needs no credentials.
          */
         post: operations["api_keys.report_leaked"];
         delete?: never;
@@ -902,7 +1111,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's organization, with how long its API keys may live. */
+        /**
+         * The caller's organization, with how long its API keys may live.
+         * @description For every member of it. Its members, keys and usage have operations of their own, for admins.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["organizations.get"];
         put?: never;
         post?: never;
@@ -911,7 +1125,9 @@ export interface paths {
         head?: never;
         /**
          * Change how long an organization's API keys may live.
-         * @description Holds for keys that users make from then on, and for new expiries of those that are rolled. Keys that exist keep their expiry; keys of the operator are not bound.
+         * @description For admins. Holds for keys that users make from then on, and for new expiries of those that are rolled. Keys that exist keep their expiry; keys of the operator are not bound. Fields that are left out stay as they are.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         patch: operations["organizations.update"];
         trace?: never;
@@ -923,12 +1139,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the API keys of an organization, revoked ones too. */
+        /**
+         * List the API keys of an organization, revoked ones too.
+         * @description For admins. Keys of all members; no text of a key is shown, only its prefix. The filter `unused_since__lt` finds those that nobody uses.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["organizations.api_keys.list"];
         put?: never;
         /**
          * Make an API key for a member; its text is shown only in this answer.
-         * @description Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the own list, with who made it.
+         * @description For admins. Made for somebody else it reaches the member's shared spaces and never the private one. The member finds it in the own list, with who made it.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["organizations.api_keys.create"];
         delete?: never;
@@ -947,7 +1170,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an API key of a member; it is refused everywhere within 5 seconds. */
+        /**
+         * Revoke an API key of a member; it is refused everywhere within 5 seconds.
+         * @description For admins. It is refused everywhere within 5 seconds, with both its texts if it was rolled. That cannot be undone.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         delete: operations["organizations.api_keys.revoke"];
         options?: never;
         head?: never;
@@ -965,7 +1193,9 @@ export interface paths {
         put?: never;
         /**
          * Give an API key that an administrator made for a member a new text, shown only in this answer; the one of before is accepted for a while.
-         * @description Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. Revoking a key revokes both texts.
+         * @description For admins. Keys that members or the operator made may reach a private space, so that their owners alone roll them: 403. Revoking a key revokes both texts.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["organizations.api_keys.roll"];
         delete?: never;
@@ -981,7 +1211,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of an organization. */
+        /**
+         * List the members of an organization.
+         * @description For admins. Members who were removed are not among them.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["organizations.members.list"];
         put?: never;
         post?: never;
@@ -1001,11 +1236,18 @@ export interface paths {
         get?: never;
         /**
          * Add a member, or change one.
-         * @description The id is the caller's to choose. The first access token with the verified e-mail address binds its subject to the member. The address of somebody who never logged in, or was removed, and has a private space cannot be changed: 400.
+         * @description For admins. The id is the caller's to choose, so that sending it again changes nothing. The first access token with the verified e-mail address binds its subject to the member. The address of somebody who never logged in, or was removed, and has a private space cannot be changed: 400.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         put: operations["organizations.members.put"];
         post?: never;
-        /** Remove a member: keys are revoked, and shared spaces without another owner pass to the first admin. */
+        /**
+         * Remove a member: keys are revoked, and shared spaces without another owner pass to the first admin.
+         * @description For admins. The user is refused within seconds, and what the user made stays. The last admin cannot be removed: 400.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         delete: operations["organizations.members.remove"];
         options?: never;
         head?: never;
@@ -1021,7 +1263,9 @@ export interface paths {
         };
         /**
          * Read an organization's audit log.
-         * @description With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of `at`. An export that breaks off ends with a cut connection.
+         * @description For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. With `format=ndjson` every row that the filters let through, one JSON object a line, in the order of `at`. An export that breaks off ends with a cut connection.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         get: operations["organizations.audit_log"];
         put?: never;
@@ -1041,7 +1285,9 @@ export interface paths {
         };
         /**
          * Tokens, turns, documents and bytes by day, user, key and agent.
-         * @description Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that still exist.
+         * @description For admins. Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that still exist.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         get: operations["organizations.usage"];
         put?: never;
@@ -1059,12 +1305,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the webhooks that the caller may manage, newest first. */
+        /**
+         * List the webhooks that the caller may manage, newest first.
+         * @description Owners see those of their spaces, admins also those of the organization. No secret is shown.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["webhooks.list"];
         put?: never;
         /**
          * Make a webhook; its secret is shown only in this answer.
          * @description For a space its owners make it, for the organization its admins. It gets the events that its maker may see, checked at each delivery; that of an organization gets none of private spaces.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["webhooks.create"];
         delete?: never;
@@ -1080,17 +1333,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One webhook. */
+        /**
+         * One webhook.
+         * @description For owners of its space, and of a webhook of the organization for its admins. The `ETag` is for `If-Match` of a change; no secret is shown.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         get: operations["webhooks.get"];
         put?: never;
         post?: never;
-        /** Delete a webhook. Nothing is delivered to it from now on. */
+        /**
+         * Delete a webhook. Nothing is delivered to it from now on.
+         * @description For owners of its space, and of a webhook of the organization for its admins. Nothing is delivered to it from now on.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
         delete: operations["webhooks.delete"];
         options?: never;
         head?: never;
         /**
          * Change a webhook, pause it, or make it active again.
          * @description Events that come while it is paused are delivered when it is active again. Only its maker changes the URL.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         patch: operations["webhooks.update"];
         trace?: never;
@@ -1107,6 +1372,8 @@ export interface paths {
         /**
          * Give a webhook a new secret, shown only in this answer; the one of before signs too for a while.
          * @description Only its maker may. During the overlap each delivery has a signature of each secret.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["webhooks.roll_secret"];
         delete?: never;
@@ -1127,6 +1394,8 @@ export interface paths {
         /**
          * Send an event of the type `webhook.test` to this webhook alone, whatever its types are.
          * @description 400 if the webhook is not active. What becomes of it is among the deliveries.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["webhooks.test"];
         delete?: never;
@@ -1145,6 +1414,8 @@ export interface paths {
         /**
          * List the deliveries of a webhook, newest first.
          * @description They are kept as long as events are. None holds what was sent or answered.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         get: operations["webhooks.deliveries"];
         put?: never;
@@ -1167,6 +1438,8 @@ export interface paths {
         /**
          * Deliver an event again, with the same `webhook-id`.
          * @description 400 if the webhook is not active, 410 if the event is not kept any more.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["webhooks.redeliver"];
         delete?: never;
@@ -1187,6 +1460,8 @@ export interface paths {
         /**
          * Deliver the events of a time again, also such as the webhook has never got.
          * @description Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); 410 if `from` is before the oldest event that is kept.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         post: operations["webhooks.replay"];
         delete?: never;
@@ -1897,13 +2172,33 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /**
+         * @example {
+         *       "model": "01900000-0000-7000-8000-000000000020",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "How did revenue develop?"
+         *         }
+         *       ],
+         *       "stream": false
+         *     }
+         */
         ChatCompletionRequest: {
             /**
              * @description The UUID of an agent
              * @example 01900000-0000-7000-8000-000000000020
              */
             model: string;
-            /** @description The full history */
+            /**
+             * @description The full history, oldest first, with every call: nothing of a chat is stored. What does not fit the model's context is left out, the oldest first; `X-Dropped-Messages` says how many
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "content": "How did revenue develop?"
+             *       }
+             *     ]
+             */
             messages: components["schemas"]["ChatMessage"][];
             /**
              * @description True streams server-sent events
@@ -1911,12 +2206,12 @@ export interface components {
              */
             stream?: boolean | null;
             /**
-             * @description Overrides the agent's
+             * @description Overrides the agent's; absent or null: the agent's own
              * @example 0.2
              */
             temperature?: number | null;
             /**
-             * @description Overrides the agent's
+             * @description The most tokens of the answer; absent or null: the agent's own bound
              * @example 800
              */
             max_tokens?: number | null;
@@ -1927,13 +2222,20 @@ export interface components {
             max_completion_tokens?: number | null;
             /** @description `{type: json_object}` is passed to the model and not enforced */
             response_format?: ({
-                /** @example json_object */
+                /**
+                 * @description Which form the answer should have
+                 * @example json_object
+                 */
                 type: string;
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** @description For `stream: true` alone */
             stream_options?: {
-                /** @example true */
+                /**
+                 * @description True sends `usage` in the last chunk
+                 * @example true
+                 */
                 include_usage?: boolean | null;
             } | null;
             /**
@@ -1976,8 +2278,17 @@ export interface components {
              */
             logit_bias?: unknown;
         };
+        /**
+         * @example {
+         *       "role": "user",
+         *       "content": "How did revenue develop?"
+         *     }
+         */
         ChatMessage: {
-            /** @enum {string} */
+            /**
+             * @description Instructions for the model; `developer` counts as `system`
+             * @enum {string}
+             */
             role: "system" | "developer";
             /**
              * @description A string, or parts of which the texts are joined
@@ -1985,7 +2296,10 @@ export interface components {
              */
             content: string | components["schemas"]["ContentPart"][];
         } | {
-            /** @enum {string} */
+            /**
+             * @description What the person asks
+             * @enum {string}
+             */
             role: "user";
             /**
              * @description A string, or parts of which the texts are joined
@@ -1993,32 +2307,64 @@ export interface components {
              */
             content: string | components["schemas"]["ContentPart"][];
         } | {
-            /** @constant */
+            /**
+             * @description What the agent answered before
+             * @constant
+             */
             role: "assistant";
             content?: (string | components["schemas"]["ContentPart"][]) | null;
         } | {
-            /** @constant */
+            /**
+             * @description Accepted and ignored: tools run inside the service
+             * @constant
+             */
             role: "tool";
-            /** @example 2 hits */
+            /**
+             * @description Accepted and ignored
+             * @example 2 hits
+             */
             content?: unknown;
         };
         ContentPart: {
-            /** @constant */
+            /**
+             * @description A part that is text
+             * @constant
+             */
             type: "text";
-            /** @example What is in this picture? */
+            /**
+             * @description The text; those of all parts are joined
+             * @example What is in this picture?
+             */
             text: string;
         } | {
-            /** @constant */
+            /**
+             * @description A part that is a picture
+             * @constant
+             */
             type: "image_url";
+            /** @description The picture, which the service passes on to the model unread */
             image_url: {
-                /** @example data:image/png;base64,iVBORw0KGgo= */
+                /**
+                 * @description A `data:` URL, or an address that the model's provider can fetch
+                 * @example data:image/png;base64,iVBORw0KGgo=
+                 */
                 url: string;
+                /**
+                 * @description How closely the model looks; absent or null: as it decides itself
+                 * @example auto
+                 */
                 detail?: ("auto" | "low" | "high") | null;
             };
         } | {
-            /** @constant */
+            /**
+             * @description A part that is a model's refusal of an earlier turn
+             * @constant
+             */
             type: "refusal";
-            /** @example I cannot help with that. */
+            /**
+             * @description The refusal; it counts as text
+             * @example I cannot help with that.
+             */
             refusal: string;
         };
         SpaceSearch: {
@@ -2040,15 +2386,25 @@ export interface components {
             order_by?: string[] | null;
         };
         SpaceCreate: {
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name: string;
         };
         SpacePatch: {
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name?: string;
         };
         SpaceMemberPut: {
-            /** @enum {string} */
+            /**
+             * @description `viewer` reads and searches, `editor` also writes, `owner` also manages the space
+             * @example viewer
+             * @enum {string}
+             */
             role: "owner" | "editor" | "viewer";
         };
         AgentSearch: {
@@ -2069,13 +2425,26 @@ export interface components {
              */
             order_by?: string[] | null;
         };
+        /**
+         * @example {
+         *       "name": "Analyst",
+         *       "temperature": 0.2
+         *     }
+         */
         AgentPatch: {
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name?: string;
-            /** @example Answers from the documents of this space. */
+            /**
+             * @description What the agent is for, for people; no model reads it
+             * @example Answers from the documents of this space.
+             */
             description?: string;
             /**
              * @description `simple`: a loop with tools; `rag`: searches first, answers once
+             * @example rag
              * @enum {string}
              */
             agent_type?: "simple" | "rag";
@@ -2084,16 +2453,25 @@ export interface components {
              * @example default
              */
             model?: string;
-            /** @example Answer from the documents. */
+            /**
+             * @description What the model is told before the messages of a chat
+             * @example Answer from the documents.
+             */
             system_prompt?: string;
             /**
-             * @description Null: the model's default
+             * @description How freely the model chooses its words; null: the model's default
              * @example 0.2
              */
             temperature?: number | null;
-            /** @example 800 */
+            /**
+             * @description The most tokens of an answer; null: the model's default
+             * @example 800
+             */
             max_tokens?: number | null;
-            /** @example null */
+            /**
+             * @description What the model's provider is asked for reasoning, such as `effort`; null: its default. At most 65536 characters as JSON
+             * @example null
+             */
             reasoning_config?: {
                 [key: string]: unknown;
             } | null;
@@ -2107,20 +2485,39 @@ export interface components {
              *     ]
              */
             tool_attachments?: components["schemas"]["AttachedTool"][];
-            /** @description Everyone in the organization may use it, still with their own reach */
+            /**
+             * @description Everyone in the organization may use it, still with their own reach
+             * @example false
+             */
             is_public?: boolean;
+            /**
+             * @description Whether answers list the passages that they cite, as `citations` and `annotations`
+             * @example true
+             */
             show_citations?: boolean;
+            /**
+             * @description Stored with the agent, and shown again; the service has no inbox
+             * @example false
+             */
             save_to_inbox?: boolean;
             /**
-             * @description `origin`: the agent's space; `caller`: every space that the caller reaches; `none`
+             * @description What the agent searches, never more than the caller reaches. `origin`: the agent's space; `caller`: every space that the caller reaches; `none`: no documents
+             * @example origin
              * @enum {string}
              */
             data_access_mode?: "origin" | "caller" | "none";
-            /** @description With all folders below; null: no restriction, an empty list: nothing */
+            /**
+             * @description The folders that it searches, with all folders below; null: all of what `data_access_mode` lets it search; an empty list: nothing
+             * @example null
+             */
             allowed_folder_ids?: string[] | null;
         };
         AttachedTool: {
-            /** @enum {string} */
+            /**
+             * @description Which tool the model may call
+             * @example knowledge_search
+             * @enum {string}
+             */
             tool_id: "knowledge_search" | "read_document" | "list_documents" | "current_time" | "calculator" | "http_fetch" | "mcp";
             /**
              * @description Narrows what the tool reaches: `hosts` of `http_fetch`; `server` and `tools` of `mcp`
@@ -2130,15 +2527,28 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * @example {
+         *       "name": "Analyst",
+         *       "space_id": "01900000-0000-7000-8000-000000000010",
+         *       "agent_type": "rag",
+         *       "system_prompt": "Answer from the documents."
+         *     }
+         */
         AgentCreate: {
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name: string;
             /**
              * Format: uuid
+             * @description The space that it will belong to; the caller must be an editor of it
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
             /**
+             * @description What the agent is for, for people; no model reads it
              * @default
              * @example Answers from the documents of this space.
              */
@@ -2146,6 +2556,7 @@ export interface components {
             /**
              * @description `simple`: a loop with tools; `rag`: searches first, answers once
              * @default simple
+             * @example rag
              * @enum {string}
              */
             agent_type?: "simple" | "rag";
@@ -2156,22 +2567,25 @@ export interface components {
              */
             model?: string;
             /**
+             * @description What the model is told before the messages of a chat
              * @default
              * @example Answer from the documents.
              */
             system_prompt?: string;
             /**
-             * @description Null: the model's default
+             * @description How freely the model chooses its words; null: the model's default
              * @default null
              * @example 0.2
              */
             temperature?: number | null;
             /**
+             * @description The most tokens of an answer; null: the model's default
              * @default null
              * @example 800
              */
             max_tokens?: number | null;
             /**
+             * @description What the model's provider is asked for reasoning, such as `effort`; null: its default. At most 65536 characters as JSON
              * @default null
              * @example null
              */
@@ -2192,24 +2606,45 @@ export interface components {
             /**
              * @description Everyone in the organization may use it, still with their own reach
              * @default false
+             * @example false
              */
             is_public?: boolean;
-            /** @default true */
+            /**
+             * @description Whether answers list the passages that they cite, as `citations` and `annotations`
+             * @default true
+             * @example true
+             */
             show_citations?: boolean;
-            /** @default false */
+            /**
+             * @description Stored with the agent, and shown again; the service has no inbox
+             * @default false
+             * @example false
+             */
             save_to_inbox?: boolean;
             /**
-             * @description `origin`: the agent's space; `caller`: every space that the caller reaches; `none`
+             * @description What the agent searches, never more than the caller reaches. `origin`: the agent's space; `caller`: every space that the caller reaches; `none`: no documents
              * @default origin
+             * @example origin
              * @enum {string}
              */
             data_access_mode?: "origin" | "caller" | "none";
             /**
-             * @description With all folders below; null: no restriction, an empty list: nothing
+             * @description The folders that it searches, with all folders below; null: all of what `data_access_mode` lets it search; an empty list: nothing
              * @default null
+             * @example null
              */
             allowed_folder_ids?: string[] | null;
         };
+        /**
+         * @example {
+         *       "file": "(bytes)",
+         *       "space_id": "01900000-0000-7000-8000-000000000010",
+         *       "tags": [
+         *         "invoice",
+         *         "2026"
+         *       ]
+         *     }
+         */
         DocumentUpload: {
             /**
              * Format: binary
@@ -2226,7 +2661,7 @@ export interface components {
             /**
              * Format: uuid
              * @description A folder of the space; without it the document is at the root
-             * @example 01900000-0000-7000-8000-000000000010
+             * @example 01900000-0000-7000-8000-000000000040
              */
             folder_id?: string;
             /**
@@ -2272,14 +2707,17 @@ export interface components {
             order_by?: string[] | null;
         };
         DocumentStatusQuestion: {
-            /**
-             * @description Documents, each answered once
-             * @example [
-             *       "01900000-0000-7000-8000-000000000030"
-             *     ]
-             */
+            /** @description Documents, each answered once however often it is named */
             ids: string[];
         };
+        /**
+         * @example {
+         *       "doc_metadata": {
+         *         "project": "apollo",
+         *         "draft": null
+         *       }
+         *     }
+         */
         DocumentPatch: {
             /**
              * @description JSON merge patch (RFC 7396): null removes a key
@@ -2291,23 +2729,31 @@ export interface components {
             doc_metadata?: {
                 [key: string]: unknown;
             };
-            /** @description Null moves the document to the root */
+            /** @description The folder of the same space to move it to; null moves it to the root */
             folder_id?: string | null;
         };
         ChunkerConfig: {
             /**
-             * @description Never above the embedding model's limit
+             * @description The most tokens of a chunk; never above the embedding model's limit
              * @default 240
              * @example 240
              */
             max_tokens?: number;
             /**
-             * @description At most half of max_tokens
+             * @description Tokens that a chunk repeats of the one before; at most half of `max_tokens`
              * @default 0
              * @example 0
              */
             overlap_tokens?: number;
         };
+        /**
+         * @example {
+         *       "document_ids": [
+         *         "01900000-0000-7000-8000-000000000030"
+         *       ],
+         *       "chunker_name": "markdown"
+         *     }
+         */
         BatchReprocess: {
             /**
              * @description An element that is no id, unknown or not writable is answered in `results` and does not stop the others
@@ -2326,12 +2772,27 @@ export interface components {
             filters?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description How the text is cut into chunks; absent or null: as it was, for a new document `page_based`
+             * @example markdown
+             */
             chunker_name?: ("page_based" | "markdown" | "recursive" | "sentence" | "fixed_tokens") | null;
+            /** @description How long chunks are; absent or null: as they were */
             chunker_config?: components["schemas"]["ChunkerConfig"] | null;
         };
+        /**
+         * @example {
+         *       "query": "How did revenue develop?",
+         *       "space_id": "01900000-0000-7000-8000-000000000010",
+         *       "filters": {
+         *         "file_type__exact": "PDF"
+         *       },
+         *       "limit": 5
+         *     }
+         */
         HybridSearch: {
             /**
-             * @description Natural language
+             * @description What is looked for, in natural language; not blank
              * @example How did revenue develop?
              */
             query: string;
@@ -2339,13 +2800,13 @@ export interface components {
             space_id?: string | null;
             /** @description The spaces to search at once, in one ranking: each hit has the score that it has in its space alone. One out of reach is as an empty one */
             space_ids?: string[] | null;
-            /** @description Narrows to this one; the same as `document_ids` of one */
+            /** @description Narrows to this document; the same as `document_ids` of one */
             document_id?: string | null;
-            /** @description Narrows to these; an empty list narrows to nothing, null does not narrow */
+            /** @description Narrows to these documents; an empty list narrows to nothing, null does not narrow */
             document_ids?: string[] | null;
-            /** @description Narrows to this one and all folders below; the same as `folder_ids` of one */
+            /** @description Narrows to this folder and all folders below; the same as `folder_ids` of one */
             folder_id?: string | null;
-            /** @description Narrows to these and all folders below; an empty list narrows to nothing, null does not narrow */
+            /** @description Narrows to these folders and all folders below; an empty list narrows to nothing, null does not narrow */
             folder_ids?: string[] | null;
             /**
              * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
@@ -2382,22 +2843,28 @@ export interface components {
              */
             file: string;
             /**
-             * @description Folder in the space; empty for its root
+             * @description Folder in the space; empty for its root. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
              * @example reports/2026
              */
             path: string;
         };
         RawFileRename: {
             /**
-             * @description A file, or with `/` at its end all that lies below
+             * @description A file, or with `/` at its end all that lies below. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
              * @example reports/2026/q1.pdf
              */
             old_path: string;
-            /** @example reports/2026/first-quarter.pdf */
+            /**
+             * @description Where it is moved to; with `/` at its end if, and only if, `old_path` has one
+             * @example reports/2026/first-quarter.pdf
+             */
             new_path: string;
         };
         PathFolderCreate: {
-            /** @example reports/2026 */
+            /**
+             * @description The folder's path in the space. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
+             * @example reports/2026
+             */
             path: string;
         };
         FolderCreate: {
@@ -2408,27 +2875,55 @@ export interface components {
             name: string;
             /**
              * Format: uuid
+             * @description The space that it will be in
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
-            /** @description Absent or null for the root */
+            /**
+             * @description The folder of that space that it will be in; absent or null for the root
+             * @example null
+             */
             parent_folder_id?: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Reports"
+         *     }
+         */
         FolderPatch: {
             /**
              * @description 1–255 characters without `/`
              * @example Reports
              */
             name?: string;
-            /** @description Null moves it to the root */
+            /**
+             * @description The folder of the same space to move it to; null moves it to the root
+             * @example null
+             */
             parent_folder_id?: string | null;
         };
+        /**
+         * @example {
+         *       "name": "automation",
+         *       "capabilities": [
+         *         "read",
+         *         "search"
+         *       ],
+         *       "expires_at": "2027-01-31T00:00:00Z"
+         *     }
+         */
         ApiKeyCreate: {
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name: string;
-            /** @description Absent or null: all that its owner reaches */
+            /** @description The spaces it is narrowed to; absent or null: all that its owner reaches */
             spaces?: string[] | null;
-            /** @description Absent or null: as the organization's default and maximum say, else it does not expire */
+            /**
+             * @description From when on it is refused, ISO 8601. Absent or null: as the organization's default and maximum say, else it does not expire
+             * @example 2027-01-31T00:00:00Z
+             */
             expires_at?: string | null;
             /**
              * @description Networks or addresses that it may be used from; absent or null: everywhere
@@ -2438,7 +2933,7 @@ export interface components {
              */
             allowed_cidrs?: string[] | null;
             /**
-             * @description Absent or null: all
+             * @description What it may be used for; absent or null: all
              * @example [
              *       "read",
              *       "search"
@@ -2448,16 +2943,20 @@ export interface components {
         };
         ApiKeyRoll: {
             /**
-             * @description For how long the text of before is accepted too, at most until the key would have expired. Rolling again ends it
+             * @description For how many seconds the text of before is accepted too, at most until the key would have expired. Rolling again ends it
              * @default 86400
              * @example 3600
              */
             overlap_seconds?: number;
-            /** @description Absent or null: the key's expiry stays as it is */
+            /**
+             * @description A new expiry, ISO 8601; absent or null: the key's expiry stays as it is
+             * @example 2027-01-31T00:00:00Z
+             */
             expires_at?: string | null;
         };
         LeakedKeysReport: {
             /**
+             * @description Texts in which keys are looked for; a key may stand within quotes, a header or a URL. At most 4096 bytes together
              * @example [
              *       "sk-hf-…"
              *     ]
@@ -2466,22 +2965,28 @@ export interface components {
         };
         OrganizationPatch: {
             /**
-             * @description The longest that a new API key may live; null is no bound
+             * @description The longest that a new API key may live, in seconds; null is no bound
              * @example 7776000
              */
             max_key_lifetime_seconds?: number | null;
             /**
-             * @description How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end
+             * @description How many seconds a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end
              * @example 7776000
              */
             default_key_lifetime_seconds?: number | null;
         };
         OrganizationKeyCreate: {
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name: string;
-            /** @description Absent or null: all that its owner reaches */
+            /** @description The spaces it is narrowed to; absent or null: all that its owner reaches */
             spaces?: string[] | null;
-            /** @description Absent or null: as the organization's default and maximum say, else it does not expire */
+            /**
+             * @description From when on it is refused, ISO 8601. Absent or null: as the organization's default and maximum say, else it does not expire
+             * @example 2027-01-31T00:00:00Z
+             */
             expires_at?: string | null;
             /**
              * @description Networks or addresses that it may be used from; absent or null: everywhere
@@ -2491,7 +2996,7 @@ export interface components {
              */
             allowed_cidrs?: string[] | null;
             /**
-             * @description Absent or null: all
+             * @description What it may be used for; absent or null: all
              * @example [
              *       "read",
              *       "search"
@@ -2500,43 +3005,67 @@ export interface components {
             capabilities?: ("read" | "search" | "chat" | "write")[] | null;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The member who will own it
+             * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
         };
         MemberPut: {
-            /** @example ada@acme.example */
+            /**
+             * @description The address that the identity provider has verified, at the first login
+             * @example ada@acme.example
+             */
             email: string;
-            /** @example Research */
+            /**
+             * @description The display name; not blank
+             * @example Research
+             */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description `admin` manages the organization; `member` does what the roles in spaces allow
+             * @example member
+             * @enum {string}
+             */
             role: "admin" | "member";
         };
+        /**
+         * @example {
+         *       "url": "https://receiver.example/holdfast",
+         *       "types": [
+         *         "document.completed"
+         *       ]
+         *     }
+         */
         WebhookCreate: {
             /**
-             * @description https, at a public address, without credentials and fragment. Deliveries follow no redirect
+             * @description Where events are sent by POST: https, at a public address, without credentials and fragment. Deliveries follow no redirect
              * @example https://receiver.example/holdfast
              */
             url: string;
             /**
-             * @description Empty: all types
+             * @description The types of events that it gets; empty: all types
              * @example [
              *       "document.completed"
              *     ]
              */
             types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
-            /** @description Absent or null: the organization */
+            /** @description The space whose events it gets; absent or null: those of the organization */
             space_id?: string | null;
             description?: string | null;
         };
+        /**
+         * @example {
+         *       "status": "paused"
+         *     }
+         */
         WebhookPatch: {
             /**
-             * @description https, at a public address, without credentials and fragment. Deliveries follow no redirect
+             * @description Where events are sent by POST: https, at a public address, without credentials and fragment. Deliveries follow no redirect
              * @example https://receiver.example/holdfast
              */
             url?: string;
             /**
-             * @description Empty: all types
+             * @description The types of events that it gets; empty: all types
              * @example [
              *       "document.completed"
              *     ]
@@ -2552,7 +3081,7 @@ export interface components {
         };
         WebhookSecretRoll: {
             /**
-             * @description For how long the secret of before signs too. Rolling again ends it
+             * @description For how many seconds the secret of before signs too. Rolling again ends it
              * @default 86400
              * @example 3600
              */
@@ -2561,24 +3090,30 @@ export interface components {
         WebhookReplayCreate: {
             /**
              * Format: date-time
-             * @description Events that happened then or later
+             * @description Events that happened then or later, ISO 8601
              * @example 2026-01-31T09:30:00Z
              */
             from: string;
             /**
              * Format: date-time
-             * @description Events that happened before; absent: until now
+             * @description Events that happened before, ISO 8601; absent: until now
              * @example 2026-02-01T00:00:00Z
              */
             to?: string;
             /**
-             * @description Empty: all types
+             * @description The types of events that it gets; empty: all types
              * @example [
              *       "document.completed"
              *     ]
              */
             types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
         };
+        /**
+         * @description What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. Codes are only ever added
+         * @example document_not_found
+         * @enum {string}
+         */
+        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         ErrorObject: {
             /**
              * @description What went wrong, for people; of several problems the first
@@ -2603,26 +3138,32 @@ export interface components {
              */
             doc_url: string;
         };
-        /**
-         * @description What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. Codes are only ever added
-         * @example document_not_found
-         * @enum {string}
-         */
-        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         Health: {
-            /** @constant */
+            /**
+             * @description There is no other status
+             * @constant
+             */
             status: "ok";
         };
         Readiness: {
             /**
-             * @description `degraded`: something is down that most requests do without
+             * @description `ready`; `degraded`: something is down that most requests do without; `starting` and `draining`: this process begins or stops; `unavailable`: there is no database
              * @example ready
              * @enum {string}
              */
             status: "ready" | "degraded" | "starting" | "unavailable" | "draining";
+            /** @description Each dependency, with its last probe */
             dependencies: {
-                /** @enum {string} */
+                /**
+                 * @description What this process depends on
+                 * @example database
+                 * @enum {string}
+                 */
                 name: "database" | "workflows" | "object_store" | "disk";
+                /**
+                 * @description Whether its last probe succeeded
+                 * @example true
+                 */
                 ok: boolean;
                 /**
                  * @description Of `object_store`: where objects are kept
@@ -2631,44 +3172,58 @@ export interface components {
                  */
                 kind?: "directory" | "gcs" | "s3";
                 /**
-                 * @description Of the last probe, at most a second ago
+                 * @description Milliseconds of the last probe, at most a second ago
                  * @example 0.8
                  */
                 latency_ms: number;
             }[];
         };
         ModelList: {
-            /** @constant */
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
             object: "list";
+            /** @description The agents, oldest first */
             data: components["schemas"]["Model"][];
         };
         Model: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The agent, which chat completions take as `model`
+             * @example 01900000-0000-7000-8000-000000000020
              */
             id: string;
-            /** @example Analyst */
+            /**
+             * @description The agent's display name
+             * @example Analyst
+             */
             name: string;
-            /** @constant */
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
             object: "model";
             /**
-             * @description Unix seconds
+             * @description When the agent was made, in Unix seconds
              * @example 1790000000
              */
             created: number;
             /**
              * Format: uuid
              * @description The organization
-             * @example 01900000-0000-7000-8000-000000000010
+             * @example 01900000-0000-7000-8000-000000000001
              */
             owned_by: string;
         };
         ChatCompletion: {
-            /** @example chatcmpl-01900000 */
+            /**
+             * @description The turn's id: `chatcmpl-` and more; all chunks of a stream have the same
+             * @example chatcmpl-01900000
+             */
             id: string;
             /**
-             * @description Unix seconds
+             * @description When the turn began, in Unix seconds
              * @example 1790000000
              */
             created: number;
@@ -2677,34 +3232,61 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000020
              */
             model: string;
+            /** @description Always null, for OpenAI's clients */
             system_fingerprint: null;
+            /** @description Always null, for OpenAI's clients */
             service_tier: null;
-            /** @constant */
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
             object: "chat.completion";
+            /** @description The answer, alone */
             choices: {
-                /** @example 0 */
+                /**
+                 * @description Always 0
+                 * @example 0
+                 */
                 index: number;
+                /** @description The agent's answer */
                 message: {
-                    /** @constant */
+                    /**
+                     * @description Whose message it is
+                     * @constant
+                     */
                     role: "assistant";
-                    /** @example It grew by 12 percent [1]. */
+                    /**
+                     * @description The answer; marks like [1] cite the source with that index
+                     * @example It grew by 12 percent [1].
+                     */
                     content: string;
+                    /** @description Always null: tools run inside the service */
                     tool_calls: null;
+                    /** @description Always null, for OpenAI's clients */
                     refusal: null;
                     /** @description The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the order of the text. Where the agent shows citations */
                     annotations?: components["schemas"]["Annotation"][];
                 };
-                /** @example stop */
+                /**
+                 * @description Why the text ends: `stop`: it is whole; `length`: at the bound of tokens; or as the model's provider says
+                 * @example stop
+                 */
                 finish_reason: string;
+                /** @description Always null, for OpenAI's clients */
                 logprobs: null;
             }[];
+            /** @description The tokens of all calls of the model in this turn */
             usage: components["schemas"]["Usage"];
             /** @description The sources that the answer cites; where the agent shows citations */
             citations?: components["schemas"]["Citation"][];
         };
         Annotation: {
-            /** @constant */
+            /**
+             * @description There are no other annotations
+             * @constant
+             */
             type: "url_citation";
+            /** @description What the mark cites */
             url_citation: {
                 /**
                  * @description Where the mark [n] begins in `content`, in UTF-16 units
@@ -2729,11 +3311,20 @@ export interface components {
             };
         };
         Usage: {
-            /** @example 412 */
+            /**
+             * @description Tokens that the model has read, over all its calls in this turn
+             * @example 412
+             */
             prompt_tokens: number;
-            /** @example 38 */
+            /**
+             * @description Tokens that it has written
+             * @example 38
+             */
             completion_tokens: number;
-            /** @example 450 */
+            /**
+             * @description The sum of both
+             * @example 450
+             */
             total_tokens: number;
         };
         Citation: {
@@ -2744,28 +3335,45 @@ export interface components {
             index: number;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
-            /** @example report.pdf */
+            /**
+             * @description The document's file name
+             * @example report.pdf
+             */
             document_name: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
              */
             chunk_id: string;
-            /** @example 3 */
+            /**
+             * @description Which chunk of the document it is, from 0
+             * @example 3
+             */
             chunk_index: number;
-            /** @example 2 */
+            /**
+             * @description The page, slide or sheet that the chunk begins on, from 1; null: the format has none
+             * @example 2
+             */
             page: number | null;
-            /** @example Revenue grew by 12 percent. */
+            /**
+             * @description The chunk's text
+             * @example Revenue grew by 12 percent.
+             */
             text: string;
         };
         ChatCompletionChunk: {
-            /** @example chatcmpl-01900000 */
+            /**
+             * @description The turn's id: `chatcmpl-` and more; all chunks of a stream have the same
+             * @example chatcmpl-01900000
+             */
             id: string;
             /**
-             * @description Unix seconds
+             * @description When the turn began, in Unix seconds
              * @example 1790000000
              */
             created: number;
@@ -2774,23 +3382,43 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000020
              */
             model: string;
+            /** @description Always null, for OpenAI's clients */
             system_fingerprint: null;
+            /** @description Always null, for OpenAI's clients */
             service_tier: null;
-            /** @constant */
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
             object: "chat.completion.chunk";
+            /** @description The answer, alone; empty in the chunk that has `usage` */
             choices: {
-                /** @example 0 */
+                /**
+                 * @description Always 0
+                 * @example 0
+                 */
                 index: number;
+                /** @description What this chunk adds to the answer */
                 delta: {
-                    /** @constant */
+                    /**
+                     * @description In the first chunk alone
+                     * @constant
+                     */
                     role?: "assistant";
-                    /** @example It grew */
+                    /**
+                     * @description The next piece of the answer, to be added to those before
+                     * @example It grew
+                     */
                     content?: string;
                     /** @description The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the order of the text. Where the agent shows citations */
                     annotations?: components["schemas"]["Annotation"][];
                 };
-                /** @example null */
+                /**
+                 * @description Why the text ends: `stop`: it is whole; `length`: at the bound of tokens; or as the model's provider says. Null until the last piece
+                 * @example null
+                 */
                 finish_reason: string | null;
+                /** @description Always null, for OpenAI's clients */
                 logprobs: null;
             }[];
             /** @description Null except in the final chunk, where usage was asked for */
@@ -2799,7 +3427,8 @@ export interface components {
             citations?: components["schemas"]["Citation"][];
         };
         ChatStreamError: {
-            error: components["schemas"]["ErrorObject"];
+            /** @description Why the answer breaks off */
+            error: components["schemas"]["ErrorObjectOutput"];
         };
         SpacePage: {
             /** @description Results of the current page */
@@ -2809,7 +3438,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -2825,21 +3457,30 @@ export interface components {
         Space: {
             /**
              * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
              * @example 01900000-0000-7000-8000-000000000010
              */
             id: string;
-            /** @example Research */
+            /**
+             * @description The display name; two spaces may have the same
+             * @example Research
+             */
             name: string;
-            /** @description True marks the caller's private space */
+            /**
+             * @description True marks the caller's private space, which nobody else reaches
+             * @example false
+             */
             is_private: boolean;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The owner of record; it may have more owners
+             * @example 01900000-0000-7000-8000-000000000002
              */
             owner_id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             organization_id: string;
             /**
@@ -2863,7 +3504,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -2879,14 +3523,25 @@ export interface components {
         SpaceMember: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The user, as the organization's members and a space's members are listed
+             * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
-            /** @example ada@acme.example */
+            /**
+             * @description The e-mail address
+             * @example ada@acme.example
+             */
             email: string;
-            /** @example Ada Example */
+            /**
+             * @description The display name
+             * @example Ada Example
+             */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description `viewer` reads and searches, `editor` also writes, `owner` also manages the space
+             * @example viewer
+             * @enum {string}
+             */
             role: "owner" | "editor" | "viewer";
         };
         AgentPage: {
@@ -2897,7 +3552,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -2913,17 +3571,28 @@ export interface components {
         Agent: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The agent, which chat completions take as `model`
+             * @example 01900000-0000-7000-8000-000000000020
              */
             id: string;
-            /** @example Analyst */
+            /**
+             * @description The display name
+             * @example Analyst
+             */
             name: string;
-            /** @example 1.0.0 */
+            /**
+             * @description Three numbers; the last one grows with each change of the configuration
+             * @example 1.0.0
+             */
             version: string;
-            /** @example Answers from the documents of this space. */
+            /**
+             * @description What the agent is for, for people; no model reads it
+             * @example Answers from the documents of this space.
+             */
             description: string;
             /**
              * @description `simple`: a loop with tools; `rag`: searches first, answers once
+             * @example rag
              * @enum {string}
              */
             agent_type: "simple" | "rag";
@@ -2932,44 +3601,85 @@ export interface components {
              * @example default
              */
             model: string;
-            /** @example Answer from the documents. */
+            /**
+             * @description What the model is told before the messages of a chat
+             * @example Answer from the documents.
+             */
             system_prompt: string;
             /**
-             * @description Null: the model's default
+             * @description How freely the model chooses its words; null: the model's default
              * @example 0.2
              */
             temperature: number | null;
-            /** @example 800 */
+            /**
+             * @description The most tokens of an answer; null: the model's default
+             * @example 800
+             */
             max_tokens: number | null;
-            /** @example null */
+            /**
+             * @description What the model's provider is asked for reasoning, such as `effort`; null: its default
+             * @example null
+             */
             reasoning_config: {
                 [key: string]: unknown;
             } | null;
-            /** @description Tools run inside the service */
+            /**
+             * @description The tools that the model may call; they run inside the service
+             * @example [
+             *       {
+             *         "tool_id": "knowledge_search",
+             *         "config": null
+             *       }
+             *     ]
+             */
             tool_attachments: components["schemas"]["ToolAttachment"][];
-            /** @description Everyone in the organization may use it, still with their own reach */
+            /**
+             * @description Everyone in the organization may use it, still with their own reach
+             * @example false
+             */
             is_public: boolean;
+            /**
+             * @description Whether answers list the passages that they cite, as `citations` and `annotations`
+             * @example true
+             */
             show_citations: boolean;
+            /**
+             * @description Stored with the agent, and shown again; the service has no inbox
+             * @example false
+             */
             save_to_inbox: boolean;
             /**
-             * @description `origin`: the agent's space; `caller`: every space that the caller reaches; `none`
+             * @description What the agent searches, never more than the caller reaches. `origin`: the agent's space; `caller`: every space that the caller reaches; `none`: no documents
+             * @example origin
              * @enum {string}
              */
             data_access_mode: "origin" | "caller" | "none";
-            /** @description With all folders below; null: no restriction, an empty list: nothing */
+            /**
+             * @description The folders that it searches, with all folders below; null: all of what `data_access_mode` lets it search; an empty list: nothing
+             * @example null
+             */
             allowed_folder_ids: string[] | null;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             organization_id: string;
             /**
              * Format: uuid
+             * @description The space that it belongs to; its editors change it
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
+            /**
+             * @description True for an agent of the service itself, which is not among the models
+             * @example false
+             */
             from_system: boolean;
-            /** @example 0 */
+            /**
+             * @description Chats that were begun with it: turns whose history has no answer yet
+             * @example 0
+             */
             conversation_count: number;
             /**
              * Format: date-time
@@ -2983,41 +3693,67 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updated_at: string;
+            /** @description Who made it */
             created_by: components["schemas"]["Person"];
         };
         ToolAttachment: {
-            /** @example knowledge_search */
+            /**
+             * @description Which tool it is; an agent may have tools that this version does not know any more
+             * @example knowledge_search
+             */
             tool_id: string;
-            /** @example null */
+            /**
+             * @description What narrows the tool's reach; null: nothing does
+             * @example null
+             */
             config?: {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description A user, as shown with what they made */
         Person: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The user, as the organization's members and a space's members are listed
+             * @example 01900000-0000-7000-8000-000000000002
              */
             id: string;
-            /** @example Ada Example */
+            /**
+             * @description The display name
+             * @example Ada Example
+             */
             name: string;
-            /** @example null */
+            /**
+             * @description Where the user's picture is; null if there is none
+             * @example null
+             */
             avatar_url: string | null;
         };
         AgentDetails: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The agent, which chat completions take as `model`
+             * @example 01900000-0000-7000-8000-000000000020
              */
             id: string;
-            /** @example Analyst */
+            /**
+             * @description The display name
+             * @example Analyst
+             */
             name: string;
-            /** @example 1.0.0 */
+            /**
+             * @description Three numbers; the last one grows with each change of the configuration
+             * @example 1.0.0
+             */
             version: string;
-            /** @example Answers from the documents of this space. */
+            /**
+             * @description What the agent is for, for people; no model reads it
+             * @example Answers from the documents of this space.
+             */
             description: string;
             /**
              * @description `simple`: a loop with tools; `rag`: searches first, answers once
+             * @example rag
              * @enum {string}
              */
             agent_type: "simple" | "rag";
@@ -3026,44 +3762,85 @@ export interface components {
              * @example default
              */
             model: string;
-            /** @example Answer from the documents. */
+            /**
+             * @description What the model is told before the messages of a chat
+             * @example Answer from the documents.
+             */
             system_prompt: string;
             /**
-             * @description Null: the model's default
+             * @description How freely the model chooses its words; null: the model's default
              * @example 0.2
              */
             temperature: number | null;
-            /** @example 800 */
+            /**
+             * @description The most tokens of an answer; null: the model's default
+             * @example 800
+             */
             max_tokens: number | null;
-            /** @example null */
+            /**
+             * @description What the model's provider is asked for reasoning, such as `effort`; null: its default
+             * @example null
+             */
             reasoning_config: {
                 [key: string]: unknown;
             } | null;
-            /** @description Tools run inside the service */
+            /**
+             * @description The tools that the model may call; they run inside the service
+             * @example [
+             *       {
+             *         "tool_id": "knowledge_search",
+             *         "config": null
+             *       }
+             *     ]
+             */
             tool_attachments: components["schemas"]["ToolAttachment"][];
-            /** @description Everyone in the organization may use it, still with their own reach */
+            /**
+             * @description Everyone in the organization may use it, still with their own reach
+             * @example false
+             */
             is_public: boolean;
+            /**
+             * @description Whether answers list the passages that they cite, as `citations` and `annotations`
+             * @example true
+             */
             show_citations: boolean;
+            /**
+             * @description Stored with the agent, and shown again; the service has no inbox
+             * @example false
+             */
             save_to_inbox: boolean;
             /**
-             * @description `origin`: the agent's space; `caller`: every space that the caller reaches; `none`
+             * @description What the agent searches, never more than the caller reaches. `origin`: the agent's space; `caller`: every space that the caller reaches; `none`: no documents
+             * @example origin
              * @enum {string}
              */
             data_access_mode: "origin" | "caller" | "none";
-            /** @description With all folders below; null: no restriction, an empty list: nothing */
+            /**
+             * @description The folders that it searches, with all folders below; null: all of what `data_access_mode` lets it search; an empty list: nothing
+             * @example null
+             */
             allowed_folder_ids: string[] | null;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             organization_id: string;
             /**
              * Format: uuid
+             * @description The space that it belongs to; its editors change it
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
+            /**
+             * @description True for an agent of the service itself, which is not among the models
+             * @example false
+             */
             from_system: boolean;
-            /** @example 0 */
+            /**
+             * @description Chats that were begun with it: turns whose history has no answer yet
+             * @example 0
+             */
             conversation_count: number;
             /**
              * Format: date-time
@@ -3077,27 +3854,31 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updated_at: string;
+            /** @description Who made it */
             created_by: components["schemas"]["Person"];
+            /** @description Who changed it last; its maker if nobody has */
             last_edited_by: components["schemas"]["Person"];
         };
         Document: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             id: string;
             /**
+             * @description What the file is, by its first bytes and its name; `OTHER`: what no parser reads
              * @example PDF
              * @enum {string}
              */
             file_type: "MARKDOWN" | "TEXT" | "PDF" | "DOCX" | "DOC" | "PPTX" | "PPT" | "XLSX" | "XLS" | "CSV" | "TSV" | "ODT" | "ODS" | "ODP" | "RTF" | "EPUB" | "HTML" | "EML" | "MSG" | "JSON" | "XML" | "CODE" | "ZIP" | "PNG" | "JPEG" | "TIFF" | "OTHER";
             /**
-             * @description Bytes
+             * @description Bytes of the original
              * @example 48213
              */
             file_size: number;
             /**
-             * @description spaces/<space_id>/documents/<document_id>/original/<filename>
+             * @description Where the original is: spaces/<space_id>/documents/<document_id>/original/<filename>
              * @example spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf
              */
             file_path: string;
@@ -3111,20 +3892,24 @@ export interface components {
             doc_metadata: {
                 [key: string]: unknown;
             };
+            /** @description How far the latest run is */
             processing_state: components["schemas"]["ProcessingState"];
             /**
              * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             organization_id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description Who uploaded it
+             * @example 01900000-0000-7000-8000-000000000002
              */
             created_by: string;
             /**
@@ -3139,9 +3924,10 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updated_at: string;
+            /** @description The folder that it is in; null: the space's root */
             folder_id: string | null;
             /**
-             * @description Folder names from the root, joined by `/`
+             * @description Folder names from the root, joined by `/`; null at the root
              * @example Reports/2026
              */
             folder_path: string | null;
@@ -3150,57 +3936,6 @@ export interface components {
              * @example 1
              */
             version: number | null;
-        };
-        ProcessingState: {
-            /** @description True once text is extracted */
-            parsed: boolean;
-            /** @description True once text is split into chunks */
-            chunked: boolean;
-            /** @description True once embeddings are computed, but for texts that the provider refuses */
-            embedded: boolean;
-            /** @description True if a published version answers searches and chats, whatever a newer run of the document does */
-            searchable?: boolean;
-            /**
-             * Format: uuid
-             * @description The latest run, whose state this is
-             * @example 01900000-0000-7000-8000-000000000010
-             */
-            pipeline_run_id?: string;
-            /**
-             * @description Where the latest run is; `completed`, `failed` and `cancelled` are its ends
-             * @example completed
-             * @enum {string}
-             */
-            pipeline_status?: "queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled";
-            /** @example 12 */
-            chunk_count?: number | null;
-            /** @example all-MiniLM-L6-v2 */
-            embedding_model?: string | null;
-            /**
-             * @description Below `chunk_count` by the chunks whose text the embedding provider refuses
-             * @example 12
-             */
-            embedded_chunk_count?: number | null;
-            /** @example markdown */
-            parser_name?: string | null;
-            /** @example page_based */
-            chunker_name?: string | null;
-            /** @example 1 */
-            progress?: number;
-            waiting_for?: components["schemas"]["WaitingFor"];
-            error?: components["schemas"]["RunError"] | null;
-            /**
-             * @description Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding provider refuses the text of this chunk, which is found by its words alone; the first hundred are named, and processing the document again tries them again
-             * @example [
-             *       {
-             *         "code": "not_embedded",
-             *         "chunk_index": 7
-             *       }
-             *     ]
-             */
-            warnings?: {
-                [key: string]: unknown;
-            }[];
         };
         /** @description It goes on by itself once that is over; nothing needs to be sent again */
         WaitingFor: {
@@ -3211,7 +3946,7 @@ export interface components {
             code: string;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
+             * @description Since when it waits
              * @example 2026-01-31T09:30:00.000Z
              */
             since: string;
@@ -3220,18 +3955,102 @@ export interface components {
              * @example 3
              */
             attempts: number;
+            /** @description When it is tried again; null or absent: as soon as a worker takes it */
             next_attempt_at?: string | null;
         };
         RunError: {
-            /** @example parsing */
+            /**
+             * @description Where it failed: parsing, chunking, embedding or publishing
+             * @example parsing
+             */
             stage: string;
             /**
-             * @description empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal
+             * @description Why it failed: empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal
              * @example encrypted
              */
             code: string;
-            /** @example The file is encrypted. */
+            /**
+             * @description Why, for people
+             * @example The file is encrypted.
+             */
             message: string;
+        };
+        ProcessingState: {
+            /**
+             * @description True once text is extracted
+             * @example true
+             */
+            parsed: boolean;
+            /**
+             * @description True once text is split into chunks
+             * @example true
+             */
+            chunked: boolean;
+            /**
+             * @description True once embeddings are computed, but for texts that the provider refuses
+             * @example true
+             */
+            embedded: boolean;
+            /**
+             * @description True if a published version answers searches and chats, whatever a newer run of the document does
+             * @example true
+             */
+            searchable?: boolean;
+            /**
+             * Format: uuid
+             * @description The latest run, whose state this is
+             * @example 01900000-0000-7000-8000-000000000050
+             */
+            pipeline_run_id?: string;
+            /**
+             * @description Where the latest run is; `completed`, `failed` and `cancelled` are its ends
+             * @example completed
+             * @enum {string}
+             */
+            pipeline_status?: "queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled";
+            /**
+             * @description Null until the text is chunked
+             * @example 12
+             */
+            chunk_count?: number | null;
+            /**
+             * @description The model of the vectors; null until they are computed
+             * @example all-MiniLM-L6-v2
+             */
+            embedding_model?: string | null;
+            /**
+             * @description Below `chunk_count` by the chunks whose text the embedding provider refuses
+             * @example 12
+             */
+            embedded_chunk_count?: number | null;
+            /**
+             * @description What read the file; null until it is parsed
+             * @example pdf
+             */
+            parser_name?: string | null;
+            /**
+             * @description What cut the text into chunks; null until it is chunked
+             * @example page_based
+             */
+            chunker_name?: string | null;
+            /**
+             * @description The share of the run's work that is done, 0 to 1
+             * @example 1
+             */
+            progress?: number;
+            waiting_for?: components["schemas"]["WaitingFor"];
+            /**
+             * @description Why the run failed; null: it did not
+             * @example null
+             */
+            error?: components["schemas"]["RunError"] | null;
+            /**
+             * @description Parts that were left out of a document that is otherwise whole. `not_embedded`: the embedding provider refuses the text of this chunk, which is found by its words alone; the first hundred are named, and processing the document again tries them again
+             * @example []
+             */
+            warnings?: {
+                [key: string]: unknown;
+            }[];
         };
         DocumentPage: {
             /** @description Results of the current page */
@@ -3241,7 +4060,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3266,11 +4088,13 @@ export interface components {
         DocumentStatus: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             id: string;
             /**
              * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
@@ -3279,6 +4103,7 @@ export interface components {
              * @example 1
              */
             version: number | null;
+            /** @description How far the latest run is */
             processing_state: components["schemas"]["ProcessingState"];
         };
         TextUnitPage: {
@@ -3289,7 +4114,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3303,25 +4131,29 @@ export interface components {
             page_size: number;
         };
         TextUnit: {
-            /** @example 0 */
+            /**
+             * @description Its place in the document, from 0
+             * @example 0
+             */
             index: number;
             /**
+             * @description What kind of block it is
              * @example heading
              * @enum {string}
              */
             type: "heading" | "paragraph" | "list" | "table" | "code" | "quote" | "image";
             /**
-             * @description Markdown
+             * @description The block as Markdown; a heading without its `#`
              * @example Results
              */
             text: string;
             /**
-             * @description From 1; null where the format has no pages
+             * @description It is on this page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format has none
              * @example 1
              */
             page: number | null;
             /**
-             * @description Headings it stands under, outermost first
+             * @description Headings it stands under, outermost first; that of a heading ends with itself
              * @example [
              *       "Results"
              *     ]
@@ -3337,11 +4169,14 @@ export interface components {
              * @example 2
              */
             start?: number;
-            /** @example 9 */
+            /**
+             * @description Where `text` ends, exclusive, in UTF-16 code units
+             * @example 9
+             */
             end?: number;
             /**
-             * @description True for a running header or footer: in no chunk
-             * @example true
+             * @description True for a running header or footer, which is in no chunk
+             * @example false
              */
             repeats?: boolean;
         };
@@ -3353,7 +4188,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3369,44 +4207,96 @@ export interface components {
         Chunk: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
              */
             id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
-            /** @example 0 */
-            chunk_index: number;
-            /** @example Revenue grew by 12 percent. */
-            text: string;
-            /** @example 7 */
-            token_count: number;
-            /** @example 1 */
-            page_start: number | null;
-            /** @example 1 */
-            page_end: number | null;
             /**
-             * @description heading_text, format, word_count and others
-             * @example {
-             *       "heading_text": "Results",
-             *       "format": "markdown",
-             *       "word_count": 5
-             *     }
+             * @description Which chunk of the document's version it is, from 0
+             * @example 3
              */
-            metadata: {
-                [key: string]: unknown;
-            };
+            chunk_index: number;
+            /**
+             * @description The chunk's text, as Markdown
+             * @example Revenue grew by 12 percent.
+             */
+            text: string;
+            /**
+             * @description Tokens of the text, as the embedding model counts them
+             * @example 7
+             */
+            token_count: number;
+            /**
+             * @description It begins on this page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format has none
+             * @example 1
+             */
+            page_start: number | null;
+            /**
+             * @description It ends on this page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format has none
+             * @example 1
+             */
+            page_end: number | null;
+            metadata: components["schemas"]["ChunkMetadata"];
+            /** @description What is known of the chunk's vector */
             embedding: {
-                /** @example all-MiniLM-L6-v2 */
+                /**
+                 * @description The model of the vector; null before the chunks are embedded
+                 * @example all-MiniLM-L6-v2
+                 */
                 model: string | null;
-                /** @example 384 */
+                /**
+                 * @description Numbers in the vector
+                 * @example 384
+                 */
                 dimensions: number | null;
-                /** @description False also for a chunk of a finished document whose text the provider refuses */
+                /**
+                 * @description Whether there is a vector. False also for a chunk of a finished document whose text the provider refuses
+                 * @example true
+                 */
                 embedded: boolean;
+                /** @description Since when; null: there is no vector */
                 embedded_at: string | null;
             };
+        };
+        /** @description What is known of a chunk; later versions may add fields */
+        ChunkMetadata: {
+            /**
+             * @description `text`: only paragraphs; `markdown`: also lists, tables, code, quotes or headings
+             * @example text
+             * @enum {string}
+             */
+            format?: "text" | "markdown";
+            /**
+             * @description Words of the text: runs of characters between white space
+             * @example 5
+             */
+            word_count?: number;
+            /**
+             * @description The innermost heading above the chunk; absent: there is none
+             * @example Results
+             */
+            heading_text?: string;
+            /**
+             * @description All headings above the chunk, outermost first; absent: there is none
+             * @example [
+             *       "Report",
+             *       "Results"
+             *     ]
+             */
+            heading_path?: string[];
+            /**
+             * @description The document's language as it says itself, BCP 47; absent: it does not
+             * @example en
+             */
+            language?: string;
+        } & {
+            [key: string]: unknown;
         };
         VersionPage: {
             /** @description Results of the current page */
@@ -3416,7 +4306,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3430,28 +4323,60 @@ export interface components {
             page_size: number;
         };
         Version: {
-            /** @example 1 */
+            /**
+             * @description The version that the run makes, from 1
+             * @example 1
+             */
             version: number;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The run of the pipeline that processes one version of a document
+             * @example 01900000-0000-7000-8000-000000000050
              */
             pipeline_run_id: string;
-            /** @enum {string} */
+            /**
+             * @description Why it runs: an `upload`, a file that was replaced (`replace`), `reprocess`, a `batch`, or `restore`
+             * @example upload
+             * @enum {string}
+             */
             trigger: "upload" | "reprocess" | "batch" | "replace" | "restore";
-            /** @enum {string} */
+            /**
+             * @description Where the run is; `completed`, `failed` and `cancelled` are its ends
+             * @example completed
+             * @enum {string}
+             */
             status: "queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled";
-            /** @example markdown */
+            /**
+             * @description What read the file; null until it is parsed
+             * @example pdf
+             */
             parser_name: string | null;
-            /** @example page_based */
+            /**
+             * @description What cut the text into chunks; null until it is chunked
+             * @example page_based
+             */
             chunker_name: string | null;
-            /** @example all-MiniLM-L6-v2 */
+            /**
+             * @description The model of the vectors; null until they are computed
+             * @example all-MiniLM-L6-v2
+             */
             embedding_model: string | null;
-            /** @example 12 */
+            /**
+             * @description Null until the text is chunked
+             * @example 12
+             */
             chunk_count: number | null;
-            /** @example 12 */
+            /**
+             * @description Below `chunk_count` by the chunks whose text the embedding provider refuses
+             * @example 12
+             */
             embedded_chunk_count: number | null;
+            /**
+             * @description Why it failed; null: it did not
+             * @example null
+             */
             error: components["schemas"]["RunError"] | null;
+            /** @description Who asked for it; null: not known any more */
             created_by: components["schemas"]["Person"] | null;
             /**
              * Format: date-time
@@ -3459,18 +4384,27 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+            /** @description Null while it is queued */
             started_at: string | null;
+            /** @description When it ended, however; null: it has not */
             completed_at: string | null;
-            /** @description The version that search serves */
+            /**
+             * @description Whether it is the version that search serves
+             * @example true
+             */
             is_current: boolean;
         };
         DocumentIntegrity: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
-            /** @description True where nothing was found */
+            /**
+             * @description True if nothing was found
+             * @example true
+             */
             ok: boolean;
             /**
              * Format: date-time
@@ -3478,59 +4412,101 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             checked_at: string;
-            /** @example [] */
+            /**
+             * @description What is wrong; empty if `ok`
+             * @example []
+             */
             findings: components["schemas"]["IntegrityFinding"][];
         };
         IntegrityFinding: {
             /**
-             * @description published_run_missing, chunks_incomplete, embeddings_incomplete, index_incomplete, published_hidden, entries_not_served, chunks_without_run, run_without_claim, run_stalled, file_missing, object_missing
+             * @description What is wrong: published_run_missing, chunks_incomplete, embeddings_incomplete, index_incomplete, published_hidden, entries_not_served, chunks_without_run, run_without_claim, run_stalled, file_missing, object_missing
              * @example embeddings_incomplete
              */
             code: string;
-            /** @example The published version has 11 embeddings for 12 chunks. */
+            /**
+             * @description The same for people
+             * @example The published version has 11 embeddings for 12 chunks.
+             */
             message: string;
+            /** @description The run it was found at; null: the document itself */
             pipeline_run_id: string | null;
         };
         RunAccepted: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The run of the pipeline that processes one version of a document
+             * @example 01900000-0000-7000-8000-000000000050
              */
             pipeline_run_id: string;
             /**
+             * @description Where the run is; `completed`, `failed` and `cancelled` are its ends
              * @example queued
              * @enum {string}
              */
             status: "queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled";
         };
         Run: {
-            /** @example 1 */
+            /**
+             * @description The version that the run makes, from 1
+             * @example 1
+             */
             version: number;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The run of the pipeline that processes one version of a document
+             * @example 01900000-0000-7000-8000-000000000050
              */
             pipeline_run_id: string;
-            /** @enum {string} */
+            /**
+             * @description Why it runs: an `upload`, a file that was replaced (`replace`), `reprocess`, a `batch`, or `restore`
+             * @example upload
+             * @enum {string}
+             */
             trigger: "upload" | "reprocess" | "batch" | "replace" | "restore";
-            /** @enum {string} */
+            /**
+             * @description Where the run is; `completed`, `failed` and `cancelled` are its ends
+             * @example completed
+             * @enum {string}
+             */
             status: "queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled";
-            /** @example markdown */
+            /**
+             * @description What read the file; null until it is parsed
+             * @example pdf
+             */
             parser_name: string | null;
-            /** @example page_based */
+            /**
+             * @description What cut the text into chunks; null until it is chunked
+             * @example page_based
+             */
             chunker_name: string | null;
-            /** @example all-MiniLM-L6-v2 */
+            /**
+             * @description The model of the vectors; null until they are computed
+             * @example all-MiniLM-L6-v2
+             */
             embedding_model: string | null;
-            /** @example 12 */
+            /**
+             * @description Null until the text is chunked
+             * @example 12
+             */
             chunk_count: number | null;
-            /** @example 12 */
+            /**
+             * @description Below `chunk_count` by the chunks whose text the embedding provider refuses
+             * @example 12
+             */
             embedded_chunk_count: number | null;
+            /**
+             * @description Why it failed; null: it did not
+             * @example null
+             */
             error: components["schemas"]["RunError"] | null;
+            /** @description Who asked for it; null: not known any more */
             created_by: components["schemas"]["Person"] | null;
             /**
              * Format: date-time
@@ -3538,18 +4514,30 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+            /** @description Null while it is queued */
             started_at: string | null;
+            /** @description When it ended, however; null: it has not */
             completed_at: string | null;
-            /** @description The version that search serves */
+            /**
+             * @description Whether it is the version that search serves
+             * @example true
+             */
             is_current: boolean;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
-            /** @example embedding */
+            /**
+             * @description What it does, or where it failed: parsing, chunking, embedding or publishing; else null
+             * @example null
+             */
             stage: string | null;
-            /** @example 0.5 */
+            /**
+             * @description The share of its work that is done, 0 to 1
+             * @example 1
+             */
             progress: number;
             /**
              * @description Runs before it; null once it is under way
@@ -3561,19 +4549,33 @@ export interface components {
              * @example null
              */
             waiting_for: string | null;
+            /**
+             * @description What it waits for; null: nothing
+             * @example null
+             */
             waiting: components["schemas"]["WaitingFor"] | null;
         };
         BatchAccepted: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The batch that started the runs
+             * @example 01900000-0000-7000-8000-000000000060
              */
             batch_id: string;
-            /** @example 1 */
+            /**
+             * @description Documents that were asked for, each once
+             * @example 1
+             */
             total: number;
-            /** @example 1 */
+            /**
+             * @description Those that will be processed again
+             * @example 1
+             */
             accepted: number;
-            /** @example 0 */
+            /**
+             * @description Those that will not, each with its reason
+             * @example 0
+             */
             rejected: number;
             /** @description In the order given, a repeated id once; empty for `filters` */
             results: components["schemas"]["BatchResult"][];
@@ -3584,37 +4586,68 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: unknown;
+            /**
+             * @description Whether a run was accepted for it
+             * @example true
+             */
             success: boolean;
+            /** @description The run; null: none was accepted */
             pipeline_run_id: string | null;
+            /**
+             * @description What is wrong; null: nothing
+             * @example null
+             */
             error: {
                 /**
-                 * @description invalid_id, not_found or forbidden; in the results of a batch also a run's codes
+                 * @description Why not: invalid_id, not_found or forbidden; in the results of a batch also a run's codes
                  * @example not_found
                  */
                 code: string;
-                /** @example Document not found */
+                /**
+                 * @description The same for people
+                 * @example Document not found
+                 */
                 message: string;
             } | null;
         };
         Batch: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The batch that started the runs
+             * @example 01900000-0000-7000-8000-000000000060
              */
             batch_id: string;
-            /** @enum {string} */
+            /**
+             * @description `cancelled` and `completed` are its ends; a run that failed does not keep it from completing
+             * @example running
+             * @enum {string}
+             */
             status: "running" | "paused" | "cancelled" | "completed";
-            /** @example 12 */
+            /**
+             * @description Documents that were asked for, each once
+             * @example 12
+             */
             total: number;
-            /** @example 11 */
+            /**
+             * @description Those that are processed again
+             * @example 11
+             */
             accepted: number;
-            /** @example 1 */
+            /**
+             * @description Those that are not
+             * @example 1
+             */
             rejected: number;
             /**
              * @description Runs by status
              * @example {
              *       "queued": 4,
-             *       "completed": 7
+             *       "parsing": 0,
+             *       "chunking": 0,
+             *       "embedding": 0,
+             *       "completed": 7,
+             *       "failed": 0,
+             *       "cancelled": 0
              *     }
              */
             counts: {
@@ -3625,22 +4658,37 @@ export interface components {
              * @example []
              */
             waiting_for: {
-                /** @example provider_unavailable */
+                /**
+                 * @description What is down or busy
+                 * @example provider_unavailable
+                 */
                 code: string;
-                /** @example 5 */
+                /**
+                 * @description Runs that wait for it
+                 * @example 5
+                 */
                 runs: number;
                 /**
                  * Format: date-time
-                 * @description ISO 8601, UTC, milliseconds
+                 * @description Since when the first of them waits
                  * @example 2026-01-31T09:30:00.000Z
                  */
                 since: string;
             }[];
-            /** @example 0.64 */
+            /**
+             * @description The share of accepted documents whose run has ended, 0 to 1
+             * @example 0.64
+             */
             progress: number;
-            /** @example 120 */
+            /**
+             * @description Runs that end in a minute now; null: not known yet, or it has ended
+             * @example 120
+             */
             documents_per_minute: number | null;
-            /** @example 2 */
+            /**
+             * @description Seconds to its end at this rate; null: not known
+             * @example 2
+             */
             estimated_seconds_left: number | null;
             /**
              * Format: date-time
@@ -3648,6 +4696,10 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * @description When it ended; null: it has not
+             * @example null
+             */
             completed_at: string | null;
         };
         BatchRunResultPage: {
@@ -3658,7 +4710,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3677,21 +4732,37 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: unknown;
+            /**
+             * @description Whether a run was accepted for it
+             * @example true
+             */
             success: boolean;
+            /** @description The run; null: none was accepted */
             pipeline_run_id: string | null;
+            /**
+             * @description What is wrong; null: nothing
+             * @example null
+             */
             error: {
                 /**
-                 * @description invalid_id, not_found or forbidden; in the results of a batch also a run's codes
+                 * @description Why not: invalid_id, not_found or forbidden; in the results of a batch also a run's codes
                  * @example not_found
                  */
                 code: string;
-                /** @example Document not found */
+                /**
+                 * @description The same for people
+                 * @example Document not found
+                 */
                 message: string;
             } | null;
+            /** @description Where its run is; null: none was accepted */
             status: ("queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled") | null;
         };
         SearchResults: {
-            /** @example How did revenue develop? */
+            /**
+             * @description The query as it was sent
+             * @example How did revenue develop?
+             */
             query: string;
             /** @description The space that was searched; null with `space_ids` */
             space_id: string | null;
@@ -3708,61 +4779,127 @@ export interface components {
         SearchHit: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
              */
             chunk_id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
             /**
              * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
              * @example 01900000-0000-7000-8000-000000000010
              */
             space_id: string;
-            /** @example report.pdf */
+            /**
+             * @description The document's file name
+             * @example report.pdf
+             */
             document_name: string;
             /**
+             * @description What the file is, by its first bytes and its name; `OTHER`: what no parser reads
              * @example PDF
              * @enum {string}
              */
             file_type: "MARKDOWN" | "TEXT" | "PDF" | "DOCX" | "DOC" | "PPTX" | "PPT" | "XLSX" | "XLS" | "CSV" | "TSV" | "ODT" | "ODS" | "ODP" | "RTF" | "EPUB" | "HTML" | "EML" | "MSG" | "JSON" | "XML" | "CODE" | "ZIP" | "PNG" | "JPEG" | "TIFF" | "OTHER";
-            /** @example Reports/2026 */
+            /**
+             * @description Folder names from the root, joined by `/`; null at the root
+             * @example Reports/2026
+             */
             folder_path: string | null;
-            /** @example 3 */
+            /**
+             * @description Which chunk of the document's version it is, from 0
+             * @example 3
+             */
             chunk_index: number;
             /**
-             * @description dense_score + sparse_score
+             * @description `dense_score` + `sparse_score`; scores of several searches can be compared
              * @example 0.61
              */
             score: number;
             /**
-             * @description Share of vector search; null without a vector
+             * @description The share of vector search; null without a vector
              * @example 0.4
              */
             dense_score: number | null;
             /**
-             * @description Share of BM25; null where no query term is in the chunk
+             * @description The share of BM25; null if no query term is in the chunk
              * @example 0.21
              */
             sparse_score: number | null;
-            /** @example Revenue grew by 12 percent. */
-            text: string;
             /**
-             * @example {
-             *       "heading_text": "Results",
-             *       "format": "pdf",
-             *       "word_count": 5
-             *     }
+             * @description The chunk's text, as Markdown
+             * @example Revenue grew by 12 percent.
              */
-            metadata: {
-                [key: string]: unknown;
-            };
+            text: string;
+            metadata: components["schemas"]["HitMetadata"];
+        };
+        /** @description What is known of a hit's chunk; later versions may add fields */
+        HitMetadata: {
+            /**
+             * @description `text`: only paragraphs; `markdown`: also lists, tables, code, quotes or headings
+             * @example text
+             * @enum {string}
+             */
+            format?: "text" | "markdown";
+            /**
+             * @description Words of the text: runs of characters between white space
+             * @example 5
+             */
+            word_count?: number;
+            /**
+             * @description The innermost heading above the chunk; absent: there is none
+             * @example Results
+             */
+            heading_text?: string;
+            /**
+             * @description All headings above the chunk, outermost first; absent: there is none
+             * @example [
+             *       "Report",
+             *       "Results"
+             *     ]
+             */
+            heading_path?: string[];
+            /**
+             * @description The document's language as it says itself, BCP 47; absent: it does not
+             * @example en
+             */
+            language?: string;
+            /**
+             * @description It begins on this page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format has none
+             * @example 1
+             */
+            page_start: number | null;
+            /**
+             * @description It ends on this page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format has none
+             * @example 1
+             */
+            page_end: number | null;
+            /**
+             * @description Where words of the query are in `text`: `[start, end)` of each, as offsets in UTF-16 code units, which is how JavaScript, Java and C# count. In Python, cut `text.encode('utf-16-le')` at twice the offsets
+             * @example [
+             *       [
+             *         0,
+             *         7
+             *       ]
+             *     ]
+             */
+            highlights: number[][];
+            /**
+             * @description The reranker's score; absent: the service has none, or it did not judge this hit
+             * @example 0.87
+             */
+            rerank_score?: number;
+        } & {
+            [key: string]: unknown;
         };
         RawFileUploaded: {
             /**
-             * @description spaces/<space_id>/data/<path>/<filename>
+             * @description An address of the file: spaces/<space_id>/data/<path>/<filename>
              * @example spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf
              */
             object_name: string;
@@ -3775,7 +4912,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3790,23 +4930,36 @@ export interface components {
         };
         RawFile: {
             /**
-             * @description spaces/<space_id>/data/<path>/<filename>
+             * @description An address of the file: spaces/<space_id>/data/<path>/<filename>
              * @example spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf
              */
             object_name: string;
-            /** @example reports/2026/q1.pdf */
+            /**
+             * @description Its path in the space
+             * @example reports/2026/q1.pdf
+             */
             path: string;
-            /** @example q1.pdf */
+            /**
+             * @description The last part of the path
+             * @example q1.pdf
+             */
             name: string;
             /**
              * @description Bytes; null for an empty folder
              * @example 48213
              */
             size: number | null;
-            /** @example application/pdf */
+            /**
+             * @description The media type, by the file's first bytes and name; null for an empty folder
+             * @example application/pdf
+             */
             content_type: string | null;
-            /** @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 */
+            /**
+             * @description SHA-256 of the content, in hexadecimal; null for an empty folder
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             sha256: string | null;
+            /** @description The document that is made of it; null: there is none any more, or it is a folder */
             document_id: string | null;
             /**
              * Format: date-time
@@ -3822,30 +4975,47 @@ export interface components {
             updated_at: string;
         };
         PathFolder: {
-            /** @example reports/2026 */
+            /**
+             * @description The path, without a slash at its end
+             * @example reports/2026
+             */
             path: string;
         };
         Folder: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The folder
+             * @example 01900000-0000-7000-8000-000000000040
              */
             id: string;
-            /** @example Reports */
+            /**
+             * @description Its name
+             * @example Reports
+             */
             name: string;
-            /** @description Null at the root */
+            /**
+             * @description The folder that it is in; null at the root of the space
+             * @example null
+             */
             parent_folder_id: string | null;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             org_id: string;
             /**
              * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
              * @example 01900000-0000-7000-8000-000000000010
              */
             home_space_id: string;
+            /**
+             * @description True for a folder of the service itself
+             * @example false
+             */
             from_system: boolean;
+            /** @description Who made it; null: not known any more */
             created_by: components["schemas"]["Person"] | null;
         };
         FolderPage: {
@@ -3856,7 +5026,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -3872,27 +5045,39 @@ export interface components {
         FolderContents: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The folder
+             * @example 01900000-0000-7000-8000-000000000040
              */
             folder_id: string;
+            /** @description The folder itself */
             folder: components["schemas"]["Folder"];
             /** @description Direct sub-folders */
             sub_folders: components["schemas"]["Folder"][];
             /** @description Documents directly in the folder, one page of them */
             documents: components["schemas"]["Document"][];
-            /** @example 2 */
+            /**
+             * @description Direct sub-folders, all of which are listed
+             * @example 1
+             */
             sub_folder_count: number;
             /**
-             * @description Over all pages
-             * @example 12
+             * @description Documents directly in the folder, over all pages
+             * @example 1
              */
             document_count: number;
-            /** @example 1 */
+            /**
+             * @description Page of the documents, from 1
+             * @example 1
+             */
             page: number;
-            /** @example 100 */
+            /**
+             * @description Documents per page
+             * @example 100
+             */
             page_size: number;
         };
         EventPage: {
+            /** @description The events after the cursor, in the order of the log */
             items: components["schemas"]["Event"][];
             /**
              * @description A place in the organization's log, to be kept and sent as it is
@@ -3905,10 +5090,14 @@ export interface components {
         Event: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The event; a delivery has it as `webhook-id`
+             * @example 01900000-0000-7000-8000-000000000090
              */
             id: string;
-            /** @example document.completed */
+            /**
+             * @description What happened. Later versions add types, so that clients should pass over those that they do not know
+             * @example document.completed
+             */
             type: string;
             /**
              * Format: date-time
@@ -3918,26 +5107,41 @@ export interface components {
             occurred_at: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             organization_id: string;
             /** @description Null for what is in no space */
             space_id: string | null;
+            /** @description What it happened to */
             resource: {
-                /** @example document */
+                /**
+                 * @description The kind of resource
+                 * @example document
+                 */
                 type: string;
+                /**
+                 * @description The resource's id; null if it has none
+                 * @example 01900000-0000-7000-8000-000000000030
+                 */
                 id: string | null;
             };
             /** @description Who made the change; the service itself is `system` */
             actor: {
-                /** @enum {string} */
+                /**
+                 * @description `api_key`: a user, by an API key; `system`: the service itself
+                 * @example api_key
+                 * @enum {string}
+                 */
                 type: "user" | "api_key" | "system";
+                /** @description Null for `system` */
                 user_id: string | null;
+                /** @description Null unless it was an API key */
                 api_key_id: string | null;
             };
             /**
-             * @description The `X-Request-Id` of the change
-             * @example 01900000-0000-7000-8000-000000000090
+             * @description The `X-Request-Id` of the change; null: no request made it
+             * @example 01900000-0000-7000-8000-0000000000aa
              */
             request_id: string | null;
             /**
@@ -3952,25 +5156,39 @@ export interface components {
             };
         };
         CursorExpired: {
-            /** @example The events after this cursor are not kept any more. */
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
             detail: string;
-            error: components["schemas"]["ErrorObject"];
-            /** @example cursor_expired */
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
             code: string;
             /**
-             * @description A place in the organization's log, to be kept and sent as it is
+             * @description The oldest cursor that can be gone on from
              * @example MToxOjQy
              */
             oldest: string;
         };
         EventStreamEnd: {
-            /** @example The events after this cursor are not kept any more. */
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
             detail: string;
-            error: components["schemas"]["ErrorObject"];
-            /** @example cursor_expired */
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
             code?: string;
             /**
-             * @description A place in the organization's log, to be kept and sent as it is
+             * @description The oldest cursor that can be gone on from
              * @example MToxOjQy
              */
             oldest?: string;
@@ -3983,28 +5201,49 @@ export interface components {
         Me: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The user, as the organization's members and a space's members are listed
+             * @example 01900000-0000-7000-8000-000000000002
              */
             id: string;
-            /** @example ada@acme.example */
+            /**
+             * @description The e-mail address
+             * @example ada@acme.example
+             */
             email: string;
-            /** @example Ada Example */
+            /**
+             * @description The display name
+             * @example Ada Example
+             */
             name: string;
-            /** @example null */
+            /**
+             * @description Where the user's picture is; null if there is none
+             * @example null
+             */
             avatar_url: string | null;
+            /** @description The caller's organization */
             organization: {
                 /**
                  * Format: uuid
-                 * @example 01900000-0000-7000-8000-000000000010
+                 * @description The organization, which is the tenant that everything belongs to
+                 * @example 01900000-0000-7000-8000-000000000001
                  */
                 id: string;
-                /** @example Acme */
+                /**
+                 * @description The organization's name
+                 * @example Acme
+                 */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description `admin` manages the organization: its members, keys, audit log and usage
+                 * @example admin
+                 * @enum {string}
+                 */
                 role: "admin" | "member";
             };
+            /** @description The space that the caller alone reaches; null if there is none */
             private_space_id: string | null;
             /**
+             * @description How this request was authenticated
              * @example jwt
              * @enum {string}
              */
@@ -4018,7 +5257,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -4034,25 +5276,40 @@ export interface components {
         ApiKey: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The API key's id, which stays when it is rolled; not its text
+             * @example 01900000-0000-7000-8000-000000000070
              */
             id: string;
-            /** @example automation */
+            /**
+             * @description For its owner; two keys may have the same
+             * @example automation
+             */
             name: string;
             /**
-             * @description By which a key is recognized
+             * @description The beginning of its text, by which a key is recognized
              * @example sk-hf-a1B2c3
              */
             prefix: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description Its owner, whose rights bound what it may do
+             * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
             /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone */
             created_by: string | null;
-            /** @description Null: all that its owner reaches */
+            /**
+             * @description The spaces it is narrowed to; null: all that its owner reaches
+             * @example null
+             */
             spaces: string[] | null;
+            /**
+             * @description What it may be used for; each operation that takes keys names the one that it needs
+             * @example [
+             *       "read",
+             *       "search"
+             *     ]
+             */
             capabilities: ("read" | "search" | "chat" | "write")[];
             /**
              * @description Networks that it may be used from; null: everywhere
@@ -4067,7 +5324,12 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * @description From when on it is refused; null: it does not expire
+             * @example null
+             */
             expires_at: string | null;
+            /** @description When it was used last; null: never */
             last_used_at: string | null;
             /**
              * @description The address of the last use, behind the trusted proxies
@@ -4079,34 +5341,59 @@ export interface components {
              * @example curl/8.5.0
              */
             last_used_user_agent: string | null;
-            /** @description Until when the text before the last roll is accepted too; null: it is not */
+            /**
+             * @description Until when the text before the last roll is accepted too; null: it is not
+             * @example null
+             */
             overlap_ends_at: string | null;
+            /**
+             * @description Since when it is revoked; null: it is not
+             * @example null
+             */
             revoked_at: string | null;
-            /** @description `leaked`: somebody reported its text */
+            /**
+             * @description `leaked`: somebody reported its text; null: its owner or an admin revoked it, or nobody
+             * @example null
+             */
             revoked_reason: "leaked" | null;
         };
         ApiKeyCreated: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The API key's id, which stays when it is rolled; not its text
+             * @example 01900000-0000-7000-8000-000000000070
              */
             id: string;
-            /** @example automation */
+            /**
+             * @description For its owner; two keys may have the same
+             * @example automation
+             */
             name: string;
             /**
-             * @description By which a key is recognized
+             * @description The beginning of its text, by which a key is recognized
              * @example sk-hf-a1B2c3
              */
             prefix: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description Its owner, whose rights bound what it may do
+             * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
             /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone */
             created_by: string | null;
-            /** @description Null: all that its owner reaches */
+            /**
+             * @description The spaces it is narrowed to; null: all that its owner reaches
+             * @example null
+             */
             spaces: string[] | null;
+            /**
+             * @description What it may be used for; each operation that takes keys names the one that it needs
+             * @example [
+             *       "read",
+             *       "search"
+             *     ]
+             */
             capabilities: ("read" | "search" | "chat" | "write")[];
             /**
              * @description Networks that it may be used from; null: everywhere
@@ -4121,7 +5408,12 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * @description From when on it is refused; null: it does not expire
+             * @example null
+             */
             expires_at: string | null;
+            /** @description When it was used last; null: never */
             last_used_at: string | null;
             /**
              * @description The address of the last use, behind the trusted proxies
@@ -4133,28 +5425,45 @@ export interface components {
              * @example curl/8.5.0
              */
             last_used_user_agent: string | null;
-            /** @description Until when the text before the last roll is accepted too; null: it is not */
+            /**
+             * @description Until when the text before the last roll is accepted too; null: it is not
+             * @example null
+             */
             overlap_ends_at: string | null;
+            /**
+             * @description Since when it is revoked; null: it is not
+             * @example null
+             */
             revoked_at: string | null;
-            /** @description `leaked`: somebody reported its text */
+            /**
+             * @description `leaked`: somebody reported its text; null: its owner or an admin revoked it, or nobody
+             * @example null
+             */
             revoked_reason: "leaked" | null;
             /**
-             * @description Shown only here
+             * @description The key's text, to be sent as `Authorization: Bearer …`. Shown only here
              * @example sk-hf-…
              */
             key: string;
         };
         LeakedKeysAccepted: {
-            /** @constant */
+            /**
+             * @description Whatever the texts are: it does not tell which keys exist
+             * @constant
+             */
             status: "accepted";
         };
         Organization: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
              */
             id: string;
-            /** @example Acme */
+            /**
+             * @description The display name
+             * @example Acme
+             */
             name: string;
             /**
              * Format: date-time
@@ -4163,12 +5472,12 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description The longest that a new API key may live; null is no bound
+             * @description The longest that a new API key may live, in seconds; null is no bound
              * @example 7776000
              */
             max_key_lifetime_seconds: number | null;
             /**
-             * @description How long a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end
+             * @description How many seconds a new API key lives for which nothing is asked, never longer than the maximum; null is the maximum, or no end
              * @example 7776000
              */
             default_key_lifetime_seconds: number | null;
@@ -4181,7 +5490,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -4197,16 +5509,30 @@ export interface components {
         Member: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The user, as the organization's members and a space's members are listed
+             * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
-            /** @example ada@acme.example */
+            /**
+             * @description The e-mail address
+             * @example ada@acme.example
+             */
             email: string;
-            /** @example Ada Example */
+            /**
+             * @description The display name
+             * @example Ada Example
+             */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description `admin` manages the organization; `member` does what the roles in spaces allow
+             * @example member
+             * @enum {string}
+             */
             role: "admin" | "member";
-            /** @example null */
+            /**
+             * @description Where the user's picture is; null if there is none
+             * @example null
+             */
             avatar_url: string | null;
             /**
              * Format: date-time
@@ -4223,7 +5549,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -4239,6 +5568,7 @@ export interface components {
         AuditRow: {
             /**
              * Format: uuid
+             * @description The row's own id
              * @example 01900000-0000-7000-8000-000000000010
              */
             id: string;
@@ -4248,28 +5578,54 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             at: string;
+            /** @description The user who asked for it; null: the service or its operator did it */
             actor: {
                 /**
                  * Format: uuid
-                 * @example 01900000-0000-7000-8000-000000000010
+                 * @description The user, as the organization's members and a space's members are listed
+                 * @example 01900000-0000-7000-8000-000000000002
                  */
                 id: string;
-                /** @example Ada Example */
+                /**
+                 * @description The name that the user has now; null if there is none
+                 * @example Ada Example
+                 */
                 name: string | null;
             } | null;
-            /** @enum {string} */
+            /**
+             * @description How the actor was authenticated; `system`: the service or its operator
+             * @example jwt
+             * @enum {string}
+             */
             auth_method: "api_key" | "jwt" | "system";
+            /** @description The API key that was used; null: none was */
             api_key_id: string | null;
-            /** @example documents:create */
+            /**
+             * @description What was done: a kind of resource, a colon and a verb
+             * @example documents:create
+             */
             action: string;
-            /** @example document */
+            /**
+             * @description The kind of what it was done to
+             * @example document
+             */
             resource_type: string;
-            /** @example 01900000-0000-7000-8000-000000000030 */
+            /**
+             * @description The id of what it was done to; null if it has none
+             * @example 01900000-0000-7000-8000-000000000030
+             */
             resource_id: string | null;
+            /** @description The space it is in; null: it is in none */
             space_id: string | null;
-            /** @example 01900000-0000-7000-8000-0000000000aa */
+            /**
+             * @description The `X-Request-Id` of the request; null: there was none
+             * @example 01900000-0000-7000-8000-0000000000aa
+             */
             request_id: string | null;
-            /** @example success */
+            /**
+             * @description `success`, `denied` by a missing right, or how it failed
+             * @example success
+             */
             outcome: string;
         };
         UsagePage: {
@@ -4280,7 +5636,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -4296,21 +5655,40 @@ export interface components {
         UsageRow: {
             /**
              * Format: date
+             * @description The day in UTC
              * @example 2026-01-31
              */
             day: string;
+            /** @description Who used it; null: not known any more */
             user_id: string | null;
+            /** @description With which API key; null: with an access token */
             api_key_id: string | null;
+            /** @description The agent of the turns; null for documents */
             agent_id: string | null;
-            /** @example 412 */
+            /**
+             * @description Tokens that the models of turns have read, as they count them
+             * @example 412
+             */
             prompt_tokens: number;
-            /** @example 38 */
+            /**
+             * @description Tokens that they have written
+             * @example 38
+             */
             completion_tokens: number;
-            /** @example 1 */
+            /**
+             * @description Answers of agents
+             * @example 1
+             */
             turns: number;
-            /** @example 0 */
+            /**
+             * @description Documents that were uploaded
+             * @example 0
+             */
             documents: number;
-            /** @example 0 */
+            /**
+             * @description Bytes of the day's documents, as far as they still exist
+             * @example 0
+             */
             bytes: number;
         };
         WebhookPage: {
@@ -4321,7 +5699,10 @@ export interface components {
              * @example 1
              */
             total_items: number;
-            /** @example 1 */
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
             total_pages: number;
             /**
              * @description Current page, from 1
@@ -4337,24 +5718,31 @@ export interface components {
         Webhook: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The webhook
+             * @example 01900000-0000-7000-8000-000000000080
              */
             id: string;
-            /** @description Null: it gets the events of the organization that its maker sees, without private spaces */
+            /** @description The space whose events it gets; null: those of the organization that its maker sees, without private spaces */
             space_id: string | null;
-            /** @example https://receiver.example/holdfast */
+            /**
+             * @description Where events are sent by POST
+             * @example https://receiver.example/holdfast
+             */
             url: string;
             /**
-             * @description Empty: all types
+             * @description The types of events that it gets; empty: all types
              * @example [
              *       "document.completed"
              *     ]
              */
             types: string[];
-            /** @example Search index of the web site */
+            /**
+             * @description For those who manage it; null: there is none
+             * @example Search index of the web site
+             */
             description: string | null;
             /**
-             * @description `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active
+             * @description `active`; `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active
              * @example active
              * @enum {string}
              */
@@ -4370,14 +5758,20 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             status_changed_at: string;
-            /** @description Since when no attempt has succeeded; null if the last one did */
+            /**
+             * @description Since when no attempt has succeeded; null if the last one did
+             * @example null
+             */
             failing_since: string | null;
-            /** @description Until when the secret before the last roll signs too; null: it does not */
+            /**
+             * @description Until when the secret before the last roll signs too; null: it does not
+             * @example null
+             */
             overlap_ends_at: string | null;
             /**
              * Format: uuid
              * @description Its maker, whose rights bound what it gets
-             * @example 01900000-0000-7000-8000-000000000010
+             * @example 01900000-0000-7000-8000-000000000002
              */
             created_by: string;
             /**
@@ -4396,24 +5790,31 @@ export interface components {
         WebhookCreated: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The webhook
+             * @example 01900000-0000-7000-8000-000000000080
              */
             id: string;
-            /** @description Null: it gets the events of the organization that its maker sees, without private spaces */
+            /** @description The space whose events it gets; null: those of the organization that its maker sees, without private spaces */
             space_id: string | null;
-            /** @example https://receiver.example/holdfast */
+            /**
+             * @description Where events are sent by POST
+             * @example https://receiver.example/holdfast
+             */
             url: string;
             /**
-             * @description Empty: all types
+             * @description The types of events that it gets; empty: all types
              * @example [
              *       "document.completed"
              *     ]
              */
             types: string[];
-            /** @example Search index of the web site */
+            /**
+             * @description For those who manage it; null: there is none
+             * @example Search index of the web site
+             */
             description: string | null;
             /**
-             * @description `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active
+             * @description `active`; `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active
              * @example active
              * @enum {string}
              */
@@ -4429,14 +5830,20 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             status_changed_at: string;
-            /** @description Since when no attempt has succeeded; null if the last one did */
+            /**
+             * @description Since when no attempt has succeeded; null if the last one did
+             * @example null
+             */
             failing_since: string | null;
-            /** @description Until when the secret before the last roll signs too; null: it does not */
+            /**
+             * @description Until when the secret before the last roll signs too; null: it does not
+             * @example null
+             */
             overlap_ends_at: string | null;
             /**
              * Format: uuid
              * @description Its maker, whose rights bound what it gets
-             * @example 01900000-0000-7000-8000-000000000010
+             * @example 01900000-0000-7000-8000-000000000002
              */
             created_by: string;
             /**
@@ -4460,49 +5867,67 @@ export interface components {
         WebhookTest: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The webhook
+             * @example 01900000-0000-7000-8000-000000000080
              */
             webhook_id: string;
-            /** @constant */
+            /**
+             * @description The type of the event that is sent
+             * @constant
+             */
             event_type: "webhook.test";
-            /** @constant */
+            /**
+             * @description It will be delivered; see the deliveries
+             * @constant
+             */
             status: "queued";
         };
         WebhookDeliveryPage: {
             /** @description Newest first; may be empty although there are more */
             items: components["schemas"]["WebhookDelivery"][];
-            /** @description `after` of the next page; null: there is none */
+            /**
+             * @description `after` of the next page; null: there is none
+             * @example null
+             */
             next_cursor: string | null;
         };
         WebhookDelivery: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The delivery of one event to one webhook
+             * @example 01900000-0000-7000-8000-000000000081
              */
             id: string;
             /** @description The `webhook-id` of each attempt; null for events that were not kept until they could be delivered */
             event_id: string | null;
-            /** @example document.completed */
+            /**
+             * @description The event's type; null like `event_id`
+             * @example document.completed
+             */
             event_type: string | null;
             /**
+             * @description `pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; `skipped`: not sent, since its maker may not see the event any more or it was not kept for so long
              * @example delivered
              * @enum {string}
              */
             status: "pending" | "delivered" | "failed" | "skipped";
-            /** @example 1 */
+            /**
+             * @description Requests that were made so far
+             * @example 1
+             */
             attempts: number;
             /**
-             * @description Of the last attempt
+             * @description The status that the last attempt was answered with; null: it had no answer
              * @example 200
              */
             http_status: number | null;
             /**
-             * @description Why it is not delivered
+             * @description Why it is not delivered; null if it is, or was not tried yet
              * @example null
              */
             error_code: string | null;
             /**
-             * @description Of the last attempt
+             * @description Milliseconds of the last attempt; null before the first
              * @example 42
              */
             duration_ms: number | null;
@@ -4512,35 +5937,43 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+            /** @description Null before the first attempt */
             last_attempt_at: string | null;
-            /** @description Null unless it is pending */
+            /**
+             * @description Null unless it is pending
+             * @example null
+             */
             next_attempt_at: string | null;
+            /** @description When it ended; null while it is pending */
             completed_at: string | null;
         };
         WebhookReplay: {
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The replay, for the log: deliveries do not name it
+             * @example 01900000-0000-7000-8000-000000000082
              */
             id: string;
             /**
              * Format: uuid
-             * @example 01900000-0000-7000-8000-000000000010
+             * @description The webhook
+             * @example 01900000-0000-7000-8000-000000000080
              */
             webhook_id: string;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
+             * @description Events that happened then or later are delivered again
              * @example 2026-01-31T09:30:00.000Z
              */
             from: string;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
+             * @description Events that happened before are
              * @example 2026-01-31T09:30:00.000Z
              */
             to: string;
             /**
+             * @description The types that are delivered again; empty: all that the webhook gets
              * @example [
              *       "document.completed"
              *     ]
@@ -4559,7 +5992,8 @@ export interface components {
              * @example Document not found
              */
             detail: string;
-            error: components["schemas"]["ErrorObject"];
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
         };
         ValidationError: {
             /** @description All that is wrong with the request */
@@ -4595,7 +6029,32 @@ export interface components {
                     [key: string]: unknown;
                 };
             }[];
-            error: components["schemas"]["ErrorObject"];
+            /** @description The first of the problems, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+        };
+        ErrorObjectOutput: {
+            /**
+             * @description What went wrong, for people; of several problems the first
+             * @example Document not found
+             */
+            message: string;
+            /**
+             * @description The kind of error, by the status: 401, 403, 429, 500 and above, and all others
+             * @example invalid_request_error
+             * @enum {string}
+             */
+            type: "invalid_request_error" | "authentication_error" | "permission_error" | "rate_limit_error" | "server_error";
+            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description The field of the request that is at fault, such as `messages[0].content`, if it is one
+             * @example null
+             */
+            param: string | null;
+            /**
+             * @description The page of the code
+             * @example https://holdfast.example.org/docs/errors/document_not_found
+             */
+            doc_url: string;
         };
     };
     responses: never;
@@ -4609,20 +6068,56 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description The id of the request, in the log and the audit log too */
+        /**
+         * @description The id of the request, which the log and the audit log repeat: the one that was sent, if it has at most 128 letters, digits and `._:@/-`, else a new one
+         * @example 01900000-0000-7000-8000-0000000000aa
+         */
         "X-Request-Id": string;
-        /** @description Seconds */
+        /**
+         * @description Seconds after which trying again may help, 1 or more
+         * @example 5
+         */
         "Retry-After": number;
-        /** @description The budget nearest to its end, of the key, the user or the organization: `"user-requests";q=600;w=60`. Of a 429 the one that is used up */
+        /**
+         * @description The budget nearest to its end, of the key, the user or the organization: `q` requests in `w` seconds. Of a 429 the one that is used up. Absent if the request was refused before it was counted
+         * @example "user-requests";q=600;w=60
+         */
         "RateLimit-Policy": string;
-        /** @description Requests a minute that this budget has */
+        /**
+         * @description Requests a minute that this budget has. Absent if the request was refused before it was counted
+         * @example 600
+         */
         "RateLimit-Limit": number;
-        /** @description What is left of it in this minute */
+        /**
+         * @description What is left of it in this minute. Absent if the request was refused before it was counted
+         * @example 598
+         */
         "RateLimit-Remaining": number;
-        /** @description Seconds until the minute is over */
+        /**
+         * @description Seconds until the minute is over. Absent if the request was refused before it was counted
+         * @example 42
+         */
         "RateLimit-Reset": number;
-        /** @description Bearer */
+        /**
+         * @description Always `Bearer`
+         * @example Bearer
+         */
         "WWW-Authenticate": string;
+        /**
+         * @description Names what was asked for and not done, as `199 holdfast "…"`: fields that the operation does not know (at most five of them, the others are counted), and results that lack a part. May come more than once
+         * @example 199 holdfast "unknown field document_idd; did you mean document_id?"
+         */
+        Warning: string;
+        /**
+         * @description `false` if trying again cannot help although the status says so; OpenAI's clients read it
+         * @example false
+         */
+        "X-Should-Retry": string;
+        /**
+         * @description Seconds after which trying again may help, 1 or more; absent if nobody knows
+         * @example 5
+         */
+        "Retry-After-If-Known": number;
     };
     pathItems: never;
 }
@@ -4641,16 +6136,42 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4672,16 +6193,50 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "dependencies": [
+                     *         {
+                     *           "name": "database",
+                     *           "ok": true,
+                     *           "kind": "s3",
+                     *           "latency_ms": 0.8
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4692,6 +6247,7 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4720,9 +6276,24 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000020",
+                     *           "name": "Analyst",
+                     *           "object": "model",
+                     *           "created": 1790000000,
+                     *           "owned_by": "01900000-0000-7000-8000-000000000001"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
@@ -4730,6 +6301,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -4739,6 +6314,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4751,7 +6341,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -4762,6 +6366,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4772,6 +6381,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -4797,6 +6411,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "01900000-0000-7000-8000-000000000020",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "How did revenue develop?"
+                 *         }
+                 *       ],
+                 *       "stream": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChatCompletionRequest"];
             };
         };
@@ -4809,12 +6435,118 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Messages of the history that were left out because they did not fit the model's context; the oldest first */
+                    /**
+                     * @description `no` with `stream: true`: proxies of the nginx family then pass each piece on at once
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: string;
+                    /**
+                     * @description Messages of the history that were left out because they did not fit the model's context; the oldest first
+                     * @example 2
+                     */
                     "X-Dropped-Messages"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "chatcmpl-01900000",
+                     *       "created": 1790000000,
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "system_fingerprint": null,
+                     *       "service_tier": null,
+                     *       "object": "chat.completion",
+                     *       "choices": [
+                     *         {
+                     *           "index": 0,
+                     *           "message": {
+                     *             "role": "assistant",
+                     *             "content": "It grew by 12 percent [1].",
+                     *             "tool_calls": null,
+                     *             "refusal": null,
+                     *             "annotations": [
+                     *               {
+                     *                 "type": "url_citation",
+                     *                 "url_citation": {
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "title": "report.pdf",
+                     *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
+                     *                 }
+                     *               }
+                     *             ]
+                     *           },
+                     *           "finish_reason": "stop",
+                     *           "logprobs": null
+                     *         }
+                     *       ],
+                     *       "usage": {
+                     *         "prompt_tokens": 412,
+                     *         "completion_tokens": 38,
+                     *         "total_tokens": 450
+                     *       },
+                     *       "citations": [
+                     *         {
+                     *           "index": 1,
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "document_name": "report.pdf",
+                     *           "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *           "chunk_index": 3,
+                     *           "page": 2,
+                     *           "text": "Revenue grew by 12 percent."
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ChatCompletion"];
+                    /**
+                     * @example {
+                     *       "id": "chatcmpl-01900000",
+                     *       "created": 1790000000,
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "system_fingerprint": null,
+                     *       "service_tier": null,
+                     *       "object": "chat.completion.chunk",
+                     *       "choices": [
+                     *         {
+                     *           "index": 0,
+                     *           "delta": {
+                     *             "role": "assistant",
+                     *             "content": "It grew",
+                     *             "annotations": [
+                     *               {
+                     *                 "type": "url_citation",
+                     *                 "url_citation": {
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "title": "report.pdf",
+                     *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
+                     *                 }
+                     *               }
+                     *             ]
+                     *           },
+                     *           "finish_reason": null,
+                     *           "logprobs": null
+                     *         }
+                     *       ],
+                     *       "usage": {
+                     *         "prompt_tokens": 412,
+                     *         "completion_tokens": 38,
+                     *         "total_tokens": 450
+                     *       },
+                     *       "citations": [
+                     *         {
+                     *           "index": 1,
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "document_name": "report.pdf",
+                     *           "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *           "chunk_index": 3,
+                     *           "page": 2,
+                     *           "text": "Revenue grew by 12 percent."
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"] | components["schemas"]["ChatStreamError"];
                 };
             };
@@ -4822,6 +6554,10 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4832,6 +6568,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -4843,6 +6583,10 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4853,6 +6597,10 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4861,6 +6609,21 @@ export interface operations {
             };
             /** @description It does not fit the present state */
             409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4873,6 +6636,10 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4883,7 +6650,20 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -4894,6 +6674,10 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4904,6 +6688,12 @@ export interface operations {
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4914,6 +6704,10 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -4925,6 +6719,11 @@ export interface operations {
             504: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4950,6 +6749,16 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "filters": {
+                 *         "name__icontains": "research"
+                 *       },
+                 *       "order_by": [
+                 *         "name"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SpaceSearch"] | null;
             };
         };
@@ -4962,9 +6771,29 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000010",
+                     *           "name": "Research",
+                     *           "is_private": false,
+                     *           "owner_id": "01900000-0000-7000-8000-000000000002",
+                     *           "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "updated_at": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["SpacePage"];
                 };
             };
@@ -4972,6 +6801,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4982,6 +6816,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -4991,6 +6829,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5003,6 +6856,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5013,7 +6871,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5024,6 +6896,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5034,6 +6911,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5055,6 +6937,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Research"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SpaceCreate"];
             };
         };
@@ -5067,9 +6954,21 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000010",
+                     *       "name": "Research",
+                     *       "is_private": false,
+                     *       "owner_id": "01900000-0000-7000-8000-000000000002",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Space"];
                 };
             };
@@ -5077,6 +6976,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5087,6 +6991,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5096,6 +7004,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5108,6 +7031,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5118,7 +7046,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5129,6 +7071,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5139,6 +7086,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5156,6 +7108,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -5170,11 +7123,26 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the space; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the space; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000010",
+                     *       "name": "Research",
+                     *       "is_private": false,
+                     *       "owner_id": "01900000-0000-7000-8000-000000000002",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Space"];
                 };
             };
@@ -5182,6 +7150,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5193,6 +7165,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5201,6 +7178,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5213,6 +7205,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5223,7 +7220,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5234,6 +7245,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5244,6 +7260,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5263,6 +7284,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -5277,6 +7299,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5285,6 +7308,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5295,6 +7323,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5306,6 +7338,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5316,6 +7353,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5324,6 +7366,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5336,6 +7393,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5346,7 +7408,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5357,6 +7433,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5367,6 +7448,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5386,12 +7472,18 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Research"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SpacePatch"];
             };
         };
@@ -5404,11 +7496,26 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the space; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the space; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000010",
+                     *       "name": "Research",
+                     *       "is_private": false,
+                     *       "owner_id": "01900000-0000-7000-8000-000000000002",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Space"];
                 };
             };
@@ -5416,6 +7523,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5426,6 +7538,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5437,6 +7553,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5447,6 +7568,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5455,6 +7581,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5467,6 +7608,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5477,7 +7623,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5488,6 +7648,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5498,6 +7663,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5520,6 +7690,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -5534,9 +7705,26 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "user_id": "01900000-0000-7000-8000-000000000002",
+                     *           "email": "ada@acme.example",
+                     *           "name": "Ada Example",
+                     *           "role": "viewer"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["SpaceMemberPage"];
                 };
             };
@@ -5544,6 +7732,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5555,6 +7747,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5563,6 +7760,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5575,6 +7787,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5585,7 +7802,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5596,6 +7827,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5606,6 +7842,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5623,13 +7864,20 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
+                /** @description The user, as the organization's members and a space's members are listed */
                 user_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SpaceMemberPut"];
             };
         };
@@ -5642,9 +7890,18 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada Example",
+                     *       "role": "viewer"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SpaceMember"];
                 };
             };
@@ -5656,9 +7913,18 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada Example",
+                     *       "role": "viewer"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SpaceMember"];
                 };
             };
@@ -5666,6 +7932,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5676,6 +7947,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5687,6 +7962,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5695,6 +7975,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5707,6 +8002,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5717,7 +8017,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5728,6 +8042,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5738,6 +8057,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5755,7 +8079,9 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
+                /** @description The user, as the organization's members and a space's members are listed */
                 user_id: string;
             };
             cookie?: never;
@@ -5770,6 +8096,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5778,6 +8105,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5788,6 +8120,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5799,6 +8135,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5807,6 +8148,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5819,6 +8175,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5829,7 +8190,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5840,6 +8215,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5850,6 +8230,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5876,6 +8261,16 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "filters": {
+                 *         "name__icontains": "analyst"
+                 *       },
+                 *       "order_by": [
+                 *         "name"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentSearch"] | null;
             };
         };
@@ -5888,9 +8283,54 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000020",
+                     *           "name": "Analyst",
+                     *           "version": "1.0.0",
+                     *           "description": "Answers from the documents of this space.",
+                     *           "agent_type": "rag",
+                     *           "model": "default",
+                     *           "system_prompt": "Answer from the documents.",
+                     *           "temperature": 0.2,
+                     *           "max_tokens": 800,
+                     *           "reasoning_config": null,
+                     *           "tool_attachments": [
+                     *             {
+                     *               "tool_id": "knowledge_search",
+                     *               "config": null
+                     *             }
+                     *           ],
+                     *           "is_public": false,
+                     *           "show_citations": true,
+                     *           "save_to_inbox": false,
+                     *           "data_access_mode": "origin",
+                     *           "allowed_folder_ids": null,
+                     *           "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "from_system": false,
+                     *           "conversation_count": 0,
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "updated_at": "2026-01-31T09:30:00.000Z",
+                     *           "created_by": {
+                     *             "id": "01900000-0000-7000-8000-000000000002",
+                     *             "name": "Ada Example",
+                     *             "avatar_url": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["AgentPage"];
                 };
             };
@@ -5898,6 +8338,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5908,6 +8353,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -5917,6 +8366,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5929,6 +8393,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5939,7 +8408,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -5950,6 +8433,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5960,6 +8448,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -5977,6 +8470,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The agent, which chat completions take as `model` */
                 agent_id: string;
             };
             cookie?: never;
@@ -5991,11 +8485,56 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the agent's configuration; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the agent's configuration; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000020",
+                     *       "name": "Analyst",
+                     *       "version": "1.0.0",
+                     *       "description": "Answers from the documents of this space.",
+                     *       "agent_type": "rag",
+                     *       "model": "default",
+                     *       "system_prompt": "Answer from the documents.",
+                     *       "temperature": 0.2,
+                     *       "max_tokens": 800,
+                     *       "reasoning_config": null,
+                     *       "tool_attachments": [
+                     *         {
+                     *           "tool_id": "knowledge_search",
+                     *           "config": null
+                     *         }
+                     *       ],
+                     *       "is_public": false,
+                     *       "show_citations": true,
+                     *       "save_to_inbox": false,
+                     *       "data_access_mode": "origin",
+                     *       "allowed_folder_ids": null,
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "from_system": false,
+                     *       "conversation_count": 0,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       },
+                     *       "last_edited_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["AgentDetails"];
                 };
             };
@@ -6003,6 +8542,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6014,6 +8557,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6022,6 +8570,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6034,6 +8597,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6044,7 +8612,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6055,6 +8637,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6065,6 +8652,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6084,6 +8676,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The agent, which chat completions take as `model` */
                 agent_id: string;
             };
             cookie?: never;
@@ -6098,6 +8691,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6106,6 +8700,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6117,6 +8715,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6127,6 +8730,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6135,6 +8743,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6147,6 +8770,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6157,7 +8785,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6168,6 +8810,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6178,6 +8825,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6197,12 +8849,19 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The agent, which chat completions take as `model` */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Analyst",
+                 *       "temperature": 0.2
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentPatch"];
             };
         };
@@ -6215,11 +8874,56 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the agent's configuration; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the agent's configuration; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000020",
+                     *       "name": "Analyst",
+                     *       "version": "1.0.0",
+                     *       "description": "Answers from the documents of this space.",
+                     *       "agent_type": "rag",
+                     *       "model": "default",
+                     *       "system_prompt": "Answer from the documents.",
+                     *       "temperature": 0.2,
+                     *       "max_tokens": 800,
+                     *       "reasoning_config": null,
+                     *       "tool_attachments": [
+                     *         {
+                     *           "tool_id": "knowledge_search",
+                     *           "config": null
+                     *         }
+                     *       ],
+                     *       "is_public": false,
+                     *       "show_citations": true,
+                     *       "save_to_inbox": false,
+                     *       "data_access_mode": "origin",
+                     *       "allowed_folder_ids": null,
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "from_system": false,
+                     *       "conversation_count": 0,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       },
+                     *       "last_edited_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["AgentDetails"];
                 };
             };
@@ -6227,6 +8931,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6237,6 +8946,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6248,6 +8961,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6258,6 +8976,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6266,6 +8989,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6278,6 +9016,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6288,7 +9031,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6299,6 +9056,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6309,6 +9071,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6330,6 +9097,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Analyst",
+                 *       "space_id": "01900000-0000-7000-8000-000000000010",
+                 *       "agent_type": "rag",
+                 *       "system_prompt": "Answer from the documents."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentCreate"];
             };
         };
@@ -6342,9 +9117,51 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000020",
+                     *       "name": "Analyst",
+                     *       "version": "1.0.0",
+                     *       "description": "Answers from the documents of this space.",
+                     *       "agent_type": "rag",
+                     *       "model": "default",
+                     *       "system_prompt": "Answer from the documents.",
+                     *       "temperature": 0.2,
+                     *       "max_tokens": 800,
+                     *       "reasoning_config": null,
+                     *       "tool_attachments": [
+                     *         {
+                     *           "tool_id": "knowledge_search",
+                     *           "config": null
+                     *         }
+                     *       ],
+                     *       "is_public": false,
+                     *       "show_citations": true,
+                     *       "save_to_inbox": false,
+                     *       "data_access_mode": "origin",
+                     *       "allowed_folder_ids": null,
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "from_system": false,
+                     *       "conversation_count": 0,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       },
+                     *       "last_edited_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["AgentDetails"];
                 };
             };
@@ -6352,6 +9169,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6362,6 +9184,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6373,6 +9199,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6381,6 +9212,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6393,6 +9239,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6403,7 +9254,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6414,6 +9279,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6424,6 +9294,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6447,6 +9322,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes)",
+                 *       "space_id": "01900000-0000-7000-8000-000000000010",
+                 *       "tags": [
+                 *         "invoice",
+                 *         "2026"
+                 *       ]
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["DocumentUpload"];
             };
         };
@@ -6459,9 +9344,52 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000030",
+                     *       "file_type": "PDF",
+                     *       "file_size": 48213,
+                     *       "file_path": "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+                     *       "doc_metadata": {
+                     *         "original_filename": "report.pdf",
+                     *         "content_type": "application/pdf"
+                     *       },
+                     *       "processing_state": {
+                     *         "parsed": true,
+                     *         "chunked": true,
+                     *         "embedded": true,
+                     *         "searchable": true,
+                     *         "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *         "pipeline_status": "completed",
+                     *         "chunk_count": 12,
+                     *         "embedding_model": "all-MiniLM-L6-v2",
+                     *         "embedded_chunk_count": 12,
+                     *         "parser_name": "pdf",
+                     *         "chunker_name": "page_based",
+                     *         "progress": 1,
+                     *         "waiting_for": {
+                     *           "code": "provider_unavailable",
+                     *           "since": "2026-01-31T09:30:00.000Z",
+                     *           "attempts": 3,
+                     *           "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "error": null,
+                     *         "warnings": []
+                     *       },
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "folder_id": "01900000-0000-7000-8000-000000000040",
+                     *       "folder_path": "Reports/2026",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Document"];
                 };
             };
@@ -6469,6 +9397,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6479,6 +9412,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6490,6 +9427,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6498,6 +9440,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6510,6 +9467,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6520,7 +9482,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6531,6 +9507,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6541,6 +9522,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6552,6 +9538,11 @@ export interface operations {
             507: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6578,6 +9569,17 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "filters": {
+                 *         "space_id__exact": "01900000-0000-7000-8000-000000000010",
+                 *         "file_type__exact": "PDF"
+                 *       },
+                 *       "order_by": [
+                 *         "-created_at"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentSearch"] | null;
             };
         };
@@ -6590,9 +9592,60 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000030",
+                     *           "file_type": "PDF",
+                     *           "file_size": 48213,
+                     *           "file_path": "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+                     *           "doc_metadata": {
+                     *             "original_filename": "report.pdf",
+                     *             "content_type": "application/pdf"
+                     *           },
+                     *           "processing_state": {
+                     *             "parsed": true,
+                     *             "chunked": true,
+                     *             "embedded": true,
+                     *             "searchable": true,
+                     *             "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *             "pipeline_status": "completed",
+                     *             "chunk_count": 12,
+                     *             "embedding_model": "all-MiniLM-L6-v2",
+                     *             "embedded_chunk_count": 12,
+                     *             "parser_name": "pdf",
+                     *             "chunker_name": "page_based",
+                     *             "progress": 1,
+                     *             "waiting_for": {
+                     *               "code": "provider_unavailable",
+                     *               "since": "2026-01-31T09:30:00.000Z",
+                     *               "attempts": 3,
+                     *               "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *             },
+                     *             "error": null,
+                     *             "warnings": []
+                     *           },
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *           "created_by": "01900000-0000-7000-8000-000000000002",
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "updated_at": "2026-01-31T09:30:00.000Z",
+                     *           "folder_id": "01900000-0000-7000-8000-000000000040",
+                     *           "folder_path": "Reports/2026",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentPage"];
                 };
             };
@@ -6600,6 +9653,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6610,6 +9668,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6619,6 +9681,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6631,6 +9708,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6641,7 +9723,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6652,6 +9748,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6662,6 +9763,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6683,6 +9789,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "01900000-0000-7000-8000-000000000030"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentStatusQuestion"];
             };
         };
@@ -6695,9 +9808,44 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000030",
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "version": 1,
+                     *           "processing_state": {
+                     *             "parsed": true,
+                     *             "chunked": true,
+                     *             "embedded": true,
+                     *             "searchable": true,
+                     *             "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *             "pipeline_status": "completed",
+                     *             "chunk_count": 12,
+                     *             "embedding_model": "all-MiniLM-L6-v2",
+                     *             "embedded_chunk_count": 12,
+                     *             "parser_name": "pdf",
+                     *             "chunker_name": "page_based",
+                     *             "progress": 1,
+                     *             "waiting_for": {
+                     *               "code": "provider_unavailable",
+                     *               "since": "2026-01-31T09:30:00.000Z",
+                     *               "attempts": 3,
+                     *               "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *             },
+                     *             "error": null,
+                     *             "warnings": []
+                     *           }
+                     *         }
+                     *       ],
+                     *       "not_found": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentStatuses"];
                 };
             };
@@ -6705,6 +9853,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6715,6 +9868,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6724,6 +9881,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6736,6 +9908,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6746,7 +9923,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6757,6 +9948,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6767,6 +9963,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6787,6 +9988,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
@@ -6801,11 +10003,57 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the document; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the document; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000030",
+                     *       "file_type": "PDF",
+                     *       "file_size": 48213,
+                     *       "file_path": "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+                     *       "doc_metadata": {
+                     *         "original_filename": "report.pdf",
+                     *         "content_type": "application/pdf"
+                     *       },
+                     *       "processing_state": {
+                     *         "parsed": true,
+                     *         "chunked": true,
+                     *         "embedded": true,
+                     *         "searchable": true,
+                     *         "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *         "pipeline_status": "completed",
+                     *         "chunk_count": 12,
+                     *         "embedding_model": "all-MiniLM-L6-v2",
+                     *         "embedded_chunk_count": 12,
+                     *         "parser_name": "pdf",
+                     *         "chunker_name": "page_based",
+                     *         "progress": 1,
+                     *         "waiting_for": {
+                     *           "code": "provider_unavailable",
+                     *           "since": "2026-01-31T09:30:00.000Z",
+                     *           "attempts": 3,
+                     *           "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "error": null,
+                     *         "warnings": []
+                     *       },
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "folder_id": "01900000-0000-7000-8000-000000000040",
+                     *       "folder_path": "Reports/2026",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Document"];
                 };
             };
@@ -6813,6 +10061,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6824,6 +10076,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6832,6 +10089,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6844,6 +10116,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6854,7 +10131,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6865,6 +10156,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6875,6 +10171,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -6894,6 +10195,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
@@ -6908,6 +10210,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6916,6 +10219,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -6927,6 +10234,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6937,6 +10249,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6945,6 +10262,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6957,6 +10289,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6967,7 +10304,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -6978,6 +10329,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6988,6 +10344,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7007,12 +10368,21 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "doc_metadata": {
+                 *         "project": "apollo",
+                 *         "draft": null
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentPatch"];
             };
         };
@@ -7025,11 +10395,57 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the document; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the document; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000030",
+                     *       "file_type": "PDF",
+                     *       "file_size": 48213,
+                     *       "file_path": "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+                     *       "doc_metadata": {
+                     *         "original_filename": "report.pdf",
+                     *         "content_type": "application/pdf"
+                     *       },
+                     *       "processing_state": {
+                     *         "parsed": true,
+                     *         "chunked": true,
+                     *         "embedded": true,
+                     *         "searchable": true,
+                     *         "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *         "pipeline_status": "completed",
+                     *         "chunk_count": 12,
+                     *         "embedding_model": "all-MiniLM-L6-v2",
+                     *         "embedded_chunk_count": 12,
+                     *         "parser_name": "pdf",
+                     *         "chunker_name": "page_based",
+                     *         "progress": 1,
+                     *         "waiting_for": {
+                     *           "code": "provider_unavailable",
+                     *           "since": "2026-01-31T09:30:00.000Z",
+                     *           "attempts": 3,
+                     *           "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "error": null,
+                     *         "warnings": []
+                     *       },
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "folder_id": "01900000-0000-7000-8000-000000000040",
+                     *       "folder_path": "Reports/2026",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Document"];
                 };
             };
@@ -7037,6 +10453,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7047,6 +10468,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7058,6 +10483,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7068,6 +10498,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7076,6 +10511,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7088,6 +10538,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7098,7 +10553,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7109,6 +10578,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7119,6 +10593,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7143,6 +10622,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
@@ -7157,10 +10637,39 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "index": 0,
+                     *           "type": "heading",
+                     *           "text": "Results",
+                     *           "page": 1,
+                     *           "heading_path": [
+                     *             "Results"
+                     *           ],
+                     *           "level": 1,
+                     *           "start": 2,
+                     *           "end": 9,
+                     *           "repeats": false
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["TextUnitPage"];
+                    /**
+                     * @example # Results
+                     *
+                     *     Revenue grew by 12 percent.
+                     */
                     "text/markdown": string;
                 };
             };
@@ -7168,6 +10677,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7179,6 +10692,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7187,6 +10705,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7199,6 +10732,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7209,7 +10747,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7220,6 +10772,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7230,6 +10787,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7252,6 +10814,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
@@ -7266,9 +10829,45 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000031",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "chunk_index": 3,
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "token_count": 7,
+                     *           "page_start": 1,
+                     *           "page_end": 1,
+                     *           "metadata": {
+                     *             "format": "text",
+                     *             "word_count": 5,
+                     *             "heading_text": "Results",
+                     *             "heading_path": [
+                     *               "Report",
+                     *               "Results"
+                     *             ],
+                     *             "language": "en"
+                     *           },
+                     *           "embedding": {
+                     *             "model": "all-MiniLM-L6-v2",
+                     *             "dimensions": 384,
+                     *             "embedded": true,
+                     *             "embedded_at": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["ChunkPage"];
                 };
             };
@@ -7276,6 +10875,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7287,6 +10890,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7295,6 +10903,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7307,6 +10930,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7317,7 +10945,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7328,6 +10970,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7338,6 +10985,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7360,6 +11012,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
@@ -7374,9 +11027,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "version": 1,
+                     *           "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *           "trigger": "upload",
+                     *           "status": "completed",
+                     *           "parser_name": "pdf",
+                     *           "chunker_name": "page_based",
+                     *           "embedding_model": "all-MiniLM-L6-v2",
+                     *           "chunk_count": 12,
+                     *           "embedded_chunk_count": 12,
+                     *           "error": null,
+                     *           "created_by": {
+                     *             "id": "01900000-0000-7000-8000-000000000002",
+                     *             "name": "Ada Example",
+                     *             "avatar_url": null
+                     *           },
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "started_at": "2026-01-31T09:30:00.000Z",
+                     *           "completed_at": "2026-01-31T09:30:00.000Z",
+                     *           "is_current": true
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["VersionPage"];
                 };
             };
@@ -7384,6 +11069,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7395,6 +11084,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7403,6 +11097,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7415,6 +11124,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7425,7 +11139,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7436,6 +11164,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7446,6 +11179,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7463,6 +11201,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
@@ -7477,9 +11216,18 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "document_id": "01900000-0000-7000-8000-000000000030",
+                     *       "ok": true,
+                     *       "checked_at": "2026-01-31T09:30:00.000Z",
+                     *       "findings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentIntegrity"];
                 };
             };
@@ -7487,6 +11235,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7498,6 +11250,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7506,6 +11263,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7518,6 +11290,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7528,7 +11305,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7539,6 +11330,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7549,6 +11345,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7568,14 +11369,29 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "chunker_name": "markdown",
+                 *       "chunker_config": {
+                 *         "max_tokens": 240,
+                 *         "overlap_tokens": 0
+                 *       }
+                 *     }
+                 */
                 "application/json": {
+                    /**
+                     * @description How the text is cut into chunks; absent or null: as it was, for a new document `page_based`
+                     * @example markdown
+                     */
                     chunker_name?: ("page_based" | "markdown" | "recursive" | "sentence" | "fixed_tokens") | null;
+                    /** @description How long chunks are; absent or null: as they were */
                     chunker_config?: components["schemas"]["ChunkerConfig"] | null;
                 } | null;
             };
@@ -7589,9 +11405,17 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "document_id": "01900000-0000-7000-8000-000000000030",
+                     *       "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *       "status": "queued"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RunAccepted"];
                 };
             };
@@ -7599,6 +11423,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7609,6 +11438,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7620,6 +11453,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7628,6 +11466,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7640,6 +11493,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7650,7 +11508,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7661,6 +11533,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7671,6 +11548,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7690,7 +11572,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description The document; it stays the same over all its versions */
                 document_id: string;
+                /** @description The version to publish again: the one before the published one */
                 version: number;
             };
             cookie?: never;
@@ -7705,9 +11589,17 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "document_id": "01900000-0000-7000-8000-000000000030",
+                     *       "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *       "status": "queued"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RunAccepted"];
                 };
             };
@@ -7715,6 +11607,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7725,6 +11622,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7736,6 +11637,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7744,6 +11650,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7756,6 +11677,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7766,7 +11692,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7777,6 +11717,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7787,6 +11732,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7807,6 +11757,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The run of the pipeline that processes one version of a document */
                 pipeline_run_id: string;
             };
             cookie?: never;
@@ -7821,9 +11772,39 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *       "trigger": "upload",
+                     *       "status": "completed",
+                     *       "parser_name": "pdf",
+                     *       "chunker_name": "page_based",
+                     *       "embedding_model": "all-MiniLM-L6-v2",
+                     *       "chunk_count": 12,
+                     *       "embedded_chunk_count": 12,
+                     *       "error": null,
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       },
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "started_at": "2026-01-31T09:30:00.000Z",
+                     *       "completed_at": "2026-01-31T09:30:00.000Z",
+                     *       "is_current": true,
+                     *       "document_id": "01900000-0000-7000-8000-000000000030",
+                     *       "stage": null,
+                     *       "progress": 1,
+                     *       "queue_position": null,
+                     *       "waiting_for": null,
+                     *       "waiting": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Run"];
                 };
             };
@@ -7831,6 +11812,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7842,6 +11827,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7850,6 +11840,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7862,6 +11867,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7872,7 +11882,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7883,6 +11907,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7893,6 +11922,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -7910,6 +11944,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The run of the pipeline that processes one version of a document */
                 pipeline_run_id: string;
             };
             cookie?: never;
@@ -7924,9 +11959,39 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *       "trigger": "upload",
+                     *       "status": "completed",
+                     *       "parser_name": "pdf",
+                     *       "chunker_name": "page_based",
+                     *       "embedding_model": "all-MiniLM-L6-v2",
+                     *       "chunk_count": 12,
+                     *       "embedded_chunk_count": 12,
+                     *       "error": null,
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       },
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "started_at": "2026-01-31T09:30:00.000Z",
+                     *       "completed_at": "2026-01-31T09:30:00.000Z",
+                     *       "is_current": true,
+                     *       "document_id": "01900000-0000-7000-8000-000000000030",
+                     *       "stage": null,
+                     *       "progress": 1,
+                     *       "queue_position": null,
+                     *       "waiting_for": null,
+                     *       "waiting": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Run"];
                 };
             };
@@ -7934,6 +11999,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7944,6 +12014,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -7955,6 +12029,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7963,6 +12042,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7975,6 +12069,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7985,7 +12084,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7996,6 +12109,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8006,6 +12124,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8029,6 +12152,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "document_ids": [
+                 *         "01900000-0000-7000-8000-000000000030"
+                 *       ],
+                 *       "chunker_name": "markdown"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BatchReprocess"];
             };
         };
@@ -8041,9 +12172,26 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "batch_id": "01900000-0000-7000-8000-000000000060",
+                     *       "total": 1,
+                     *       "accepted": 1,
+                     *       "rejected": 0,
+                     *       "results": [
+                     *         {
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "success": true,
+                     *           "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *           "error": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["BatchAccepted"];
                 };
             };
@@ -8051,6 +12199,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8061,6 +12214,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8070,6 +12227,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8082,6 +12254,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8092,7 +12269,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8103,6 +12294,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8113,6 +12309,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8133,6 +12334,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The batch that started the runs */
                 batch_id: string;
             };
             cookie?: never;
@@ -8147,9 +12349,34 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "batch_id": "01900000-0000-7000-8000-000000000060",
+                     *       "status": "running",
+                     *       "total": 12,
+                     *       "accepted": 11,
+                     *       "rejected": 1,
+                     *       "counts": {
+                     *         "queued": 4,
+                     *         "parsing": 0,
+                     *         "chunking": 0,
+                     *         "embedding": 0,
+                     *         "completed": 7,
+                     *         "failed": 0,
+                     *         "cancelled": 0
+                     *       },
+                     *       "waiting_for": [],
+                     *       "progress": 0.64,
+                     *       "documents_per_minute": 120,
+                     *       "estimated_seconds_left": 2,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "completed_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Batch"];
                 };
             };
@@ -8157,6 +12384,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8168,6 +12399,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8176,6 +12412,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8188,6 +12439,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8198,7 +12454,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8209,6 +12479,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8219,6 +12494,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8241,6 +12521,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The batch that started the runs */
                 batch_id: string;
             };
             cookie?: never;
@@ -8255,9 +12536,27 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "success": true,
+                     *           "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *           "error": null,
+                     *           "status": "completed"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["BatchRunResultPage"];
                 };
             };
@@ -8265,6 +12564,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8276,6 +12579,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8284,6 +12592,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8296,6 +12619,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8306,7 +12634,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8317,6 +12659,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8327,6 +12674,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8344,6 +12696,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The batch that started the runs */
                 batch_id: string;
             };
             cookie?: never;
@@ -8358,9 +12711,34 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "batch_id": "01900000-0000-7000-8000-000000000060",
+                     *       "status": "running",
+                     *       "total": 12,
+                     *       "accepted": 11,
+                     *       "rejected": 1,
+                     *       "counts": {
+                     *         "queued": 4,
+                     *         "parsing": 0,
+                     *         "chunking": 0,
+                     *         "embedding": 0,
+                     *         "completed": 7,
+                     *         "failed": 0,
+                     *         "cancelled": 0
+                     *       },
+                     *       "waiting_for": [],
+                     *       "progress": 0.64,
+                     *       "documents_per_minute": 120,
+                     *       "estimated_seconds_left": 2,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "completed_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Batch"];
                 };
             };
@@ -8368,6 +12746,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8378,6 +12761,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8389,6 +12776,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8397,6 +12789,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8409,6 +12816,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8419,7 +12831,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8430,6 +12856,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8440,6 +12871,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8457,6 +12893,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The batch that started the runs */
                 batch_id: string;
             };
             cookie?: never;
@@ -8471,9 +12908,34 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "batch_id": "01900000-0000-7000-8000-000000000060",
+                     *       "status": "running",
+                     *       "total": 12,
+                     *       "accepted": 11,
+                     *       "rejected": 1,
+                     *       "counts": {
+                     *         "queued": 4,
+                     *         "parsing": 0,
+                     *         "chunking": 0,
+                     *         "embedding": 0,
+                     *         "completed": 7,
+                     *         "failed": 0,
+                     *         "cancelled": 0
+                     *       },
+                     *       "waiting_for": [],
+                     *       "progress": 0.64,
+                     *       "documents_per_minute": 120,
+                     *       "estimated_seconds_left": 2,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "completed_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Batch"];
                 };
             };
@@ -8481,6 +12943,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8491,6 +12958,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8502,6 +12973,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8510,6 +12986,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8522,6 +13013,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8532,7 +13028,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8543,6 +13053,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8553,6 +13068,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8570,6 +13090,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The batch that started the runs */
                 batch_id: string;
             };
             cookie?: never;
@@ -8584,9 +13105,34 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "batch_id": "01900000-0000-7000-8000-000000000060",
+                     *       "status": "running",
+                     *       "total": 12,
+                     *       "accepted": 11,
+                     *       "rejected": 1,
+                     *       "counts": {
+                     *         "queued": 4,
+                     *         "parsing": 0,
+                     *         "chunking": 0,
+                     *         "embedding": 0,
+                     *         "completed": 7,
+                     *         "failed": 0,
+                     *         "cancelled": 0
+                     *       },
+                     *       "waiting_for": [],
+                     *       "progress": 0.64,
+                     *       "documents_per_minute": 120,
+                     *       "estimated_seconds_left": 2,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "completed_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Batch"];
                 };
             };
@@ -8594,6 +13140,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8604,6 +13155,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8615,6 +13170,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8623,6 +13183,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8635,6 +13210,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8645,7 +13225,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8656,6 +13250,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8666,6 +13265,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8687,6 +13291,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "query": "How did revenue develop?",
+                 *       "space_id": "01900000-0000-7000-8000-000000000010",
+                 *       "filters": {
+                 *         "file_type__exact": "PDF"
+                 *       },
+                 *       "limit": 5
+                 *     }
+                 */
                 "application/json": components["schemas"]["HybridSearch"];
             };
         };
@@ -8699,11 +13313,54 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Says where the model provider was away and results are by words alone, or the reranker was */
-                    Warning?: string;
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "query": "How did revenue develop?",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "space_ids": [
+                     *         "01900000-0000-7000-8000-000000000010"
+                     *       ],
+                     *       "total_results": 1,
+                     *       "results": [
+                     *         {
+                     *           "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "document_name": "report.pdf",
+                     *           "file_type": "PDF",
+                     *           "folder_path": "Reports/2026",
+                     *           "chunk_index": 3,
+                     *           "score": 0.61,
+                     *           "dense_score": 0.4,
+                     *           "sparse_score": 0.21,
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "metadata": {
+                     *             "format": "text",
+                     *             "word_count": 5,
+                     *             "heading_text": "Results",
+                     *             "heading_path": [
+                     *               "Report",
+                     *               "Results"
+                     *             ],
+                     *             "language": "en",
+                     *             "page_start": 1,
+                     *             "page_end": 1,
+                     *             "highlights": [
+                     *               [
+                     *                 0,
+                     *                 7
+                     *               ]
+                     *             ],
+                     *             "rerank_score": 0.87
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SearchResults"];
                 };
             };
@@ -8711,6 +13368,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8721,6 +13383,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8730,6 +13396,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8742,6 +13423,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8752,7 +13438,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8763,6 +13463,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8773,6 +13478,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8792,12 +13502,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes)",
+                 *       "path": "reports/2026"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["RawFileUpload"];
             };
         };
@@ -8810,9 +13527,15 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object_name": "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RawFileUploaded"];
                 };
             };
@@ -8820,6 +13543,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8830,6 +13558,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8841,6 +13573,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8849,6 +13586,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8861,6 +13613,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8871,7 +13628,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -8882,6 +13653,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8892,6 +13668,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8903,6 +13684,11 @@ export interface operations {
             507: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -8927,6 +13713,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -8941,9 +13728,31 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "object_name": "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
+                     *           "path": "reports/2026/q1.pdf",
+                     *           "name": "q1.pdf",
+                     *           "size": 48213,
+                     *           "content_type": "application/pdf",
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "updated_at": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["RawFilePage"];
                 };
             };
@@ -8951,6 +13760,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -8962,6 +13775,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8970,6 +13788,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -8982,6 +13815,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8992,7 +13830,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9003,6 +13855,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9013,6 +13870,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9025,7 +13887,7 @@ export interface operations {
     "files.delete": {
         parameters: {
             query: {
-                /** @description Path in the space, or an object name of the file */
+                /** @description Path in the space, or an object name of the file. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..` */
                 path: string;
             };
             header?: {
@@ -9035,6 +13897,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -9049,6 +13912,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9057,6 +13921,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9067,6 +13936,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9078,6 +13951,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9088,6 +13966,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9096,6 +13979,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9108,6 +14006,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9118,7 +14021,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9129,6 +14046,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9139,6 +14061,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9156,12 +14083,19 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "old_path": "reports/2026/q1.pdf",
+                 *       "new_path": "reports/2026/first-quarter.pdf"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RawFileRename"];
             };
         };
@@ -9174,6 +14108,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9182,6 +14117,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9192,6 +14132,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9203,6 +14147,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9211,6 +14160,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9223,6 +14187,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9233,7 +14202,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9244,6 +14227,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9254,6 +14242,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9266,7 +14259,7 @@ export interface operations {
     "files.download": {
         parameters: {
             query: {
-                /** @description Path in the space, or an object name of the file */
+                /** @description Path in the space, or an object name of the file. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..` */
                 path: string;
             };
             header?: {
@@ -9280,6 +14273,7 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -9294,17 +14288,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the content */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the content
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
-                    /** @description `attachment` with the file's name */
+                    /**
+                     * @description `attachment` with the file's name
+                     * @example attachment; filename="q1.pdf"
+                     */
                     "Content-Disposition"?: string;
-                    /** @description The range that is served, of how many bytes */
+                    /**
+                     * @description The range that is served, of how many bytes
+                     * @example bytes 0-1023/48213
+                     */
                     "Content-Range"?: string;
-                    /** @description bytes */
+                    /**
+                     * @description Bytes of the answer
+                     * @example 48213
+                     */
+                    "Content-Length"?: string;
+                    /**
+                     * @description Always `bytes`
+                     * @example bytes
+                     */
                     "Accept-Ranges"?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example (bytes) */
                     "*/*": string;
                 };
             };
@@ -9316,17 +14334,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the content */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the content
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
-                    /** @description `attachment` with the file's name */
+                    /**
+                     * @description `attachment` with the file's name
+                     * @example attachment; filename="q1.pdf"
+                     */
                     "Content-Disposition"?: string;
-                    /** @description The range that is served, of how many bytes */
+                    /**
+                     * @description The range that is served, of how many bytes
+                     * @example bytes 0-1023/48213
+                     */
                     "Content-Range"?: string;
-                    /** @description bytes */
+                    /**
+                     * @description Bytes of the answer
+                     * @example 48213
+                     */
+                    "Content-Length"?: string;
+                    /**
+                     * @description Always `bytes`
+                     * @example bytes
+                     */
                     "Accept-Ranges"?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example (bytes) */
                     "*/*": string;
                 };
             };
@@ -9338,14 +14380,37 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the content */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the content
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
-                    /** @description `attachment` with the file's name */
+                    /**
+                     * @description `attachment` with the file's name
+                     * @example attachment; filename="q1.pdf"
+                     */
                     "Content-Disposition"?: string;
-                    /** @description The range that is served, of how many bytes */
+                    /**
+                     * @description The range that is served, of how many bytes
+                     * @example bytes 0-1023/48213
+                     */
                     "Content-Range"?: string;
-                    /** @description bytes */
+                    /**
+                     * @description Bytes of the answer
+                     * @example 48213
+                     */
+                    "Content-Length"?: string;
+                    /**
+                     * @description Always `bytes`
+                     * @example bytes
+                     */
                     "Accept-Ranges"?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9354,6 +14419,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9362,6 +14432,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9374,6 +14459,16 @@ export interface operations {
             416: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description The range that is served, of how many bytes
+                     * @example bytes 0-1023/48213
+                     */
+                    "Content-Range"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9384,6 +14479,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9394,7 +14494,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9405,6 +14519,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9415,6 +14534,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9432,12 +14556,18 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "reports/2026"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PathFolderCreate"];
             };
         };
@@ -9450,9 +14580,15 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "path": "reports/2026"
+                     *     }
+                     */
                     "application/json": components["schemas"]["PathFolder"];
                 };
             };
@@ -9460,6 +14596,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9470,6 +14611,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9481,6 +14626,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9489,6 +14639,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9501,6 +14666,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9511,7 +14681,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9522,6 +14706,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9532,6 +14721,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9553,6 +14747,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Reports",
+                 *       "space_id": "01900000-0000-7000-8000-000000000010"
+                 *     }
+                 */
                 "application/json": components["schemas"]["FolderCreate"];
             };
         };
@@ -9565,11 +14765,30 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the folder; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the folder; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000040",
+                     *       "name": "Reports",
+                     *       "parent_folder_id": null,
+                     *       "org_id": "01900000-0000-7000-8000-000000000001",
+                     *       "home_space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "from_system": false,
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Folder"];
                 };
             };
@@ -9577,6 +14796,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9587,6 +14811,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9598,6 +14826,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9606,6 +14839,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9618,6 +14866,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9628,7 +14881,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9639,6 +14906,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9649,6 +14921,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9665,7 +14942,7 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
-                /** @description Only its direct children */
+                /** @description Only the direct children of this folder */
                 parent_folder_id?: string;
             };
             header?: {
@@ -9673,6 +14950,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The space: what documents, folders, files and agents are in */
                 space_id: string;
             };
             cookie?: never;
@@ -9687,9 +14965,33 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000040",
+                     *           "name": "Reports",
+                     *           "parent_folder_id": null,
+                     *           "org_id": "01900000-0000-7000-8000-000000000001",
+                     *           "home_space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "from_system": false,
+                     *           "created_by": {
+                     *             "id": "01900000-0000-7000-8000-000000000002",
+                     *             "name": "Ada Example",
+                     *             "avatar_url": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["FolderPage"];
                 };
             };
@@ -9697,6 +14999,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9708,6 +15014,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9716,6 +15027,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9728,6 +15054,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9738,7 +15069,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9749,6 +15094,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9759,6 +15109,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9776,6 +15131,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The folder */
                 folder_id: string;
             };
             cookie?: never;
@@ -9790,11 +15146,30 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the folder; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the folder; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000040",
+                     *       "name": "Reports",
+                     *       "parent_folder_id": null,
+                     *       "org_id": "01900000-0000-7000-8000-000000000001",
+                     *       "home_space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "from_system": false,
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Folder"];
                 };
             };
@@ -9802,6 +15177,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9813,6 +15192,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9821,6 +15205,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9833,6 +15232,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9843,7 +15247,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9854,6 +15272,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9864,6 +15287,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9883,6 +15311,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The folder */
                 folder_id: string;
             };
             cookie?: never;
@@ -9897,6 +15326,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9905,6 +15335,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -9916,6 +15350,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9926,6 +15365,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9934,6 +15378,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9946,6 +15405,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9956,7 +15420,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -9967,6 +15445,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9977,6 +15460,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -9996,12 +15484,18 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The folder */
                 folder_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Reports"
+                 *     }
+                 */
                 "application/json": components["schemas"]["FolderPatch"];
             };
         };
@@ -10014,11 +15508,30 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the folder; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the folder; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000040",
+                     *       "name": "Reports",
+                     *       "parent_folder_id": null,
+                     *       "org_id": "01900000-0000-7000-8000-000000000001",
+                     *       "home_space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "from_system": false,
+                     *       "created_by": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example",
+                     *         "avatar_url": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Folder"];
                 };
             };
@@ -10026,6 +15539,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10036,6 +15554,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10047,6 +15569,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10057,6 +15584,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10065,6 +15597,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10077,6 +15624,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10087,7 +15639,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10098,6 +15664,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10108,6 +15679,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10130,6 +15706,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The folder */
                 folder_id: string;
             };
             cookie?: never;
@@ -10144,9 +15721,89 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "folder_id": "01900000-0000-7000-8000-000000000040",
+                     *       "folder": {
+                     *         "id": "01900000-0000-7000-8000-000000000040",
+                     *         "name": "Reports",
+                     *         "parent_folder_id": null,
+                     *         "org_id": "01900000-0000-7000-8000-000000000001",
+                     *         "home_space_id": "01900000-0000-7000-8000-000000000010",
+                     *         "from_system": false,
+                     *         "created_by": {
+                     *           "id": "01900000-0000-7000-8000-000000000002",
+                     *           "name": "Ada Example",
+                     *           "avatar_url": null
+                     *         }
+                     *       },
+                     *       "sub_folders": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000040",
+                     *           "name": "Reports",
+                     *           "parent_folder_id": null,
+                     *           "org_id": "01900000-0000-7000-8000-000000000001",
+                     *           "home_space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "from_system": false,
+                     *           "created_by": {
+                     *             "id": "01900000-0000-7000-8000-000000000002",
+                     *             "name": "Ada Example",
+                     *             "avatar_url": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "documents": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000030",
+                     *           "file_type": "PDF",
+                     *           "file_size": 48213,
+                     *           "file_path": "spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
+                     *           "doc_metadata": {
+                     *             "original_filename": "report.pdf",
+                     *             "content_type": "application/pdf"
+                     *           },
+                     *           "processing_state": {
+                     *             "parsed": true,
+                     *             "chunked": true,
+                     *             "embedded": true,
+                     *             "searchable": true,
+                     *             "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
+                     *             "pipeline_status": "completed",
+                     *             "chunk_count": 12,
+                     *             "embedding_model": "all-MiniLM-L6-v2",
+                     *             "embedded_chunk_count": 12,
+                     *             "parser_name": "pdf",
+                     *             "chunker_name": "page_based",
+                     *             "progress": 1,
+                     *             "waiting_for": {
+                     *               "code": "provider_unavailable",
+                     *               "since": "2026-01-31T09:30:00.000Z",
+                     *               "attempts": 3,
+                     *               "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *             },
+                     *             "error": null,
+                     *             "warnings": []
+                     *           },
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *           "created_by": "01900000-0000-7000-8000-000000000002",
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "updated_at": "2026-01-31T09:30:00.000Z",
+                     *           "folder_id": "01900000-0000-7000-8000-000000000040",
+                     *           "folder_path": "Reports/2026",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "sub_folder_count": 1,
+                     *       "document_count": 1,
+                     *       "page": 1,
+                     *       "page_size": 100
+                     *     }
+                     */
                     "application/json": components["schemas"]["FolderContents"];
                 };
             };
@@ -10154,6 +15811,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10165,6 +15826,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10173,6 +15839,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10185,6 +15866,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10195,7 +15881,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10206,6 +15906,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10216,6 +15921,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10258,9 +15968,39 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000090",
+                     *           "type": "document.completed",
+                     *           "occurred_at": "2026-01-31T09:30:00.000Z",
+                     *           "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "resource": {
+                     *             "type": "document",
+                     *             "id": "01900000-0000-7000-8000-000000000030"
+                     *           },
+                     *           "actor": {
+                     *             "type": "api_key",
+                     *             "user_id": "01900000-0000-7000-8000-000000000002",
+                     *             "api_key_id": "01900000-0000-7000-8000-000000000070"
+                     *           },
+                     *           "request_id": "01900000-0000-7000-8000-0000000000aa",
+                     *           "data": {
+                     *             "version": 1,
+                     *             "chunk_count": 12
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": "MToxOjQy",
+                     *       "has_more": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -10268,6 +16008,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10279,6 +16023,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10289,16 +16038,36 @@ export interface operations {
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CursorExpired"];
                 };
             };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Validation failed; all problems are listed */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10309,7 +16078,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10320,6 +16103,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10330,6 +16118,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10370,9 +16163,38 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Always `no`: proxies of the nginx family then pass each event on at once
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000090",
+                     *       "type": "document.completed",
+                     *       "occurred_at": "2026-01-31T09:30:00.000Z",
+                     *       "organization_id": "01900000-0000-7000-8000-000000000001",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "resource": {
+                     *         "type": "document",
+                     *         "id": "01900000-0000-7000-8000-000000000030"
+                     *       },
+                     *       "actor": {
+                     *         "type": "api_key",
+                     *         "user_id": "01900000-0000-7000-8000-000000000002",
+                     *         "api_key_id": "01900000-0000-7000-8000-000000000070"
+                     *       },
+                     *       "request_id": "01900000-0000-7000-8000-0000000000aa",
+                     *       "data": {
+                     *         "version": 1,
+                     *         "chunk_count": 12
+                     *       }
+                     *     }
+                     */
                     "text/event-stream": components["schemas"]["Event"] | components["schemas"]["EventStreamEnd"];
                 };
             };
@@ -10380,6 +16202,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10391,6 +16217,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10401,16 +16232,36 @@ export interface operations {
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CursorExpired"];
                 };
             };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Validation failed; all problems are listed */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10421,7 +16272,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10432,6 +16297,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10442,6 +16312,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10471,9 +16346,25 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000002",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada Example",
+                     *       "avatar_url": null,
+                     *       "organization": {
+                     *         "id": "01900000-0000-7000-8000-000000000001",
+                     *         "name": "Acme",
+                     *         "role": "admin"
+                     *       },
+                     *       "private_space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "auth_method": "jwt"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Me"];
                 };
             };
@@ -10481,6 +16372,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10490,6 +16385,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10502,7 +16412,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10513,6 +16437,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10523,6 +16452,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10561,9 +16495,43 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000070",
+                     *           "name": "automation",
+                     *           "prefix": "sk-hf-a1B2c3",
+                     *           "user_id": "01900000-0000-7000-8000-000000000002",
+                     *           "created_by": "01900000-0000-7000-8000-000000000002",
+                     *           "spaces": null,
+                     *           "capabilities": [
+                     *             "read",
+                     *             "search"
+                     *           ],
+                     *           "allowed_cidrs": [
+                     *             "192.0.2.0/24"
+                     *           ],
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "expires_at": null,
+                     *           "last_used_at": "2026-01-31T09:30:00.000Z",
+                     *           "last_used_ip": "192.0.2.7",
+                     *           "last_used_user_agent": "curl/8.5.0",
+                     *           "overlap_ends_at": null,
+                     *           "revoked_at": null,
+                     *           "revoked_reason": null
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
@@ -10571,6 +16539,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10580,6 +16552,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10592,6 +16579,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10602,7 +16594,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10613,6 +16619,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10623,6 +16634,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10644,6 +16660,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "automation",
+                 *       "capabilities": [
+                 *         "read",
+                 *         "search"
+                 *       ],
+                 *       "expires_at": "2027-01-31T00:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiKeyCreate"];
             };
         };
@@ -10656,11 +16682,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description no-store */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description no-store
+                     * @example no-store
+                     */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000070",
+                     *       "name": "automation",
+                     *       "prefix": "sk-hf-a1B2c3",
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "spaces": null,
+                     *       "capabilities": [
+                     *         "read",
+                     *         "search"
+                     *       ],
+                     *       "allowed_cidrs": [
+                     *         "192.0.2.0/24"
+                     *       ],
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": "2026-01-31T09:30:00.000Z",
+                     *       "last_used_ip": "192.0.2.7",
+                     *       "last_used_user_agent": "curl/8.5.0",
+                     *       "overlap_ends_at": null,
+                     *       "revoked_at": null,
+                     *       "revoked_reason": null,
+                     *       "key": "sk-hf-…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -10668,6 +16724,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10678,6 +16739,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10689,6 +16754,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10697,6 +16767,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10709,6 +16794,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10719,7 +16809,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10730,6 +16834,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10740,6 +16849,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10757,6 +16871,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The API key's id, which stays when it is rolled; not its text */
                 api_key_id: string;
             };
             cookie?: never;
@@ -10771,6 +16886,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10779,6 +16895,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10790,6 +16910,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10798,6 +16923,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10810,6 +16950,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10820,7 +16965,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10831,6 +16990,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10841,6 +17005,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10858,12 +17027,19 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The API key's id, which stays when it is rolled; not its text */
                 api_key_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 3600,
+                 *       "expires_at": "2027-01-31T00:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiKeyRoll"];
             };
         };
@@ -10876,11 +17052,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description no-store */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description no-store
+                     * @example no-store
+                     */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000070",
+                     *       "name": "automation",
+                     *       "prefix": "sk-hf-a1B2c3",
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "spaces": null,
+                     *       "capabilities": [
+                     *         "read",
+                     *         "search"
+                     *       ],
+                     *       "allowed_cidrs": [
+                     *         "192.0.2.0/24"
+                     *       ],
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": "2026-01-31T09:30:00.000Z",
+                     *       "last_used_ip": "192.0.2.7",
+                     *       "last_used_user_agent": "curl/8.5.0",
+                     *       "overlap_ends_at": null,
+                     *       "revoked_at": null,
+                     *       "revoked_reason": null,
+                     *       "key": "sk-hf-…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -10888,6 +17094,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10898,6 +17109,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -10909,6 +17124,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10917,6 +17137,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10929,6 +17164,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10939,7 +17179,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -10950,6 +17204,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10960,6 +17219,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -10978,6 +17242,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "keys": [
+                 *         "sk-hf-…"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["LeakedKeysReport"];
             };
         };
@@ -10986,14 +17257,39 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["LeakedKeysAccepted"];
                 };
             };
             /** @description The request cannot be served as it is */
             400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11006,6 +17302,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11016,7 +17317,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11027,6 +17342,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11037,6 +17357,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11054,6 +17379,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
@@ -11068,9 +17394,19 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "max_key_lifetime_seconds": 7776000,
+                     *       "default_key_lifetime_seconds": 7776000
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
@@ -11078,6 +17414,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11089,6 +17429,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11097,6 +17442,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11109,6 +17469,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11119,7 +17484,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11130,6 +17509,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11140,6 +17524,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11157,12 +17546,19 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "max_key_lifetime_seconds": 7776000,
+                 *       "default_key_lifetime_seconds": 7776000
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrganizationPatch"];
             };
         };
@@ -11175,9 +17571,19 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "max_key_lifetime_seconds": 7776000,
+                     *       "default_key_lifetime_seconds": 7776000
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
@@ -11185,6 +17591,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11195,6 +17606,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11206,6 +17621,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11214,6 +17634,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11226,6 +17661,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11236,7 +17676,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11247,6 +17701,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11257,6 +17716,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11273,6 +17737,7 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
+                /** @description Only the keys of this member */
                 user_id?: string;
                 /** @description A JSON object with keys `field__operator`. Fields: name, created_by, created_at, expires_at, last_used_at, unused_since, revoked_at, user_id. */
                 filters?: string;
@@ -11284,6 +17749,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
@@ -11298,9 +17764,43 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000070",
+                     *           "name": "automation",
+                     *           "prefix": "sk-hf-a1B2c3",
+                     *           "user_id": "01900000-0000-7000-8000-000000000002",
+                     *           "created_by": "01900000-0000-7000-8000-000000000002",
+                     *           "spaces": null,
+                     *           "capabilities": [
+                     *             "read",
+                     *             "search"
+                     *           ],
+                     *           "allowed_cidrs": [
+                     *             "192.0.2.0/24"
+                     *           ],
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "expires_at": null,
+                     *           "last_used_at": "2026-01-31T09:30:00.000Z",
+                     *           "last_used_ip": "192.0.2.7",
+                     *           "last_used_user_agent": "curl/8.5.0",
+                     *           "overlap_ends_at": null,
+                     *           "revoked_at": null,
+                     *           "revoked_reason": null
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
@@ -11308,6 +17808,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11319,6 +17823,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11327,6 +17836,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11339,6 +17863,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11349,7 +17878,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11360,6 +17903,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11370,6 +17918,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11387,12 +17940,19 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Research",
+                 *       "user_id": "01900000-0000-7000-8000-000000000002"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrganizationKeyCreate"];
             };
         };
@@ -11405,11 +17965,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description no-store */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description no-store
+                     * @example no-store
+                     */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000070",
+                     *       "name": "automation",
+                     *       "prefix": "sk-hf-a1B2c3",
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "spaces": null,
+                     *       "capabilities": [
+                     *         "read",
+                     *         "search"
+                     *       ],
+                     *       "allowed_cidrs": [
+                     *         "192.0.2.0/24"
+                     *       ],
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": "2026-01-31T09:30:00.000Z",
+                     *       "last_used_ip": "192.0.2.7",
+                     *       "last_used_user_agent": "curl/8.5.0",
+                     *       "overlap_ends_at": null,
+                     *       "revoked_at": null,
+                     *       "revoked_reason": null,
+                     *       "key": "sk-hf-…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -11417,6 +18007,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11427,6 +18022,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11438,6 +18037,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11446,6 +18050,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11458,6 +18077,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11468,7 +18092,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11479,6 +18117,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11489,6 +18132,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11506,7 +18154,9 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
+                /** @description The API key's id, which stays when it is rolled; not its text */
                 api_key_id: string;
             };
             cookie?: never;
@@ -11521,6 +18171,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11529,6 +18180,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11540,6 +18195,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11548,6 +18208,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11560,6 +18235,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11570,7 +18250,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11581,6 +18275,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11591,6 +18290,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11608,13 +18312,21 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
+                /** @description The API key's id, which stays when it is rolled; not its text */
                 api_key_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 3600,
+                 *       "expires_at": "2027-01-31T00:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiKeyRoll"];
             };
         };
@@ -11627,11 +18339,41 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description no-store */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description no-store
+                     * @example no-store
+                     */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000070",
+                     *       "name": "automation",
+                     *       "prefix": "sk-hf-a1B2c3",
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "spaces": null,
+                     *       "capabilities": [
+                     *         "read",
+                     *         "search"
+                     *       ],
+                     *       "allowed_cidrs": [
+                     *         "192.0.2.0/24"
+                     *       ],
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": "2026-01-31T09:30:00.000Z",
+                     *       "last_used_ip": "192.0.2.7",
+                     *       "last_used_user_agent": "curl/8.5.0",
+                     *       "overlap_ends_at": null,
+                     *       "revoked_at": null,
+                     *       "revoked_reason": null,
+                     *       "key": "sk-hf-…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -11639,6 +18381,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11649,6 +18396,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11660,6 +18411,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11668,6 +18424,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11680,6 +18451,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11690,7 +18466,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11701,6 +18491,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11711,6 +18506,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11733,6 +18533,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
@@ -11747,9 +18548,28 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "user_id": "01900000-0000-7000-8000-000000000002",
+                     *           "email": "ada@acme.example",
+                     *           "name": "Ada Example",
+                     *           "role": "member",
+                     *           "avatar_url": null,
+                     *           "created_at": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["MemberPage"];
                 };
             };
@@ -11757,6 +18577,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11768,6 +18592,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11776,6 +18605,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11788,6 +18632,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11798,7 +18647,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11809,6 +18672,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11819,6 +18687,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11836,13 +18709,22 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
+                /** @description The member; of a new one, an id that the caller chooses */
                 user_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@acme.example",
+                 *       "name": "Research",
+                 *       "role": "member"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MemberPut"];
             };
         };
@@ -11855,9 +18737,20 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada Example",
+                     *       "role": "member",
+                     *       "avatar_url": null,
+                     *       "created_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
@@ -11869,9 +18762,20 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user_id": "01900000-0000-7000-8000-000000000002",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada Example",
+                     *       "role": "member",
+                     *       "avatar_url": null,
+                     *       "created_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
@@ -11879,6 +18783,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11889,6 +18798,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -11900,6 +18813,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11908,6 +18826,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11920,6 +18853,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11930,7 +18868,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -11941,6 +18893,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11951,6 +18908,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -11968,7 +18930,9 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
+                /** @description The member; of a new one, an id that the caller chooses */
                 user_id: string;
             };
             cookie?: never;
@@ -11983,6 +18947,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11991,6 +18956,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12001,6 +18971,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12012,6 +18986,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12020,6 +18999,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12032,6 +19026,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12042,7 +19041,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12053,6 +19066,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12063,6 +19081,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12091,6 +19114,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
@@ -12105,10 +19129,55 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000010",
+                     *           "at": "2026-01-31T09:30:00.000Z",
+                     *           "actor": {
+                     *             "id": "01900000-0000-7000-8000-000000000002",
+                     *             "name": "Ada Example"
+                     *           },
+                     *           "auth_method": "jwt",
+                     *           "api_key_id": "01900000-0000-7000-8000-000000000070",
+                     *           "action": "documents:create",
+                     *           "resource_type": "document",
+                     *           "resource_id": "01900000-0000-7000-8000-000000000030",
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "request_id": "01900000-0000-7000-8000-0000000000aa",
+                     *           "outcome": "success"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditPage"];
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000010",
+                     *       "at": "2026-01-31T09:30:00.000Z",
+                     *       "actor": {
+                     *         "id": "01900000-0000-7000-8000-000000000002",
+                     *         "name": "Ada Example"
+                     *       },
+                     *       "auth_method": "jwt",
+                     *       "api_key_id": "01900000-0000-7000-8000-000000000070",
+                     *       "action": "documents:create",
+                     *       "resource_type": "document",
+                     *       "resource_id": "01900000-0000-7000-8000-000000000030",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "request_id": "01900000-0000-7000-8000-0000000000aa",
+                     *       "outcome": "success"
+                     *     }
+                     */
                     "application/x-ndjson": components["schemas"]["AuditRow"];
                 };
             };
@@ -12116,6 +19185,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12127,6 +19200,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12135,6 +19213,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12147,6 +19240,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12157,7 +19255,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12168,6 +19280,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12178,6 +19295,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12194,7 +19316,9 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
+                /** @description The first moment that counts, ISO 8601; absent: from the beginning */
                 from?: string;
+                /** @description The moment up to which it counts, exclusive, ISO 8601; absent: until now */
                 to?: string;
             };
             header?: {
@@ -12202,6 +19326,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The caller's own organization; any other one is answered 404 */
                 organization_id: string;
             };
             cookie?: never;
@@ -12216,9 +19341,31 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "day": "2026-01-31",
+                     *           "user_id": "01900000-0000-7000-8000-000000000002",
+                     *           "api_key_id": "01900000-0000-7000-8000-000000000070",
+                     *           "agent_id": "01900000-0000-7000-8000-000000000020",
+                     *           "prompt_tokens": 412,
+                     *           "completion_tokens": 38,
+                     *           "turns": 1,
+                     *           "documents": 0,
+                     *           "bytes": 0
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["UsagePage"];
                 };
             };
@@ -12226,6 +19373,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12237,6 +19388,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12245,6 +19401,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12257,6 +19428,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12267,7 +19443,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12278,6 +19468,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12288,6 +19483,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12306,6 +19506,7 @@ export interface operations {
                 limit?: number;
                 /** @description Only those of this space */
                 space_id?: string;
+                /** @description Only those with this status */
                 status?: "active" | "paused" | "disabled";
             };
             header?: {
@@ -12325,9 +19526,37 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000080",
+                     *           "space_id": "01900000-0000-7000-8000-000000000010",
+                     *           "url": "https://receiver.example/holdfast",
+                     *           "types": [
+                     *             "document.completed"
+                     *           ],
+                     *           "description": "Search index of the web site",
+                     *           "status": "active",
+                     *           "status_reason": null,
+                     *           "status_changed_at": "2026-01-31T09:30:00.000Z",
+                     *           "failing_since": null,
+                     *           "overlap_ends_at": null,
+                     *           "created_by": "01900000-0000-7000-8000-000000000002",
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "updated_at": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookPage"];
                 };
             };
@@ -12335,6 +19564,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12344,6 +19577,21 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12356,6 +19604,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12366,7 +19619,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12377,6 +19644,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12387,6 +19659,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12408,6 +19685,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://receiver.example/holdfast",
+                 *       "types": [
+                 *         "document.completed"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookCreate"];
             };
         };
@@ -12420,11 +19705,35 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description no-store */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description no-store
+                     * @example no-store
+                     */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000080",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "url": "https://receiver.example/holdfast",
+                     *       "types": [
+                     *         "document.completed"
+                     *       ],
+                     *       "description": "Search index of the web site",
+                     *       "status": "active",
+                     *       "status_reason": null,
+                     *       "status_changed_at": "2026-01-31T09:30:00.000Z",
+                     *       "failing_since": null,
+                     *       "overlap_ends_at": null,
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "secret": "whsec_…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookCreated"];
                 };
             };
@@ -12432,6 +19741,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12442,6 +19756,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12453,6 +19771,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12461,6 +19784,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12473,6 +19811,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12483,7 +19826,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12494,6 +19851,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12504,6 +19866,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12521,6 +19888,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
@@ -12535,11 +19903,34 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the webhook; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the webhook; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000080",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "url": "https://receiver.example/holdfast",
+                     *       "types": [
+                     *         "document.completed"
+                     *       ],
+                     *       "description": "Search index of the web site",
+                     *       "status": "active",
+                     *       "status_reason": null,
+                     *       "status_changed_at": "2026-01-31T09:30:00.000Z",
+                     *       "failing_since": null,
+                     *       "overlap_ends_at": null,
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
@@ -12547,6 +19938,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12558,6 +19953,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12566,6 +19966,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12578,6 +19993,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12588,7 +20008,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12599,6 +20033,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12609,6 +20048,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12628,6 +20072,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
@@ -12642,6 +20087,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12650,6 +20096,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12661,6 +20111,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12671,6 +20126,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12679,6 +20139,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12691,6 +20166,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12701,7 +20181,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12712,6 +20206,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12722,6 +20221,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12741,12 +20245,18 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "paused"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookPatch"];
             };
         };
@@ -12759,11 +20269,34 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description Changes with the webhook; for If-Match */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the webhook; for If-Match
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000080",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "url": "https://receiver.example/holdfast",
+                     *       "types": [
+                     *         "document.completed"
+                     *       ],
+                     *       "description": "Search index of the web site",
+                     *       "status": "active",
+                     *       "status_reason": null,
+                     *       "status_changed_at": "2026-01-31T09:30:00.000Z",
+                     *       "failing_since": null,
+                     *       "overlap_ends_at": null,
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
@@ -12771,6 +20304,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12781,6 +20319,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12792,6 +20334,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12802,6 +20349,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12810,6 +20362,21 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12822,6 +20389,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12832,7 +20404,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12843,6 +20429,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12853,6 +20444,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12870,12 +20466,18 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookSecretRoll"];
             };
         };
@@ -12888,11 +20490,35 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    /** @description no-store */
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description no-store
+                     * @example no-store
+                     */
                     "Cache-Control"?: string;
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000080",
+                     *       "space_id": "01900000-0000-7000-8000-000000000010",
+                     *       "url": "https://receiver.example/holdfast",
+                     *       "types": [
+                     *         "document.completed"
+                     *       ],
+                     *       "description": "Search index of the web site",
+                     *       "status": "active",
+                     *       "status_reason": null,
+                     *       "status_changed_at": "2026-01-31T09:30:00.000Z",
+                     *       "failing_since": null,
+                     *       "overlap_ends_at": null,
+                     *       "created_by": "01900000-0000-7000-8000-000000000002",
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "secret": "whsec_…"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookCreated"];
                 };
             };
@@ -12900,6 +20526,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12910,6 +20541,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -12921,6 +20556,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12929,6 +20569,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -12941,6 +20596,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12951,7 +20611,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12962,6 +20636,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12972,6 +20651,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -12989,6 +20673,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
@@ -13003,9 +20688,17 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "webhook_id": "01900000-0000-7000-8000-000000000080",
+                     *       "event_type": "webhook.test",
+                     *       "status": "queued"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookTest"];
                 };
             };
@@ -13013,6 +20706,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13023,6 +20721,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -13034,6 +20736,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13042,6 +20749,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -13054,6 +20776,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13064,7 +20791,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -13075,6 +20816,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13085,6 +20831,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -13097,7 +20848,9 @@ export interface operations {
     "webhooks.deliveries": {
         parameters: {
             query?: {
+                /** @description Only those with this status */
                 status?: "pending" | "delivered" | "failed" | "skipped";
+                /** @description Only those of events of this type */
                 event_type?: "document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test";
                 /** @description The `next_cursor` of the page before */
                 after?: string;
@@ -13109,6 +20862,7 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
@@ -13123,9 +20877,31 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000081",
+                     *           "event_id": "01900000-0000-7000-8000-000000000090",
+                     *           "event_type": "document.completed",
+                     *           "status": "delivered",
+                     *           "attempts": 1,
+                     *           "http_status": 200,
+                     *           "error_code": null,
+                     *           "duration_ms": 42,
+                     *           "created_at": "2026-01-31T09:30:00.000Z",
+                     *           "last_attempt_at": "2026-01-31T09:30:00.000Z",
+                     *           "next_attempt_at": null,
+                     *           "completed_at": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDeliveryPage"];
                 };
             };
@@ -13133,6 +20909,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -13144,6 +20924,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13152,6 +20937,21 @@ export interface operations {
             };
             /** @description Not found, or out of reach */
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -13164,6 +20964,11 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13174,7 +20979,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -13185,6 +21004,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13195,6 +21019,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -13212,7 +21041,9 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
+                /** @description The delivery of one event to one webhook */
                 delivery_id: string;
             };
             cookie?: never;
@@ -13227,9 +21058,26 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000081",
+                     *       "event_id": "01900000-0000-7000-8000-000000000090",
+                     *       "event_type": "document.completed",
+                     *       "status": "delivered",
+                     *       "attempts": 1,
+                     *       "http_status": 200,
+                     *       "error_code": null,
+                     *       "duration_ms": 42,
+                     *       "created_at": "2026-01-31T09:30:00.000Z",
+                     *       "last_attempt_at": "2026-01-31T09:30:00.000Z",
+                     *       "next_attempt_at": null,
+                     *       "completed_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
@@ -13237,6 +21085,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13247,6 +21100,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -13258,6 +21115,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13268,6 +21130,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13278,16 +21145,36 @@ export interface operations {
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CursorExpired"];
                 };
             };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Validation failed; all problems are listed */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13298,7 +21185,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -13309,6 +21210,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13319,6 +21225,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -13338,12 +21249,18 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description The webhook */
                 webhook_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "from": "2026-01-31T09:30:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookReplayCreate"];
             };
         };
@@ -13356,9 +21273,22 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000082",
+                     *       "webhook_id": "01900000-0000-7000-8000-000000000080",
+                     *       "from": "2026-01-31T09:30:00.000Z",
+                     *       "to": "2026-01-31T09:30:00.000Z",
+                     *       "types": [
+                     *         "document.completed"
+                     *       ],
+                     *       "created_at": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookReplay"];
                 };
             };
@@ -13366,6 +21296,11 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13376,6 +21311,10 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -13387,6 +21326,11 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13397,6 +21341,11 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13407,16 +21356,36 @@ export interface operations {
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CursorExpired"];
                 };
             };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Validation failed; all problems are listed */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13427,7 +21396,21 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -13438,6 +21421,11 @@ export interface operations {
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13448,6 +21436,11 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -13479,15 +21472,26 @@ export interface operations {
                     data?: {
                         /**
                          * Format: uuid
+                         * @description The raw file, as events of files name it
                          * @example 01900000-0000-7000-8000-000000000010
                          */
                         file_id?: string;
+                        /** @description The folder that it is in; null: the space's root */
                         folder_id?: string | null;
-                        /** @example 1 */
+                        /**
+                         * @description The version of the document, from 1
+                         * @example 1
+                         */
                         version?: number;
-                        /** @example 52428 */
+                        /**
+                         * @description Bytes of the original
+                         * @example 52428
+                         */
                         file_size?: number;
-                        /** @example PDF */
+                        /**
+                         * @description What the file is
+                         * @example PDF
+                         */
                         file_type?: string;
                     } & {
                         [key: string]: unknown;
@@ -13525,23 +21529,37 @@ export interface operations {
                     /** @constant */
                     type?: "document.completed";
                     data?: {
-                        /** @example 1 */
+                        /**
+                         * @description The version of the document, from 1
+                         * @example 1
+                         */
                         version?: number;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The run of the pipeline that processes one version of a document
+                         * @example 01900000-0000-7000-8000-000000000050
                          */
                         run_id?: string;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The batch that started the runs
+                         * @example 01900000-0000-7000-8000-000000000060
                          */
                         batch_id?: string;
-                        /** @example upload */
+                        /**
+                         * @description Why it ran: upload, replace, reprocess, batch or restore
+                         * @example upload
+                         */
                         trigger?: string;
-                        /** @example 1 */
+                        /**
+                         * @description Pages, slides or sheets
+                         * @example 1
+                         */
                         page_count?: number;
-                        /** @example 12 */
+                        /**
+                         * @description Chunks of the version
+                         * @example 12
+                         */
                         chunk_count?: number;
                     } & {
                         [key: string]: unknown;
@@ -13579,21 +21597,32 @@ export interface operations {
                     /** @constant */
                     type?: "document.failed";
                     data?: {
-                        /** @example 1 */
+                        /**
+                         * @description The version of the document, from 1
+                         * @example 1
+                         */
                         version?: number;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The run of the pipeline that processes one version of a document
+                         * @example 01900000-0000-7000-8000-000000000050
                          */
                         run_id?: string;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The batch that started the runs
+                         * @example 01900000-0000-7000-8000-000000000060
                          */
                         batch_id?: string;
-                        /** @example upload */
+                        /**
+                         * @description Why it ran: upload, replace, reprocess, batch or restore
+                         * @example upload
+                         */
                         trigger?: string;
-                        /** @example corrupt */
+                        /**
+                         * @description Why it failed
+                         * @example corrupt
+                         */
                         code?: string;
                     } & {
                         [key: string]: unknown;
@@ -13631,19 +21660,27 @@ export interface operations {
                     /** @constant */
                     type?: "document.cancelled";
                     data?: {
-                        /** @example 1 */
+                        /**
+                         * @description The version of the document, from 1
+                         * @example 1
+                         */
                         version?: number;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The run of the pipeline that processes one version of a document
+                         * @example 01900000-0000-7000-8000-000000000050
                          */
                         run_id?: string;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The batch that started the runs
+                         * @example 01900000-0000-7000-8000-000000000060
                          */
                         batch_id?: string;
-                        /** @example upload */
+                        /**
+                         * @description Why it ran: upload, replace, reprocess, batch or restore
+                         * @example upload
+                         */
                         trigger?: string;
                     } & {
                         [key: string]: unknown;
@@ -13681,21 +21718,32 @@ export interface operations {
                     /** @constant */
                     type?: "document.waiting";
                     data?: {
-                        /** @example 1 */
+                        /**
+                         * @description The version of the document, from 1
+                         * @example 1
+                         */
                         version?: number;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The run of the pipeline that processes one version of a document
+                         * @example 01900000-0000-7000-8000-000000000050
                          */
                         run_id?: string;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The batch that started the runs
+                         * @example 01900000-0000-7000-8000-000000000060
                          */
                         batch_id?: string;
-                        /** @example upload */
+                        /**
+                         * @description Why it ran: upload, replace, reprocess, batch or restore
+                         * @example upload
+                         */
                         trigger?: string;
-                        /** @example provider_unavailable */
+                        /**
+                         * @description What it waits for
+                         * @example provider_unavailable
+                         */
                         code?: string;
                     } & {
                         [key: string]: unknown;
@@ -13768,7 +21816,9 @@ export interface operations {
                     /** @constant */
                     type?: "document.moved";
                     data?: {
+                        /** @description The folder that it is in now; null: the space's root */
                         folder_id?: string | null;
+                        /** @description The folder that it was in; null: the space's root */
                         previous_folder_id?: string | null;
                     } & {
                         [key: string]: unknown;
@@ -13806,10 +21856,12 @@ export interface operations {
                     /** @constant */
                     type?: "document.deleted";
                     data?: {
+                        /** @description The folder that it was in; null: the space's root */
                         folder_id?: string | null;
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The folder it was deleted with
+                         * @example 01900000-0000-7000-8000-000000000040
                          */
                         deleted_folder_id?: string;
                     } & {
@@ -13848,15 +21900,30 @@ export interface operations {
                     /** @constant */
                     type?: "batch.completed";
                     data?: {
-                        /** @example completed */
+                        /**
+                         * @description How it ended
+                         * @example completed
+                         */
                         status?: string;
-                        /** @example 20 */
+                        /**
+                         * @description Documents that were processed again
+                         * @example 20
+                         */
                         accepted?: number;
-                        /** @example 19 */
+                        /**
+                         * @description Runs that completed
+                         * @example 19
+                         */
                         completed?: number;
-                        /** @example 1 */
+                        /**
+                         * @description Runs that failed
+                         * @example 1
+                         */
                         failed?: number;
-                        /** @example 0 */
+                        /**
+                         * @description Runs that were cancelled
+                         * @example 0
+                         */
                         cancelled?: number;
                     } & {
                         [key: string]: unknown;
@@ -13929,7 +21996,9 @@ export interface operations {
                     /** @constant */
                     type?: "folder.updated";
                     data?: {
+                        /** @description The folder that it is in now; null: the space's root */
                         parent_folder_id?: string | null;
+                        /** @description The folder that it was in; null: the space's root */
                         previous_parent_folder_id?: string | null;
                     } & {
                         [key: string]: unknown;
@@ -14002,6 +22071,7 @@ export interface operations {
                     /** @constant */
                     type?: "file.created";
                     data?: {
+                        /** @description The document of the file; null: it has none */
                         document_id?: string | null;
                     } & {
                         [key: string]: unknown;
@@ -14039,8 +22109,12 @@ export interface operations {
                     /** @constant */
                     type?: "file.renamed";
                     data?: {
+                        /** @description The document of the file; null: it has none */
                         document_id?: string | null;
-                        /** @example 1 */
+                        /**
+                         * @description Files that were concerned, if it was more than one
+                         * @example 1
+                         */
                         count?: number;
                     } & {
                         [key: string]: unknown;
@@ -14078,8 +22152,12 @@ export interface operations {
                     /** @constant */
                     type?: "file.deleted";
                     data?: {
+                        /** @description The document of the file; null: it has none */
                         document_id?: string | null;
-                        /** @example 1 */
+                        /**
+                         * @description Files that were concerned, if it was more than one
+                         * @example 1
+                         */
                         count?: number;
                     } & {
                         [key: string]: unknown;
@@ -14327,7 +22405,10 @@ export interface operations {
                     /** @constant */
                     type?: "space.member_added";
                     data?: {
-                        /** @example viewer */
+                        /**
+                         * @description The role from now on
+                         * @example viewer
+                         */
                         role?: string;
                     } & {
                         [key: string]: unknown;
@@ -14365,7 +22446,10 @@ export interface operations {
                     /** @constant */
                     type?: "space.member_updated";
                     data?: {
-                        /** @example viewer */
+                        /**
+                         * @description The role from now on
+                         * @example viewer
+                         */
                         role?: string;
                     } & {
                         [key: string]: unknown;
@@ -14438,7 +22522,10 @@ export interface operations {
                     /** @constant */
                     type?: "member.added";
                     data?: {
-                        /** @example viewer */
+                        /**
+                         * @description The role from now on
+                         * @example viewer
+                         */
                         role?: string;
                     } & {
                         [key: string]: unknown;
@@ -14476,7 +22563,10 @@ export interface operations {
                     /** @constant */
                     type?: "member.updated";
                     data?: {
-                        /** @example viewer */
+                        /**
+                         * @description The role from now on
+                         * @example viewer
+                         */
                         role?: string;
                     } & {
                         [key: string]: unknown;
@@ -14726,18 +22816,34 @@ export interface operations {
                     data?: {
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The agent, which chat completions take as `model`
+                         * @example 01900000-0000-7000-8000-000000000020
                          */
                         agent_id?: string;
-                        /** @example completed */
+                        /**
+                         * @description How it ended
+                         * @example completed
+                         */
                         status?: string;
-                        /** @example corrupt */
+                        /**
+                         * @description Why it failed
+                         * @example corrupt
+                         */
                         code?: string;
-                        /** @example 1 */
+                        /**
+                         * @description Calls of the model
+                         * @example 1
+                         */
                         model_calls?: number;
-                        /** @example 850 */
+                        /**
+                         * @description Tokens that the model has read
+                         * @example 850
+                         */
                         prompt_tokens?: number;
-                        /** @example 120 */
+                        /**
+                         * @description Tokens that it has written
+                         * @example 120
+                         */
                         completion_tokens?: number;
                     } & {
                         [key: string]: unknown;
@@ -14777,18 +22883,34 @@ export interface operations {
                     data?: {
                         /**
                          * Format: uuid
-                         * @example 01900000-0000-7000-8000-000000000010
+                         * @description The agent, which chat completions take as `model`
+                         * @example 01900000-0000-7000-8000-000000000020
                          */
                         agent_id?: string;
-                        /** @example completed */
+                        /**
+                         * @description How it ended
+                         * @example completed
+                         */
                         status?: string;
-                        /** @example corrupt */
+                        /**
+                         * @description Why it failed
+                         * @example corrupt
+                         */
                         code?: string;
-                        /** @example 1 */
+                        /**
+                         * @description Calls of the model
+                         * @example 1
+                         */
                         model_calls?: number;
-                        /** @example 850 */
+                        /**
+                         * @description Tokens that the model has read
+                         * @example 850
+                         */
                         prompt_tokens?: number;
-                        /** @example 120 */
+                        /**
+                         * @description Tokens that it has written
+                         * @example 120
+                         */
                         completion_tokens?: number;
                     } & {
                         [key: string]: unknown;
@@ -14826,11 +22948,20 @@ export interface operations {
                     /** @constant */
                     type?: "budget.reached";
                     data?: {
-                        /** @example user */
+                        /**
+                         * @description Whose budget of tokens is used up: organization, user or api_key
+                         * @example user
+                         */
                         budget?: string;
-                        /** @example 1000000 */
+                        /**
+                         * @description Tokens a month that it has
+                         * @example 1000000
+                         */
                         quota?: number;
-                        /** @example 2026-01 */
+                        /**
+                         * @description The month in UTC
+                         * @example 2026-01
+                         */
                         month?: string;
                     } & {
                         [key: string]: unknown;
@@ -14903,9 +23034,15 @@ export interface operations {
                     /** @constant */
                     type?: "webhook.updated";
                     data?: {
-                        /** @example active */
+                        /**
+                         * @description The status from now on
+                         * @example active
+                         */
                         status?: string;
-                        /** @example secret */
+                        /**
+                         * @description What was changed, if it was not a field
+                         * @example secret
+                         */
                         changed?: string;
                     } & {
                         [key: string]: unknown;
@@ -14978,7 +23115,10 @@ export interface operations {
                     /** @constant */
                     type?: "webhook.paused";
                     data?: {
-                        /** @example failing */
+                        /**
+                         * @description Why it is not active
+                         * @example failing
+                         */
                         reason?: string;
                     } & {
                         [key: string]: unknown;
@@ -15016,7 +23156,10 @@ export interface operations {
                     /** @constant */
                     type?: "webhook.disabled";
                     data?: {
-                        /** @example gone */
+                        /**
+                         * @description Why it is not active
+                         * @example gone
+                         */
                         reason?: string;
                     } & {
                         [key: string]: unknown;

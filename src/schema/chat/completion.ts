@@ -1,0 +1,151 @@
+/** The contract of what chat completions answer, whole and as a stream, as OpenAI's clients read it. */
+import { z } from "zod";
+import { ErrorObject } from "../error.ts";
+import { ChunkId, DocumentId } from "../ids.ts";
+
+const Usage = z
+  .object({
+    prompt_tokens: z.int().meta({
+      description: "Tokens that the model has read, over all its calls in this turn",
+      example: 412,
+    }),
+    completion_tokens: z.int().meta({ description: "Tokens that it has written", example: 38 }),
+    total_tokens: z.int().meta({ description: "The sum of both", example: 450 }),
+  })
+  .meta({ id: "Usage" });
+
+const Citation = z
+  .object({
+    index: z.int().meta({ description: "The n of the mark [n]", example: 1 }),
+    document_id: DocumentId,
+    document_name: z.string().meta({ description: "The document's file name", example: "report.pdf" }),
+    chunk_id: ChunkId,
+    chunk_index: z.int().meta({ description: "Which chunk of the document it is, from 0", example: 3 }),
+    page: z.int().nullable().meta({
+      description: "The page, slide or sheet that the chunk begins on, from 1; null: the format has none",
+      example: 2,
+    }),
+    text: z.string().meta({ description: "The chunk's text", example: "Revenue grew by 12 percent." }),
+  })
+  .meta({ id: "Citation" });
+
+const Annotation = z
+  .object({
+    type: z.literal("url_citation").meta({ description: "There are no other annotations" }),
+    url_citation: z
+      .object({
+        start_index: z.int().meta({
+          description: "Where the mark [n] begins in `content`, in UTF-16 units",
+          example: 23,
+        }),
+        end_index: z.int().meta({ description: "Where it ends, in UTF-16 units", example: 26 }),
+        title: z.string().meta({ description: "The document's name", example: "report.pdf" }),
+        url: z.string().meta({
+          description: "Where the cited chunk can be read, with the same credentials",
+          example:
+            "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1",
+        }),
+      })
+      .meta({ description: "What the mark cites" }),
+  })
+  .meta({ id: "Annotation" });
+
+const annotations = z
+  .array(Annotation)
+  .optional()
+  .meta({
+    description:
+      "The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the " +
+      "order of the text. Where the agent shows citations",
+  });
+
+const always = (description: string) => z.null().meta({ description });
+const FINISH =
+  "Why the text ends: `stop`: it is whole; `length`: at the bound of tokens; or as the model's provider says";
+
+const completion = {
+  id: z.string().meta({
+    description: "The turn's id: `chatcmpl-` and more; all chunks of a stream have the same",
+    example: "chatcmpl-01900000",
+  }),
+  created: z.int().meta({ description: "When the turn began, in Unix seconds", example: 1_790_000_000 }),
+  model: z
+    .string()
+    .meta({ description: "The agent's UUID, as requested", example: "01900000-0000-7000-8000-000000000020" }),
+  system_fingerprint: always("Always null, for OpenAI's clients"),
+  service_tier: always("Always null, for OpenAI's clients"),
+};
+
+export const ChatCompletion = z
+  .object({
+    ...completion,
+    object: z.literal("chat.completion").meta({ description: "As OpenAI's clients expect it" }),
+    choices: z
+      .array(
+        z.object({
+          index: z.int().meta({ description: "Always 0", example: 0 }),
+          message: z
+            .object({
+              role: z.literal("assistant").meta({ description: "Whose message it is" }),
+              content: z.string().meta({
+                description: "The answer; marks like [1] cite the source with that index",
+                example: "It grew by 12 percent [1].",
+              }),
+              tool_calls: always("Always null: tools run inside the service"),
+              refusal: always("Always null, for OpenAI's clients"),
+              annotations,
+            })
+            .meta({ description: "The agent's answer" }),
+          finish_reason: z.string().meta({ description: FINISH, example: "stop" }),
+          logprobs: always("Always null, for OpenAI's clients"),
+        }),
+      )
+      .meta({ description: "The answer, alone" }),
+    usage: Usage.meta({ description: "The tokens of all calls of the model in this turn" }),
+    citations: z
+      .array(Citation)
+      .optional()
+      .meta({ description: "The sources that the answer cites; where the agent shows citations" }),
+  })
+  .meta({ id: "ChatCompletion" });
+
+export const ChatCompletionChunk = z
+  .object({
+    ...completion,
+    object: z.literal("chat.completion.chunk").meta({ description: "As OpenAI's clients expect it" }),
+    choices: z
+      .array(
+        z.object({
+          index: z.int().meta({ description: "Always 0", example: 0 }),
+          delta: z
+            .object({
+              role: z.literal("assistant").optional().meta({ description: "In the first chunk alone" }),
+              content: z.string().optional().meta({
+                description: "The next piece of the answer, to be added to those before",
+                example: "It grew",
+              }),
+              annotations,
+            })
+            .meta({ description: "What this chunk adds to the answer" }),
+          finish_reason: z
+            .string()
+            .nullable()
+            .meta({
+              description: `${FINISH}. Null until the last piece`,
+              example: null,
+            }),
+          logprobs: always("Always null, for OpenAI's clients"),
+        }),
+      )
+      .meta({ description: "The answer, alone; empty in the chunk that has `usage`" }),
+    usage: Usage.nullable().meta({
+      description: "Null except in the final chunk, where usage was asked for",
+    }),
+    citations: z.array(Citation).optional().meta({ description: "In the last content chunk" }),
+  })
+  .meta({ id: "ChatCompletionChunk" });
+
+/** The last event of a stream that fails after its first byte; no `[DONE]` follows. */
+export const ChatStreamError = z
+  .object({ error: ErrorObject.meta({ description: "Why the answer breaks off" }) })
+  .meta({ id: "ChatStreamError" });

@@ -1,0 +1,129 @@
+/** Contract of a document's text: its units, its chunks, and what is known of a chunk. */
+import { z } from "zod";
+import { UNIT_TYPES } from "../../domain/text-unit.ts";
+import { envelope, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
+import { ChunkId, DocumentId } from "../ids.ts";
+
+const PAGES =
+  "page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format " +
+  "has none";
+const page = (what: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `${what} this ${PAGES}`, example: 1 });
+export const PageStart = page("It begins on");
+export const PageEnd = page("It ends on");
+
+export const ChunkIndex = z.int().meta({
+  description: "Which chunk of the document's version it is, from 0",
+  example: 3,
+});
+export const ChunkText = z.string().meta({
+  description: "The chunk's text, as Markdown",
+  example: "Revenue grew by 12 percent.",
+});
+
+/**
+ * What the chunkers know of a chunk. Every field may be missing, as later versions may leave some out and
+ * chunks are kept; more may be added.
+ */
+export const ChunkMetadata = z
+  .looseObject({
+    format: z.enum(["text", "markdown"]).optional().meta({
+      description: "`text`: only paragraphs; `markdown`: also lists, tables, code, quotes or headings",
+      example: "text",
+    }),
+    word_count: z.int().min(0).optional().meta({
+      description: "Words of the text: runs of characters between white space",
+      example: 5,
+    }),
+    heading_text: z.string().optional().meta({
+      description: "The innermost heading above the chunk; absent: there is none",
+      example: "Results",
+    }),
+    heading_path: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: "All headings above the chunk, outermost first; absent: there is none",
+        example: ["Report", "Results"],
+      }),
+    language: z.string().optional().meta({
+      description: "The document's language as it says itself, BCP 47; absent: it does not",
+      example: "en",
+    }),
+  })
+  .meta({ id: "ChunkMetadata", description: "What is known of a chunk; later versions may add fields" });
+
+const TextUnit = z
+  .object({
+    index: z.int().meta({ description: "Its place in the document, from 0", example: 0 }),
+    type: z.enum(UNIT_TYPES).meta({ description: "What kind of block it is", example: "heading" }),
+    text: z.string().meta({
+      description: "The block as Markdown; a heading without its `#`",
+      example: "Results",
+    }),
+    page: page("It is on"),
+    heading_path: z.array(z.string()).meta({
+      description: "Headings it stands under, outermost first; that of a heading ends with itself",
+      example: ["Results"],
+    }),
+    level: z.int().optional().meta({ description: "Of a heading: 1 to 6", example: 1 }),
+    start: z.int().optional().meta({
+      description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units",
+      example: 2,
+    }),
+    end: z.int().optional().meta({
+      description: "Where `text` ends, exclusive, in UTF-16 code units",
+      example: 9,
+    }),
+    repeats: z
+      .boolean()
+      .optional()
+      .meta({ description: "True for a running header or footer, which is in no chunk", example: false }),
+  })
+  .meta({ id: "TextUnit" });
+
+export const TextUnitPage = envelope(TextUnit, "TextUnitPage");
+export const TextQuery = pageQuery(PARTS_PER_PAGE).extend({
+  format: z
+    .enum(["json", "markdown"])
+    .default("json")
+    .meta({ description: "`markdown` answers the whole text as `text/markdown`" }),
+});
+
+const Chunk = z
+  .object({
+    id: ChunkId,
+    document_id: DocumentId,
+    chunk_index: ChunkIndex,
+    text: ChunkText,
+    token_count: z.int().meta({
+      description: "Tokens of the text, as the embedding model counts them",
+      example: 7,
+    }),
+    page_start: PageStart,
+    page_end: PageEnd,
+    metadata: ChunkMetadata,
+    embedding: z
+      .object({
+        model: z.string().nullable().meta({
+          description: "The model of the vector; null before the chunks are embedded",
+          example: "all-MiniLM-L6-v2",
+        }),
+        dimensions: z.int().nullable().meta({ description: "Numbers in the vector", example: 384 }),
+        embedded: z.boolean().meta({
+          description:
+            "Whether there is a vector. False also for a chunk of a finished document whose text the " +
+            "provider refuses",
+          example: true,
+        }),
+        embedded_at: Timestamp.nullable().meta({ description: "Since when; null: there is no vector" }),
+      })
+      .meta({ description: "What is known of the chunk's vector" }),
+  })
+  .meta({ id: "Chunk" });
+
+export const ChunkPage = envelope(Chunk, "ChunkPage");
+export const PartsQuery = pageQuery(PARTS_PER_PAGE);

@@ -1,0 +1,34 @@
+/** Notes what a page must not do: break its policy, fail, complain, or ask another host. */
+import type { Page } from "puppeteer-core";
+
+/**
+ * @param origin of the server under test
+ * @returns the list, which grows while the page is used; empty is good
+ */
+export async function watchPage(page: Page, origin: string): Promise<string[]> {
+  const seen: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warn"].includes(message.type())) seen.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => seen.push(`error: ${String(error)}`));
+  page.on("requestfailed", (request) => {
+    // A page that is left ends what it was still loading ahead.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED")
+      seen.push(`failed: ${request.url()} ${request.failure()?.errorText}`);
+  });
+  page.on("request", (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== "data:" && asked !== origin) seen.push(`another host: ${request.url()}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) seen.push(`${response.status()}: ${response.url()}`);
+  });
+  await page.exposeFunction("noteViolation", (text: string) => void seen.push(`policy: ${text}`));
+  await page.evaluateOnNewDocument(`
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const { violatedDirective, blockedURI, sourceFile, lineNumber } = event;
+      noteViolation([violatedDirective, blockedURI, sourceFile, lineNumber].join(" "));
+    });
+  `);
+  return seen;
+}
