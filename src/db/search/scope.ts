@@ -135,7 +135,7 @@ const READ_SCOPE = `
      select ${SCOPE_COLUMNS},
             null as runs,
             null as others,
-            1::float8 as share
+            null as share
      from ${TOTALS}`;
 
 /** The folders `$4` with all below them that are not deleted. */
@@ -210,7 +210,7 @@ interface ScopeRow {
   readonly runs: string | null;
   /** Those that it does not let through. */
   readonly others: string | null;
-  /** Of the documents; null if the others were not looked at. */
+  /** Of the documents; null without a filter, and if the others were not looked at. */
   readonly share: number | null;
   readonly chunks: number;
   readonly terms: number;
@@ -241,7 +241,7 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
     runs,
     excludedRuns: numbersOf(lists.others ?? ""),
     // If no other documents were looked at, a share of the chunks, of which there are more.
-    share: share ?? (runs?.length ?? 0) / Math.max(1, chunks),
+    share: share ?? (runs === null ? 1 : runs.length / Math.max(1, chunks)),
     chunks,
     terms: Number(terms),
     languages,

@@ -23,7 +23,8 @@ const PART = `(?:${START}${NAME}*|\\.${START}${NAME}*|\\.\\.${NAME}+)`;
 const PARTS = `${PART}(?:/${PART})*`;
 export const PATH = `^${PARTS}$`;
 export const PATH_OR_PREFIX = `^${PARTS}/?$`;
-export const PATH_OR_ROOT = `^(?:/?|${PARTS}/?)$`;
+/** The root is `""`, and one slash at the end of a path does not count. */
+export const PATH_OR_ROOT = `^(?:/{0,2}|${PARTS}/?)$`;
 
 type Fields = Readonly<Record<string, FieldType>>;
 
