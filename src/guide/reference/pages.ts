@@ -77,7 +77,6 @@ function operationText(api: ApiDocument, { method, path, operation }: Located): 
     `**${summary}**`,
     `\`\`\`http\n${method} ${path}\n\`\`\``,
     description ?? "",
-    access(operation),
     parameterText(api, parameters),
     ...Object.entries(requestBody?.content ?? {}).map(([type, media]) =>
       bodyText(api, { type, media, heading: "Body", isRequest: true }),
@@ -88,15 +87,6 @@ function operationText(api: ApiDocument, { method, path, operation }: Located): 
     errorText(responses),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
-}
-
-function access({ security }: Operation): string {
-  if (security === undefined || security.length === 0) return "Open to everybody.";
-  const kinds = security.flatMap((one) => Object.keys(one));
-  if (kinds.length === 0) return "Open to everybody.";
-  return kinds.includes("apiKey")
-    ? "Takes an API key or an access token."
-    : "Takes an access token of a person, not an API key.";
 }
 
 function parameterText(api: ApiDocument, parameters: readonly Parameter[]): string {
