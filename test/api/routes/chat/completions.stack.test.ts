@@ -182,7 +182,7 @@ describe("who may chat", () => {
     ] as const) {
       const response = await chat.chat({ model, messages: user("hi") }, { key });
       expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ detail: `Model '${model}' not found` });
+      expect(await response.json()).toMatchObject({ detail: `Model '${model}' not found` });
     }
   });
 
