@@ -144,15 +144,16 @@ async function contextOf(
     route.body === undefined
       ? { parsed: { value: undefined }, hash: undefined }
       : await readJsonBody(ctx, { limits: route.bodyLimits, isAnyText: route.hasSecretBody });
+  const reply = replyOf(ctx, route);
+  const sent = "value" in json.parsed ? json.parsed.value : undefined;
+  // Before anything is refused: a field that is missing may be one of those that are not known.
+  for (const warning of warningsOf(route, { ...ctx.query }, sent)) reply.header("Warning", warning);
   const { params, query, body } = allValues({
     params: readPart(route.params, ctx["params"] as unknown, "path"),
     query: readPart(route.query, { ...ctx.query }, "query"),
     idempotencyKey: { problems: idempotencyKeyProblems(route, ctx) },
     body: readBody(route, json.parsed),
   });
-  const reply = replyOf(ctx, route);
-  const sent = "value" in json.parsed ? json.parsed.value : undefined;
-  for (const warning of warningsOf(route, { ...ctx.query }, sent)) reply.header("Warning", warning);
   return {
     deps,
     principal: principal as Principal,

@@ -173,3 +173,14 @@ export const Name = z
 export const FilePart = z
   .custom<unknown>()
   .meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });
+
+/** The field `strict` of forms with a file. */
+export const StrictPart = z
+  .boolean()
+  .optional()
+  .meta({
+    description:
+      "True refuses a file that no parser will read, by its name and first bytes, and an empty one. " +
+      "Otherwise such a document is accepted, and its run fails with the reason",
+    example: true,
+  });

@@ -2847,6 +2847,11 @@ export interface components {
              * @example reports/2026
              */
             path: string;
+            /**
+             * @description True refuses a file that no parser will read, by its name and first bytes, and an empty one. Otherwise such a document is accepted, and its run fails with the reason
+             * @example true
+             */
+            strict?: boolean;
         };
         RawFileRename: {
             /**

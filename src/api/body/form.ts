@@ -1,9 +1,9 @@
 /** Checks the fields of a streamed form as those of a JSON body are checked, all problems at once. */
 import type { z } from "zod";
-import { type Problem, ValidationProblems, missing } from "../../schema/requests/problem.ts";
+import { type Problem, ValidationProblems, missing, valueError } from "../../schema/requests/problem.ts";
 import { JSON_LIMITS, limitPassed } from "./json-limits.ts";
 import type { ReceivedFile, ReceivedUpload } from "./uploads.ts";
-import { unknownFieldWarnings } from "../validation/unknown-fields.ts";
+import { unknownFieldWarnings, warning } from "../validation/unknown-fields.ts";
 import { findUnusable, parsePart, readStrings } from "../validation/validate.ts";
 
 interface FormShape {
@@ -16,20 +16,26 @@ interface FormShape {
 interface ReadForm<T, Fields> {
   readonly file: ReceivedFile<T>;
   readonly fields: Fields;
-  /** Values of the header `Warning`, for fields that the form does not have. */
-  readonly warnings: readonly string[];
 }
 
 /**
  * Returns the file and the fields of a form.
  * @param schema describes the fields, and has a field `file` for the file.
+ * @param warn takes each value of the header `Warning`: for what the form does not have, and for what came
+ *   again and was passed over. Also called if the form is refused.
  * @throws ValidationProblems that name the missing file and every field that is wrong.
  */
 export function readForm<T, S extends z.ZodObject>(
   upload: ReceivedUpload<T>,
   schema: S,
-  { json = [], lists = [] }: FormShape = {},
+  { json = [], lists = [] }: FormShape,
+  warn: (warning: string) => void,
 ): ReadForm<T, z.output<S>> {
+  const dropped = Object.fromEntries(upload.otherFiles.map((name) => [name, ""]));
+  unknownFieldWarnings(schema, { ...upload.fields, ...dropped }).forEach(warn);
+  for (const name of Object.keys(upload.repeated))
+    if (Object.hasOwn(schema.shape, name) && !lists.includes(name))
+      warn(warning(`${name} came more than once; the last one counts`));
   const problems = problemsOfFile(upload);
   // An empty field counts as missing, as in FastAPI's forms; only `path` may be empty, and names the root
   // then.
@@ -56,23 +62,23 @@ export function readForm<T, S extends z.ZodObject>(
     );
   if (problems.length > 0 || upload.file === null || !("value" in parsed))
     throw new ValidationProblems(problems);
-  return {
-    file: upload.file,
-    fields: parsed.value as z.output<S>,
-    warnings: unknownFieldWarnings(schema, upload.fields),
-  };
+  return { file: upload.file, fields: parsed.value as z.output<S> };
 }
 
 function problemsOfFile<T>({ file, problems }: ReceivedUpload<T>): Problem[] {
   const textual = problems.filter((problem) => problem.kind === "file_is_text");
   if (file === null && textual.length === 0) return [missing(["body", "file"])];
-  return textual.map(({ input }) => ({
-    type: "value_error",
-    loc: ["body", "file"],
-    msg: "Value error, Expected UploadFile, received: <class 'str'>",
-    input,
-    ctx: { error: {} },
-  }));
+  const isMore = problems.some(({ kind }) => kind === "another_file");
+  return [
+    ...textual.map(({ input }) => ({
+      type: "value_error",
+      loc: ["body", "file"],
+      msg: "Value error, Expected UploadFile, received: <class 'str'>",
+      input,
+      ctx: { error: {} },
+    })),
+    ...(isMore ? [valueError(["body", "file"], "a request takes one file")] : []),
+  ];
 }
 
 const NOT_JSON = Symbol("not JSON");

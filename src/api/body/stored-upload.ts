@@ -6,6 +6,7 @@ import type { StoredFile } from "../../commands/documents/stored-file.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import type { Deps } from "../deps.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { UNREADABLE } from "../../domain/file-type.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { detectFileKind } from "../../parsers/file-kind.ts";
@@ -62,4 +63,11 @@ export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason:
   await deps.storage
     .delete(objectKey)
     .catch((error: unknown) => deps.log.warn({ err: error }, "a refused upload is left to the sweep"));
+}
+
+/** What an upload with `strict` asks for. @throws DomainError `empty_file`, `unsupported_file_type` */
+export function requireReadable({ size, fileType }: Pick<StoredFile, "size" | "fileType">): void {
+  if (size === 0) throw new DomainError("empty_file", "The file is empty.", { param: "file" });
+  if (fileType === UNREADABLE)
+    throw new DomainError("unsupported_file_type", "No parser reads files of this kind.", { param: "file" });
 }

@@ -44,13 +44,17 @@ export interface ReceivedFile<T> {
 type UploadProblem =
   | { readonly kind: "not_multipart" }
   /** The field `file` came as text, which is shown here. */
-  | { readonly kind: "file_is_text"; readonly input: string };
+  | { readonly kind: "file_is_text"; readonly input: string }
+  /** A further file, which was dropped. */
+  | { readonly kind: "another_file" };
 
 export interface ReceivedUpload<T> {
   /** The last value of each text field. */
   readonly fields: Record<string, string>;
   /** All values of the text fields that came more than once. */
   readonly repeated: Record<string, string[]>;
+  /** The names of parts that are files but not the field `file`; they were dropped. */
+  readonly otherFiles: readonly string[];
   readonly file: ReceivedFile<T> | null;
   readonly problems: readonly UploadProblem[];
 }
@@ -59,6 +63,7 @@ interface Form<T> {
   readonly options: UploadOptions<T>;
   readonly declaredBytes: number | undefined;
   readonly fields: Map<string, string[]>;
+  readonly otherFiles: string[];
   readonly problems: UploadProblem[];
   readonly abort: AbortController;
   /** Ends the upload with this error; later errors are ignored. */
@@ -82,7 +87,8 @@ export async function receiveUpload<T>(
     const boundary = boundaryOf(req.headers["content-type"]);
     if (boundary === undefined) {
       linger(req);
-      return { fields: {}, repeated: {}, file: null, problems: [{ kind: "not_multipart" }] };
+      const problems = [{ kind: "not_multipart" }] as const;
+      return { fields: {}, repeated: {}, otherFiles: [], file: null, problems };
     }
     const declaredBytes = declaredLength(req);
     if (declaredBytes !== undefined && declaredBytes > maxFormBytes(options)) throw tooLarge(declaredBytes);
@@ -105,7 +111,16 @@ async function readForm<T>(
     abort.abort(error);
     reject(error);
   };
-  const form: Form<T> = { ...given, fields: new Map(), problems: [], abort, fail, parts: 0, file: undefined };
+  const form: Form<T> = {
+    ...given,
+    fields: new Map(),
+    otherFiles: [],
+    problems: [],
+    abort,
+    fail,
+    parts: 0,
+    file: undefined,
+  };
   const parser = new Dicer({
     boundary,
     maxHeaderPairs: MAX_PART_HEADERS,
@@ -124,6 +139,7 @@ async function readForm<T>(
     return {
       fields: Object.fromEntries(fields.map(([name, values]) => [name, values.at(-1)!])),
       repeated: Object.fromEntries(fields.filter(([, values]) => values.length > 1)),
+      otherFiles: form.otherFiles,
       file,
       problems: form.problems,
     };
@@ -183,6 +199,8 @@ function acceptPart<T>(form: Form<T>, part: Readable, header: PartHeader): void 
     form.file = takeFile(form, part, { filename, contentType });
     form.file.catch(form.fail);
   } else {
+    if (name === "file") form.problems.push({ kind: "another_file" });
+    else form.otherFiles.push(name);
     part.resume();
   }
 }

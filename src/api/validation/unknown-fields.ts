@@ -43,7 +43,8 @@ export function unknownFieldWarnings(schema: z.ZodType, given: unknown): string[
   ];
 }
 
-const warning = (text: string): string => `199 holdfast "${text}"`;
+/** A value of the header `Warning`; the text has nothing that a client chose freely. */
+export const warning = (text: string): string => `199 holdfast "${text}"`;
 
 function suggestion(name: string, known: readonly string[]): string {
   const meant = known.length === 0 ? null : closest(name, known);

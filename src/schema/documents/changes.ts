@@ -1,6 +1,6 @@
 /** Contract of what callers write: the form of an upload, and the change of a document. */
 import { z } from "zod";
-import { FilePart } from "../fields.ts";
+import { FilePart, StrictPart } from "../fields.ts";
 import { FolderId, SpaceId } from "../ids.ts";
 import { record } from "../requests/record.ts";
 
@@ -52,15 +52,7 @@ export const DocumentUpload = z
           "`doc_metadata.tags__contains` finds one of them",
         example: ["invoice", "2026"],
       }),
-    strict: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          "True refuses a file that no parser will read, by its name and first bytes, and an empty one. " +
-          "Otherwise such a document is accepted, and its run fails with the reason",
-        example: true,
-      }),
+    strict: StrictPart,
   })
   .refine((form) => form.tags === undefined || form.doc_metadata?.["tags"] === undefined, {
     path: ["tags"],

@@ -1,7 +1,7 @@
 /** Contract of raw files, which are addressed by their path in a space. */
 import { z } from "zod";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
-import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
+import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, StrictPart, Timestamp } from "../fields.ts";
 import { DocumentId } from "../ids.ts";
 import { PATH, PATH_OR_PREFIX, PATH_OR_ROOT } from "../requests/patterns.ts";
 
@@ -47,7 +47,7 @@ export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "d
 });
 
 export const RawFileUpload = z
-  .object({ file: FilePart, path: UploadFolderPath })
+  .object({ file: FilePart, path: UploadFolderPath, strict: StrictPart })
   .meta({ id: "RawFileUpload" });
 
 const objectName = z.string().meta({

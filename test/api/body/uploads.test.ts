@@ -67,10 +67,17 @@ describe("a form", () => {
     expect((await uploads.post(textPart("space_id", "1") + END)).body).toEqual({
       fields: { space_id: "1" },
       file: null,
+      otherFiles: [],
       repeated: {},
       problems: [],
     });
-    expect((await uploads.post("")).body).toEqual({ fields: {}, file: null, repeated: {}, problems: [] });
+    expect((await uploads.post("")).body).toEqual({
+      fields: {},
+      file: null,
+      otherFiles: [],
+      repeated: {},
+      problems: [],
+    });
   });
 
   test("keeps the first of two files, and reads what follows", async () => {
@@ -84,6 +91,7 @@ describe("a form", () => {
     expect((await uploads.post(textPart("file", "abc") + END)).body).toEqual({
       fields: {},
       file: null,
+      otherFiles: [],
       repeated: {},
       problems: [{ kind: "file_is_text", input: "abc" }],
     });
@@ -118,6 +126,7 @@ describe("a body that is not a form", () => {
       expect((await uploads.post("{}", { "content-type": type })).body).toEqual({
         fields: {},
         file: null,
+        otherFiles: [],
         repeated: {},
         problems: [{ kind: "not_multipart" }],
       });

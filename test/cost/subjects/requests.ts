@@ -140,19 +140,22 @@ const FORM_SUBJECTS = (["doc_metadata", "tags", "any"] as const).map((name): Sub
   // The longest field of a form.
   maxLength: 65_536,
   run: (text) =>
-    answered(
-      () =>
-        readForm(
-          {
-            fields: { space_id: "01900000-0000-7000-8000-000000000010", [name]: text as string },
-            repeated: {},
-            file: { value: null, filename: "a.md", contentType: "text/plain", size: 1 },
-            problems: [],
-          },
-          DocumentUpload,
-          { json: ["doc_metadata"], lists: ["tags"] },
-        ).warnings,
-    ),
+    answered(() => {
+      const warnings: string[] = [];
+      readForm(
+        {
+          fields: { space_id: "01900000-0000-7000-8000-000000000010", [name]: text as string },
+          repeated: {},
+          otherFiles: [],
+          file: { value: null, filename: "a.md", contentType: "text/plain", size: 1 },
+          problems: [],
+        },
+        DocumentUpload,
+        { json: ["doc_metadata"], lists: ["tags"] },
+        (warning) => warnings.push(warning),
+      );
+      return warnings;
+    }),
 }));
 
 /** Values of filters. */

@@ -127,10 +127,10 @@ export function dependencyCalls(stack: Stack): DependencyCalls {
 }
 
 export function expectUnavailable(answer: Answer, what: string): void {
-  expect({ what, status: answer.status, body: answer.body }).toEqual({
+  expect({ what, status: answer.status, body: answer.body }).toMatchObject({
     what,
     status: 503,
-    body: { detail: expect.any(String) },
+    body: { detail: expect.any(String), error: { type: "server_error", code: expect.any(String) } },
   });
   expect(Number(answer.headers.get("retry-after")), `Retry-After of ${what}`).toBeGreaterThan(0);
 }

@@ -5,17 +5,13 @@ import { acceptUpload } from "../../../commands/documents/accept-upload.ts";
 import { requireParent } from "../../../commands/folders/folder.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DomainError } from "../../../domain/errors.ts";
-import { UNREADABLE } from "../../../domain/file-type.ts";
 import { mergePatch } from "../../../domain/merge-patch.ts";
-import type { StoredFile } from "../../../commands/documents/stored-file.ts";
-import type { ReceivedFile } from "../../body/uploads.ts";
 import { Uuid } from "../../../schema/fields.ts";
 import { DocumentUpload } from "../../../schema/documents/changes.ts";
 import { Document } from "../../../schema/documents/document.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { readForm } from "../../body/form.ts";
-import { discardFile, receiveFile } from "../../body/stored-upload.ts";
+import { discardFile, receiveFile, requireReadable } from "../../body/stored-upload.ts";
 import type { Repeat } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -44,9 +40,10 @@ export const uploadDocument = defineRoute({
     const upload = await receiveFile(deps, principal, request);
     await drillPoint("documentPipeline: object stored, nothing accepted");
     try {
-      const { file, fields, warnings } = readForm(upload, DocumentUpload, UPLOAD_SHAPE);
-      for (const warning of warnings) reply.header("Warning", warning);
-      if (fields.strict === true) requireReadable(file);
+      const { file, fields } = readForm(upload, DocumentUpload, UPLOAD_SHAPE, (warning) =>
+        reply.header("Warning", warning),
+      );
+      if (fields.strict === true) requireReadable(file.value);
       const { doc_metadata: metadata = {}, tags } = fields;
       return await acceptUpload(deps, caller, {
         spaceId: fields.space_id,
@@ -63,13 +60,6 @@ export const uploadDocument = defineRoute({
 });
 
 const UPLOAD_SHAPE = { json: ["doc_metadata"], lists: ["tags"] };
-
-/** @throws DomainError `empty_file`, `unsupported_file_type` */
-function requireReadable({ value: { size, fileType } }: ReceivedFile<StoredFile>): void {
-  if (size === 0) throw new DomainError("empty_file", "The file is empty.", { param: "file" });
-  if (fileType === UNREADABLE)
-    throw new DomainError("unsupported_file_type", "No parser reads files of this kind.", { param: "file" });
-}
 
 /** The document must still exist, and the caller may still upload to its space and folder. */
 async function mayRepeat({ deps, principal, fields, answer }: Repeat): Promise<void> {

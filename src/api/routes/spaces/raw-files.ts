@@ -25,7 +25,7 @@ import {
   RawFileUploaded,
 } from "../../../schema/documents/raw-file.ts";
 import { readForm } from "../../body/form.ts";
-import { discardFile, receiveFile } from "../../body/stored-upload.ts";
+import { discardFile, receiveFile, requireReadable } from "../../body/stored-upload.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
 const uploadRawFile = defineRoute({
@@ -60,8 +60,10 @@ const uploadRawFile = defineRoute({
     authorize(principal, "files:create", { space_id: params.space_id });
     const upload = await receiveFile(deps, principal, request);
     try {
-      const { file, fields, warnings } = readForm(upload, RawFileUpload);
-      for (const warning of warnings) reply.header("Warning", warning);
+      const { file, fields } = readForm(upload, RawFileUpload, {}, (warning) =>
+        reply.header("Warning", warning),
+      );
+      if (fields.strict === true) requireReadable(file.value);
       const path = joinPath(fields.path, file.filename);
       if (pathFault(path) !== null)
         throw new ValidationProblems([

@@ -77,6 +77,48 @@ describe("doc_metadata and tags", () => {
   });
 });
 
+describe("what a form has too much of", () => {
+  const post = (parts: readonly (readonly [name: string, value: string | Blob, filename?: string])[]) => {
+    const form = new FormData();
+    form.append("space_id", tenants.spaces.research);
+    for (const [name, value, filename] of parts)
+      if (typeof value === "string") form.append(name, value);
+      else form.append(name, value, filename);
+    return fetch(`${stack.url}/v1/data/upload`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${tenants.keys.editor}` },
+      body: form,
+    });
+  };
+  const one = (name: string) => ["file", new Blob([name]), name] as const;
+
+  test("a second file is refused: none is dropped in silence", async () => {
+    const answer = await post([one("one.md"), one("two.md")]);
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({
+      detail: [{ type: "value_error", loc: ["body", "file"] }],
+      error: { code: "invalid", param: "file" },
+    });
+  });
+
+  test("a field that comes again, and one that is misspelled, are named in a Warning", async () => {
+    const again = await post([
+      one("again.md"),
+      ["doc_metadata", '{"a": 1}'],
+      ["doc_metadata", '{"b": 2}'],
+      ["foldr_id", "x"],
+    ]);
+    expect(again.status).toBe(201);
+    expect(again.headers.get("warning")).toBe(
+      '199 holdfast "unknown field foldr_id; did you mean folder_id?", ' +
+        '199 holdfast "doc_metadata came more than once; the last one counts"',
+    );
+    const misspelled = await post([["files", new Blob(["x"]), "x.md"]]);
+    expect(misspelled.status).toBe(422);
+    expect(misspelled.headers.get("warning")).toBe('199 holdfast "unknown field files; did you mean file?"');
+  });
+});
+
 describe("strict", () => {
   const NOISE = Uint8Array.from({ length: 256 }, (_, at) => (at * 7919) % 256);
 
