@@ -1,5 +1,11 @@
 /** Serves HTTP with bounds against slow and oversized requests, and ends in order. */
-import { createServer, type Server, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
 import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
@@ -61,18 +67,24 @@ export async function listen(
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: checkEveryMs,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Node would answer without a body.
+      requireHostHeader: false,
     },
     (req, res) => {
-      void handle(req, res);
+      if (req.headers.host === undefined && req.httpVersion === "1.1")
+        refuse({ code: "NO_HOST" }, req.socket, guide);
+      else void handle(req, res);
     },
   );
+  // Expectations that nobody knows may be passed over; Node would answer 417 without a body.
+  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => void handle(req, res));
   server.setTimeout(IDLE_TIMEOUT_MS);
   const connections = new Set<Socket>();
   server.on("connection", (socket) => {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
-  server.on("clientError", (error, socket) => refuse(error, socket as Socket, guide));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket, guide));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
@@ -101,7 +113,7 @@ const REFUSALS: Record<string, ErrorReason> = {
 };
 
 /** Answers what is not valid HTTP, which never becomes a request, in the format of other errors. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket, guide: string): void {
+function refuse(error: { readonly code?: string | undefined }, socket: Socket, guide: string): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

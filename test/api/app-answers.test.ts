@@ -129,6 +129,14 @@ test("a request that is not HTTP is 400", async () => {
   expect(await sendRaw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
 });
 
+test("a request without a host is 400 with a body, and one with an odd expectation is answered", async () => {
+  expect(await sendRaw("GET /v1/text HTTP/1.1\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 400 .*"code":"malformed_request"/s,
+  );
+  const odd = "GET /nowhere HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n";
+  expect(await sendRaw(odd)).toMatch(/^HTTP\/1\.1 404 .*"code":"route_not_found"/s);
+});
+
 test("a port in use is reported with the setting to change", async () => {
   await expect(listen(new Koa(), { host: "127.0.0.1", port: app.port })).rejects.toThrow(/is in use.*PORT/);
 });

@@ -249,3 +249,28 @@ test("if events cannot be followed, the service holds the question until the sta
     "GET /data/d?wait=25",
   ]);
 });
+
+describe("a client", () => {
+  test.each([undefined, "", " ", "sk-1\n", null])("is not made with the credential %j", (credential) => {
+    expect(() => createHoldfast({ baseUrl: "http://service", credential: credential as never })).toThrow(
+      /^credential must be an API key/,
+    );
+  });
+
+  test.each(["http://service", "http://service/", "http://service/v1", "http://service/v1/"])(
+    "asks the same addresses for %s",
+    async (baseUrl) => {
+      const asked: string[] = [];
+      const client = createHoldfast({
+        baseUrl,
+        credential: "sk",
+        fetch: async (input) => {
+          asked.push((input as Request).url);
+          return Response.json(FOUND);
+        },
+      });
+      await client.search(question);
+      expect(asked).toEqual(["http://service/v1/data/hybrid-search"]);
+    },
+  );
+});

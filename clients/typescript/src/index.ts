@@ -37,7 +37,7 @@ export type SearchHit = Schemas["SearchHit"];
 export type SearchResults = Schemas["SearchResults"];
 
 export interface HoldfastOptions {
-  /** The address of the service, without `/v1`. */
+  /** The address of the service; the `/v1` that OpenAI's clients need may follow. */
   readonly baseUrl: string;
   /** An API key, or a function that gives an access token for each request. */
   readonly credential: string | (() => string | Promise<string>);
@@ -106,6 +106,17 @@ export interface Holdfast extends Lists {
 }
 
 const MAX_RETRIES = 3;
+/** What can stand in the header `Authorization`. */
+const CREDENTIAL = /^[\x21-\x7e]+$/;
+
+/** @throws TypeError for a credential that no request could be sent with, such as one from an unset variable */
+function requireCredential(credential: HoldfastOptions["credential"] | undefined): void {
+  if (typeof credential === "function" || (typeof credential === "string" && CREDENTIAL.test(credential)))
+    return;
+  throw new TypeError(
+    "credential must be an API key, or a function that gives an access token; this one is missing, empty or no key.",
+  );
+}
 
 export function createHoldfast({
   baseUrl,
@@ -113,8 +124,10 @@ export function createHoldfast({
   maxRetries = MAX_RETRIES,
   fetch: send = fetch,
 }: HoldfastOptions): Holdfast {
+  requireCredential(credential);
+  const address = baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
   const connect = (by: (request: Request) => Promise<Response>): Client<paths> => {
-    const api = createFetch<paths>({ baseUrl: baseUrl.replace(/\/+$/, ""), fetch: by });
+    const api = createFetch<paths>({ baseUrl: address, fetch: by });
     api.use({
       async onRequest({ request }) {
         const token = typeof credential === "string" ? credential : await credential();

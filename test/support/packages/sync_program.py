@@ -10,7 +10,13 @@ from holdfast_client.types import Document
 base_url, key, space, agent, folder = sys.argv[1:6]
 seen: "dict[str, object]" = {}
 
-with Holdfast(base_url=base_url, credential=key) as holdfast:
+try:
+    Holdfast(base_url=base_url, credential="")
+    raise AssertionError("a client was made without a credential")
+except ValueError as error:
+    assert "credential must be an API key" in str(error)
+
+with Holdfast(base_url=f"{base_url}/v1", credential=key) as holdfast:
     start = holdfast.request("GET", "/v1/events", params={"after": "now", "limit": 1})["next_cursor"]
     states: "list[str]" = []
     document = holdfast.upload_and_wait(

@@ -125,3 +125,14 @@ def upload_fields(
 def given(**fields: Any) -> Dict[str, Any]:
     """Those that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def is_credential(value: object) -> bool:
+    """Whether it can stand in the header `Authorization`: what an unset variable gives cannot."""
+    return isinstance(value, str) and value != "" and all("!" <= character <= "~" for character in value)
+
+
+def address_of(base_url: str) -> str:
+    """The address without the `/v1` that OpenAI's clients need."""
+    address = base_url.rstrip("/")
+    return address[: -len("/v1")] if address.endswith("/v1") else address

@@ -30,8 +30,8 @@ class AsyncHoldfast:
     `max_retries` times, with growing pauses, and no sooner than the service asks for. Whatever is refused raises a
     HoldfastError, of a class for each kind.
 
-    base_url: the address of the service, without `/v1`
-    credential: an API key, or a function that gives an access token for each request
+    base_url: the address of the service; the `/v1` that OpenAI's clients need may follow
+    credential: an API key, or a function that gives an access token for each request; a ValueError without one
     timeout: seconds without a byte after which an attempt is given up
     http_client: replaces the httpx client; whoever gives it closes it
     """

@@ -6,7 +6,7 @@ from typing import Any, Callable, Union
 
 import httpx
 
-from .._calls import LONGEST_ASKED, TRY_AGAIN, Call, Policy, backoff
+from .._calls import LONGEST_ASKED, TRY_AGAIN, Call, Policy, address_of, backoff, is_credential
 from .._errors import ConnectionError, asked_seconds, refusal_of
 from .._runtime import async_sleep
 
@@ -16,7 +16,12 @@ Credential = Union[str, Callable[[], str]]
 class AsyncTransport:
     def __init__(self, http: httpx.AsyncClient, base_url: str, credential: Credential, timeout: float) -> None:
         self.http = http
-        self._base_url = base_url.rstrip("/")
+        if not callable(credential) and not is_credential(credential):
+            raise ValueError(
+                "credential must be an API key, or a function that gives an access token; "
+                "this one is missing, empty or no key."
+            )
+        self._base_url = address_of(base_url)
         self._credential = credential
         self._timeout = timeout
 
