@@ -112,7 +112,7 @@ describe("a provider that fails before its first byte", () => {
     const text = await response.text();
     expect(text).toContain(": ping\n");
     expect(text).toMatch(
-      /data: \{"error":\{"message":"[^"]+","type":"rate_limit_error","code":"provider_rate_limited"\}\}\n\n$/,
+      /data: \{"error":\{"message":"[^"]+","type":"rate_limit_error","code":"provider_rate_limited",[^\n]+\}\}\n\n$/,
     );
     expect(text).not.toContain("[DONE]");
   });

@@ -56,6 +56,7 @@ describe("a turn that asks for tools", () => {
       content: "Done.",
       tool_calls: null,
       refusal: null,
+      annotations: [],
     });
     const [first, second] = requests();
     expect(first!["tools"].map((tool: any) => tool.function.name).toSorted()).toEqual(

@@ -147,7 +147,13 @@ describe("a failure in mid-stream", () => {
       chat.provider.reply({ pieces: ["one", "two", "three"], after: 2, breakWith });
       const all = await events(await chat.chat({ model: plain, messages: user("hi"), stream: true }));
       expect(all.at(-1)).toEqual({
-        error: { message: expect.any(String), type: "server_error", code: "provider_unavailable" },
+        error: {
+          message: expect.any(String),
+          type: "server_error",
+          code: "provider_unavailable",
+          param: null,
+          doc_url: expect.stringMatching(/\/docs\/errors\/provider_unavailable$/),
+        },
       });
       expect(all).not.toContain("[DONE]");
       expect(all.filter((chunk) => chunk.error)).toHaveLength(1);
