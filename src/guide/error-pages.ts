@@ -1,6 +1,6 @@
 /** A page for each error code, to which `error.doc_url` leads. */
 import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
-import { ERROR_PAGES, type ErrorPage } from "../schema/error-pages.ts";
+import { ERROR_PAGES } from "../schema/error-pages.ts";
 import type { MadePage } from "./stage.ts";
 
 export function errorPages(): MadePage[] {
@@ -13,10 +13,10 @@ export function errorPages(): MadePage[] {
 }
 
 function pageText(code: ErrorReason): string {
-  const { cause, wayOut, place } = ERROR_PAGES[code];
+  const { cause, wayOut } = ERROR_PAGES[code];
   return [
     `# \`${code}\``,
-    placeText(code, place),
+    placeText(code),
     "## What happened",
     cause,
     "## The way out",
@@ -25,10 +25,31 @@ function pageText(code: ErrorReason): string {
   ].join("\n\n");
 }
 
-function placeText(code: ErrorReason, place: ErrorPage["place"]): string {
+function placeText(code: ErrorReason): string {
   const answer = `HTTP status **${ERROR_REASONS[code]}**, as \`error.code\` of an answer or a stream.`;
   const run =
     "`processing_state.error.code` of a document whose run ended without a version, and `error.code` of the run.";
-  if (place === "answer") return answer;
-  return place === "both" ? `${answer} Also ${run}` : `No HTTP answer has it: it is ${run}`;
+  if (OF_RUNS_ALONE.has(code)) return `No HTTP answer has it: it is ${run}`;
+  return OF_RUNS_TOO.has(code) ? `${answer} Also ${run}` : answer;
 }
+
+const OF_RUNS_ALONE: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+  "encrypted",
+  "corrupt",
+  "too_large",
+  "timeout",
+  "out_of_memory",
+  "too_complex",
+  "no_text",
+  "worker_crashed",
+  "superseded",
+  "cancelled",
+]);
+
+/** `strict=true` and chat answer the first three. */
+const OF_RUNS_TOO: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+  "empty_file",
+  "unsupported_file_type",
+  "rejected_by_provider",
+  "internal",
+]);

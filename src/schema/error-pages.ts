@@ -1,20 +1,12 @@
 /** What the guide says of each error code: what caused it, and the way out. docs/errors.md is made of it. */
 import type { ErrorReason } from "../domain/errors.ts";
 
-/** Where the code is: in HTTP answers, in the state of documents and runs, or in both. */
-type Place = "answer" | "run" | "both";
-
-export interface ErrorPage {
+interface ErrorPage {
   readonly cause: string;
   readonly wayOut: string;
-  readonly place: Place;
 }
 
-const page = (cause: string, wayOut: string, place: Place = "answer"): ErrorPage => ({
-  cause,
-  wayOut,
-  place,
-});
+const page = (cause: string, wayOut: string): ErrorPage => ({ cause, wayOut });
 
 const OUT_OF_REACH =
   "It does not exist, was deleted, or is out of your reach; an answer never says which of these it is.";
@@ -229,63 +221,43 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
 
   // A document whose processing ends without a new version.
-  empty_file: page("The file has no bytes.", `Upload the right file. ${SEND_ANOTHER_FILE}`, "both"),
+  empty_file: page("The file has no bytes.", `Upload the right file. ${SEND_ANOTHER_FILE}`),
   unsupported_file_type: page(
     "No parser reads files of this kind.",
     `Convert it, for example to PDF, .docx or text. ${SEND_ANOTHER_FILE}`,
-    "both",
   ),
-  encrypted: page(
-    "The file is protected by a password.",
-    `Upload it without one. ${SEND_ANOTHER_FILE}`,
-    "run",
-  ),
-  corrupt: page(
-    "The file is damaged.",
-    `Open it in its program and save it again. ${SEND_ANOTHER_FILE}`,
-    "run",
-  ),
+  encrypted: page("The file is protected by a password.", `Upload it without one. ${SEND_ANOTHER_FILE}`),
+  corrupt: page("The file is damaged.", `Open it in its program and save it again. ${SEND_ANOTHER_FILE}`),
   too_large: page(
     "The file, or what it unpacks to, is larger than a parser may read.",
     `Divide it. ${SEND_ANOTHER_FILE}`,
-    "run",
   ),
   timeout: page(
     "The file takes longer to read than a parser may take.",
     `Divide it, or save it in a simpler format. ${SEND_ANOTHER_FILE}`,
-    "run",
   ),
   out_of_memory: page(
     "The file takes more memory than a parser may use.",
     `Divide it, or save it in a simpler format. ${SEND_ANOTHER_FILE}`,
-    "run",
   ),
   too_complex: page(
     "The file has more parts, or parts nested deeper, than a parser may read.",
     `Save it in a simpler format. ${SEND_ANOTHER_FILE}`,
-    "run",
   ),
   no_text: page(
     "The file holds no text: a scan without text recognition, for example.",
     `Recognize its text first, or upload another file. ${SEND_ANOTHER_FILE}`,
-    "run",
   ),
   rejected_by_provider: page(
     "The model provider refuses this content, by its own rules.",
     "Another content, or another model, may pass. Sending the same again does not help.",
-    "both",
   ),
   worker_crashed: page(
     "Reading the file ended the process that did it, also by itself.",
     `Save the file again in its program, and tell the operator. ${SEND_ANOTHER_FILE}`,
-    "run",
   ),
-  superseded: page("A newer run of the document took this one's place.", "Look at the newer run.", "run"),
-  cancelled: page(
-    "It was cancelled, by you or by the deletion of what it belongs to.",
-    "Start it again.",
-    "run",
-  ),
+  superseded: page("A newer run of the document took this one's place.", "Look at the newer run."),
+  cancelled: page("It was cancelled, by you or by the deletion of what it belongs to.", "Start it again."),
 
   // A service that this one depends on is down.
   provider_rate_limited: page("The model provider's limit is reached.", WORK_GOES_ON),
@@ -302,6 +274,5 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   internal: page(
     "A failure that nobody expected: a defect.",
     "Send the request again; if it fails again, give the operator its `X-Request-Id`: the log has the cause.",
-    "both",
   ),
 };
