@@ -16,7 +16,7 @@ function pageText(code: ErrorReason): string {
   const { cause, wayOut } = ERROR_PAGES[code];
   return [
     `# \`${code}\``,
-    `HTTP status **${ERROR_REASONS[code]}**, as \`error.code\` of an answer, a stream, or a run that ended.`,
+    placeText(code),
     "## What happened",
     cause,
     "## The way out",
@@ -24,3 +24,32 @@ function pageText(code: ErrorReason): string {
     "[All error codes](/errors#all-codes)",
   ].join("\n\n");
 }
+
+function placeText(code: ErrorReason): string {
+  const answer = `HTTP status **${ERROR_REASONS[code]}**, as \`error.code\` of an answer or a stream.`;
+  const run =
+    "`processing_state.error.code` of a document whose run ended without a version, and `error.code` of the run.";
+  if (OF_RUNS_ALONE.has(code)) return `No HTTP answer has it: it is ${run}`;
+  return OF_RUNS_TOO.has(code) ? `${answer} Also ${run}` : answer;
+}
+
+const OF_RUNS_ALONE: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+  "encrypted",
+  "corrupt",
+  "too_large",
+  "timeout",
+  "out_of_memory",
+  "too_complex",
+  "no_text",
+  "worker_crashed",
+  "superseded",
+  "cancelled",
+]);
+
+/** `strict=true` and chat answer the first three. */
+const OF_RUNS_TOO: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+  "empty_file",
+  "unsupported_file_type",
+  "rejected_by_provider",
+  "internal",
+]);

@@ -16,7 +16,7 @@ export const GROUPS: readonly Group[] = [
   },
   {
     title: "Answers",
-    sources: ["guide/agents-and-citations.md", "guide/recipes.md", "chat.md"],
+    sources: ["guide/agents-and-citations.md", "guide/recipes.md"],
   },
   {
     title: "Documents",
@@ -38,6 +38,7 @@ export const GROUPS: readonly Group[] = [
       "reverse-proxies.md",
       "storage.md",
       "operations.md",
+      "chat.md",
       "runbook.md",
       "backup.md",
     ],

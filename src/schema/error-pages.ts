@@ -38,8 +38,9 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   invalid: page(
     "A field of the path, the query, a header or the body has a value that it cannot have, or is missing. " +
-      "`detail` lists all such fields; `param` is the first.",
-    "Correct the fields. Nothing was changed.",
+      "`detail` lists all such fields; `param` is the first. “Input should be a valid dictionary” of a body that " +
+      "is right: its `Content-Type` is not `application/json`.",
+    'Correct the fields. Nothing was changed. With curl, `-d` needs `-H "Content-Type: application/json"`.',
   ),
   already_exists: page(
     "Something else has this name, path or e-mail address already.",
@@ -112,7 +113,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   login_required: page(
     "This endpoint takes access tokens of people alone, no API keys.",
-    "Send an access token of the identity provider.",
+    "Send an access token of the identity provider; [Keys](/keys) says how to get one.",
   ),
   permission_denied: page(
     "You reach the resource, and your role does not allow this; the message names the right.",

@@ -73,6 +73,22 @@ test("every error code has a page with its cause and the way out", () => {
   expect(without).toEqual([]);
 });
 
+test("a code that only runs have claims no HTTP status, and one of answers does", () => {
+  expect(pages.get("/docs/errors/corrupt")).toContain("No HTTP answer has it");
+  expect(pages.get("/docs/errors/corrupt")).not.toContain("HTTP status");
+  expect(pages.get("/docs/errors/empty_file")).toContain("HTTP status <strong>422</strong>");
+});
+
+test("the reference shows a document that was just uploaded with the three flags alone", () => {
+  const text = pages
+    .get("/docs/reference/documents")!
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll("&quot;", '"');
+  const answer = text.slice(text.indexOf("Answer 201"));
+  const [, state] = /"processing_state": \{([^}]*)\}/.exec(answer)!;
+  expect([...state!.matchAll(/"(\w+)"/g)].map(([, name]) => name)).toEqual(["parsed", "chunked", "embedded"]);
+});
+
 test("every operation of the API document is in the reference", async () => {
   const { paths } = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>;

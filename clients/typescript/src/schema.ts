@@ -9364,26 +9364,9 @@ export interface operations {
                      *         "content_type": "application/pdf"
                      *       },
                      *       "processing_state": {
-                     *         "parsed": true,
-                     *         "chunked": true,
-                     *         "embedded": true,
-                     *         "searchable": true,
-                     *         "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
-                     *         "pipeline_status": "completed",
-                     *         "chunk_count": 12,
-                     *         "embedding_model": "all-MiniLM-L6-v2",
-                     *         "embedded_chunk_count": 12,
-                     *         "parser_name": "pdf",
-                     *         "chunker_name": "page_based",
-                     *         "progress": 1,
-                     *         "waiting_for": {
-                     *           "code": "provider_unavailable",
-                     *           "since": "2026-01-31T09:30:00.000Z",
-                     *           "attempts": 3,
-                     *           "next_attempt_at": "2026-01-31T09:30:00.000Z"
-                     *         },
-                     *         "error": null,
-                     *         "warnings": []
+                     *         "parsed": false,
+                     *         "chunked": false,
+                     *         "embedded": false
                      *       },
                      *       "space_id": "01900000-0000-7000-8000-000000000010",
                      *       "organization_id": "01900000-0000-7000-8000-000000000001",
@@ -9392,7 +9375,7 @@ export interface operations {
                      *       "updated_at": "2026-01-31T09:30:00.000Z",
                      *       "folder_id": "01900000-0000-7000-8000-000000000040",
                      *       "folder_path": "Reports/2026",
-                     *       "version": 1
+                     *       "version": null
                      *     }
                      */
                     "application/json": components["schemas"]["Document"];

@@ -20,6 +20,7 @@ interface Message {
 }
 
 interface Operation {
+  readonly operationId?: string;
   readonly requestBody?: Message;
   readonly responses: Readonly<Record<string, Message>>;
 }
@@ -34,7 +35,15 @@ export function addExamples(document: Json): void {
     show(document, operation.requestBody, "needed");
     for (const [status, response] of Object.entries(operation.responses))
       if (status.startsWith("2")) show(document, response, "all");
+    if (operation.operationId === "documents.upload") showAsAccepted(operation.responses["201"]);
   }
+}
+
+/** Of a document that was just uploaded nothing is done yet, and its state has the three flags alone. */
+function showAsAccepted(response: Message | undefined): void {
+  const state = { parsed: false, chunked: false, embedded: false };
+  for (const content of Object.values(response?.content ?? {}))
+    content.example = { ...(content.example as Json), processing_state: state, version: null };
 }
 
 type Extent = "needed" | "all";

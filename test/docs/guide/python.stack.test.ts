@@ -37,10 +37,14 @@ async function expectAsShown(snippets: readonly Snippet[]): Promise<void> {
 }
 
 const setUp = snippetsOf("quick-start", "python").filter(({ heading }) => heading === "Set up");
-const pages = PAGES.filter((page) => page !== "recipes").flatMap((page) => {
-  const snippets = snippetsOf(page, "python");
-  return snippets.length === 0 ? [] : [{ page, snippets }];
-});
+/** A page of the manual that uses the clients too. */
+const EVENTS = "../events";
+const pages = [...PAGES, EVENTS]
+  .filter((page) => page !== "recipes")
+  .flatMap((page) => {
+    const snippets = snippetsOf(page, "python");
+    return snippets.length === 0 ? [] : [{ page, snippets }];
+  });
 
 test.each(pages)("$page", ({ page, snippets }) =>
   expectAsShown(page === "quick-start" ? snippets : [...setUp, ...snippets]),

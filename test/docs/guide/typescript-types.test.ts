@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PAGES, type Snippet, snippetsOf } from "../../support/docs/guide-pages.ts";
 
@@ -38,12 +38,12 @@ function programsOf(page: string): Snippet[][] {
 }
 
 test("the compiler finds nothing wrong in any page", async () => {
-  const programs = PAGES.flatMap(programsOf);
+  const programs = [...PAGES, "../events"].flatMap(programsOf);
   expect(programs.length).toBeGreaterThan(9);
   const files = await Promise.all(
     programs.map(async (snippets) => {
       const { page, line } = snippets.at(-1)!;
-      const file = `${page}-${line}.ts`;
+      const file = `${basename(page)}-${line}.ts`;
       const code = snippets.map((snippet) => snippet.code).join("\n");
       await writeFile(join(folder, file), `${code}\nexport {};\n`);
       return file;

@@ -13,10 +13,14 @@ beforeAll(async () => {
 });
 
 const setUp = snippetsOf("quick-start", "ts").filter(({ heading }) => heading === "Set up");
-const pages = PAGES.filter((page) => page !== "recipes").flatMap((page) => {
-  const snippets = snippetsOf(page, "ts");
-  return snippets.length === 0 ? [] : [{ page, snippets }];
-});
+/** A page of the manual that uses the clients too. */
+const EVENTS = "../events";
+const pages = [...PAGES, EVENTS]
+  .filter((page) => page !== "recipes")
+  .flatMap((page) => {
+    const snippets = snippetsOf(page, "ts");
+    return snippets.length === 0 ? [] : [{ page, snippets }];
+  });
 
 test.each(pages)("$page", async ({ page, snippets }) => {
   const all = page === "quick-start" ? snippets : [...setUp, ...snippets];
