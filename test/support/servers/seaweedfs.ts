@@ -1,6 +1,6 @@
 /** Starts SeaweedFS, a store that speaks S3, from a pinned wheel, as the embedded servers are. */
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
@@ -29,6 +29,7 @@ const SEAWEEDFS = {
 } as const satisfies Wheel;
 
 const START_MS = 30_000;
+const MOST_STARTS = 3;
 const CREDENTIALS = { accessKeyId: "holdfast", secretAccessKey: "only-for-tests" };
 /** Credentials that have no rights. */
 const STRANGER = { accessKeyId: "stranger", secretAccessKey: "only-for-tests" };
@@ -90,37 +91,62 @@ async function startSeaweedfs(): Promise<Seaweedfs> {
     identity("stranger", STRANGER, ["Read:other"]),
   ];
   await writeFile(join(folder, "s3.json"), JSON.stringify({ identities }), { mode: 0o600 });
-  const port = await freePort();
-  const child = spawn(program, await argumentsOf(folder, port), { stdio: "ignore" });
-  const exited = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve());
-    child.once("error", () => resolve());
-  });
-  const hasEnded = atEnd(() => void child.kill("SIGKILL"));
-  const stop = async (): Promise<void> => {
-    hasEnded();
-    child.kill("SIGKILL");
-    await exited;
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  };
   Object.assign(process.env, credentialsOf(CREDENTIALS));
-  const endpoint = `http://127.0.0.1:${port}`;
-  const store = { endpoint, bucket: "objects", stop };
-  try {
-    await createBucket(endpoint, store.bucket);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const store = await startWithBucket(program, folder);
   return {
     ...store,
     env: {
       S3_BUCKET: store.bucket,
-      S3_ENDPOINT: endpoint,
+      S3_ENDPOINT: store.endpoint,
       S3_FORCE_PATH_STYLE: "true",
       ...credentialsOf(CREDENTIALS),
     },
   };
+}
+
+/**
+ * Other processes of this machine may take a port between its choice and its use, of which it needs eight: it
+ * then ends or never answers, and is started again with others.
+ */
+async function startWithBucket(
+  program: string,
+  folder: string,
+): Promise<Pick<Seaweedfs, "endpoint" | "bucket" | "stop">> {
+  for (let startsLeft = MOST_STARTS - 1; ; startsLeft -= 1) {
+    const port = await freePort();
+    const data = join(folder, String(startsLeft));
+    await mkdir(data);
+    const child = spawn(program, await argumentsOf(data, port), { stdio: "ignore" });
+    const ended = new AbortController();
+    const exited = new Promise<void>((resolve) => {
+      const end = (): void => {
+        ended.abort(new Error("SeaweedFS has ended"));
+        resolve();
+      };
+      child.once("exit", end);
+      child.once("error", end);
+    });
+    const hasEnded = atEnd(() => void child.kill("SIGKILL"));
+    const stop = async (): Promise<void> => {
+      hasEnded();
+      child.kill("SIGKILL");
+      await exited;
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    };
+    const store = { endpoint: `http://127.0.0.1:${port}`, bucket: "objects", stop };
+    try {
+      await createBucket(store.endpoint, store.bucket, ended.signal);
+      return store;
+    } catch (error) {
+      if (startsLeft === 0) {
+        await stop();
+        throw error;
+      }
+      hasEnded();
+      child.kill("SIGKILL");
+      await exited;
+    }
+  }
 }
 
 async function argumentsOf(folder: string, s3Port: number): Promise<string[]> {
@@ -137,7 +163,7 @@ async function argumentsOf(folder: string, s3Port: number): Promise<string[]> {
     "-s3",
     `-s3.port=${s3Port}`,
     `-s3.port.grpc=${await freePort()}`,
-    `-s3.config=${join(folder, "s3.json")}`,
+    `-s3.config=${join(folder, "../s3.json")}`,
     // The default ports would collide with those of another instance on this machine.
     "-s3.port.iceberg=0",
     "-s3.port.lance=0",
@@ -154,9 +180,11 @@ async function argumentsOf(folder: string, s3Port: number): Promise<string[]> {
   ];
 }
 
-async function createBucket(endpoint: string, bucket: string): Promise<void> {
+/** @param ended aborted if the server ends, with which the wait for it ends. */
+async function createBucket(endpoint: string, bucket: string, ended: AbortSignal): Promise<void> {
   const client = new S3Client({ endpoint, region: REGION, forcePathStyle: true, maxAttempts: 1 });
   const create = async (): Promise<boolean> => {
+    if (ended.aborted) return true;
     try {
       await client.send(new CreateBucketCommand({ Bucket: bucket }), {
         abortSignal: AbortSignal.timeout(2_000),
@@ -169,4 +197,5 @@ async function createBucket(endpoint: string, bucket: string): Promise<void> {
   };
   await until("SeaweedFS has made its bucket", create, START_MS);
   client.destroy();
+  ended.throwIfAborted();
 }
