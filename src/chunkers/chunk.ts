@@ -1,5 +1,6 @@
 /** The contract between the table of chunkers, the chunkers and the pipeline. */
 
+import type { PackedPlaces } from "../domain/locations/packed.ts";
 import type { ChunkMetadata, TextUnit } from "../domain/text-unit.ts";
 
 export interface Chunk {
@@ -9,6 +10,11 @@ export interface Chunk {
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: ChunkMetadata;
+  /** UTF-16 offsets in the document as Markdown [start, end); absent if its units do not know theirs. */
+  readonly start?: number;
+  readonly end?: number;
+  /** Where stretches of `text` stand in the file; absent if unknown. */
+  readonly places?: PackedPlaces;
 }
 
 export interface ChunkOptions {

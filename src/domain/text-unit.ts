@@ -1,5 +1,7 @@
 /** Parsed text: what every parser returns, and what chunkers and the text endpoint read. */
 
+import type { PackedPlaces } from "./locations/packed.ts";
+
 export const UNIT_TYPES = ["heading", "paragraph", "list", "table", "code", "quote", "image"] as const;
 export type UnitType = (typeof UNIT_TYPES)[number];
 
@@ -27,6 +29,11 @@ export interface TextUnit {
   readonly end?: number;
   /** True for a running header or footer, which belongs to the text but to no chunk. */
   readonly repeats?: boolean;
+  /**
+   * Where stretches of `text` stand in the file, without `heading_path`, which the unit has itself. Absent if
+   * unknown, and in what versions before 0.9.0 stored.
+   */
+  readonly places?: PackedPlaces;
 }
 
 /** The document properties that a format has; dates are ISO 8601. */

@@ -89,6 +89,6 @@ async function parseNested(
 function writeSection(writer: UnitWriter, document: ParsedDocument, level: number): void {
   for (const unit of document.units) {
     if (unit.type === "heading") writer.heading(level + (unit.level ?? 1), unit.text);
-    else writer.add(unit.type, unit.text, unit.repeats);
+    else writer.add(unit.type, unit.text, { repeats: unit.repeats });
   }
 }

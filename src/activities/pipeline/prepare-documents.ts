@@ -220,6 +220,9 @@ function newChunk(chunk: Chunk, secret: Buffer): NewChunk {
     pageEnd: chunk.page_end,
     metadata: { ...chunk.metadata },
     contentHash: contentHash(secret, chunk.text),
+    start: chunk.start,
+    end: chunk.end,
+    places: chunk.places,
   };
 }
 

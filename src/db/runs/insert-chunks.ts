@@ -1,4 +1,5 @@
 /** Inserts the text and chunks of runs, many rows a statement. */
+import type { PackedPlaces } from "../../domain/locations/packed.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 
@@ -9,6 +10,11 @@ export interface NewChunk {
   readonly pageStart: number | null;
   readonly pageEnd: number | null;
   readonly metadata: Record<string, unknown>;
+  /** UTF-16 offsets in the document as Markdown, of its first and after its last character. */
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+  /** Where its words stand in the file. */
+  readonly places?: PackedPlaces | undefined;
   /** 16 bytes; the key of the embedding cache. */
   readonly contentHash: Buffer;
   /** The number of the model that refuses its text, if that is known already. */
@@ -80,10 +86,11 @@ export async function insertChunks(
     await sql.query(
       `insert into chunks
          (organization_id, run_num, chunk_index, id, document_id, text, token_count,
-          page_start, page_end, metadata, content_hash, refused_by)
+          page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places)
        select $1, chunk.*
        from unnest($2::int[], $3::int[], $4::uuid[], $5::uuid[], $6::text[], $7::int[],
-                   $8::int[], $9::int[], $10::jsonb[], $11::bytea[], $12::smallint[]) chunk
+                   $8::int[], $9::int[], $10::jsonb[], $11::bytea[], $12::smallint[],
+                   $13::int[], $14::int[], $15::jsonb[]) chunk
        on conflict do nothing`,
       [
         organizationId,
@@ -98,6 +105,9 @@ export async function insertChunks(
         rows.map((row) => JSON.stringify(row.chunk.metadata)),
         rows.map((row) => row.chunk.contentHash),
         rows.map((row) => row.chunk.refusedBy ?? null),
+        rows.map((row) => row.chunk.start ?? null),
+        rows.map((row) => row.chunk.end ?? null),
+        rows.map((row) => (row.chunk.places === undefined ? null : JSON.stringify(row.chunk.places))),
       ],
     );
   }

@@ -55,7 +55,7 @@ async function writeWord97(writer: UnitWriter, bytes: Buffer): Promise<void> {
     throw corrupt(error);
   });
   for (const line of document.getHeaders({ includeFooters: false }).split("\n"))
-    writer.add("paragraph", line.trim(), true);
+    writer.add("paragraph", line.trim(), { repeats: true });
   writeLines(writer, document.getBody(), headingLevels(bytes));
   for (const part of [
     document.getTextboxes({}),
@@ -64,7 +64,8 @@ async function writeWord97(writer: UnitWriter, bytes: Buffer): Promise<void> {
     document.getAnnotations(),
   ])
     writeLines(writer, part);
-  for (const line of document.getFooters().split("\n")) writer.add("paragraph", line.trim(), true);
+  for (const line of document.getFooters().split("\n"))
+    writer.add("paragraph", line.trim(), { repeats: true });
 }
 
 function corrupt(cause?: unknown): DomainError {

@@ -90,7 +90,7 @@ async function runningParts(
 
 function writeRunning(writer: UnitWriter, part: MarkupElement): void {
   for (const paragraph of descendantsNamed(part, "p"))
-    writer.add("paragraph", docxInline(paragraph).text, true);
+    writer.add("paragraph", docxInline(paragraph).text, { repeats: true });
 }
 
 function writeBlocks(walk: Walk, container: MarkupElement | undefined): void {

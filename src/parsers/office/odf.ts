@@ -66,7 +66,7 @@ function writeRunning(walk: OdfWalk, common: MarkupElement | undefined, name: "h
   const masters = childAt(common, "master-styles");
   for (const part of masters === undefined ? [] : descendantsNamed(masters, name)) {
     for (const paragraph of descendantsNamed(part, "p"))
-      walk.writer.add("paragraph", textOf(paragraph), true);
+      walk.writer.add("paragraph", textOf(paragraph), { repeats: true });
   }
 }
 

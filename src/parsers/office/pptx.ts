@@ -156,7 +156,7 @@ function writeParagraphs(
       items.push(listItem(level, "-", text));
     else {
       endList();
-      writer.add("paragraph", text, given.running);
+      writer.add("paragraph", text, { repeats: given.running });
     }
   }
   endList();

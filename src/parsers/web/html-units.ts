@@ -60,7 +60,9 @@ function flush(walk: Walk): void {
   const text = collapsed(walk.inline.join(""));
   walk.inline = [];
   if (text !== "")
-    walk.writer.add(/^!\[[^\]]*\]\([^()]*\)$/.test(text) ? "image" : "paragraph", text, walk.menus > 0);
+    walk.writer.add(/^!\[[^\]]*\]\([^()]*\)$/.test(text) ? "image" : "paragraph", text, {
+      repeats: walk.menus > 0,
+    });
 }
 
 function walkNodes(walk: Walk, nodes: readonly MarkupNode[]): void {
@@ -80,7 +82,7 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   const { writer } = walk;
   if (/^h[1-6]$/.test(element.name))
     writer.heading(Number(element.name[1]) + walk.offset, collapsed(inlineText(element)));
-  else if (LISTS.has(element.name)) writer.add("list", listText(element, 0), walk.menus > 0);
+  else if (LISTS.has(element.name)) writer.add("list", listText(element, 0), { repeats: walk.menus > 0 });
   else if (element.name === "table") walkTable(walk, element);
   else if (element.name === "pre")
     writer.add("code", fenced(withoutBreaksAround(preformatted(element)).split("\n"), codeLanguage(element)));

@@ -1,0 +1,114 @@
+/** Where text stands in the file that it was read from, as callers see it and as parsers and chunkers know it. */
+
+/** Left, top, right and bottom in fractions of the page as it is shown, from its upper left corner: 0 to 1. */
+export type Box = readonly [x0: number, y0: number, x1: number, y1: number];
+
+/** What all words of a stretch of text share. Every field is absent if it is unknown: nothing is guessed. */
+export interface Context {
+  /** Of a PDF or a picture, from 1. */
+  readonly page?: number;
+  /** Of a presentation, from 1. */
+  readonly slide?: number;
+  /** The name of the shape on the slide. */
+  readonly shape?: string;
+  /** The name of the sheet. */
+  readonly sheet?: string;
+  /** The headings above it, outermost first. */
+  readonly heading_path?: readonly string[];
+  /** The element of the file, by its name and its place among those of its name, from 1: `p[12]`. */
+  readonly element?: string;
+  /** Which part of a mail, an archive or a book: `attachment 2: report.docx`, `chapter-3.xhtml`. */
+  readonly part?: string;
+}
+
+/** Where one stretch of text stands; at most one of `box`, `cells` and `lines`. */
+export interface Spot extends Context {
+  readonly box?: Box;
+  /** First column, first row, last column and last row, from 1. */
+  readonly cells?: readonly [number, number, number, number];
+  /** The first and the last line of the file, from 1. */
+  readonly lines?: readonly [number, number];
+}
+
+/** A stretch of a text and where it stands in the file. Places are in the order of `from` and never overlap. */
+export interface Place {
+  /** UTF-16 offsets [from, to) in the text of a unit or a chunk. */
+  readonly from: number;
+  readonly to: number;
+  readonly spot: Spot;
+}
+
+/** What the API answers: words that share their context are one location. */
+export interface Location extends Context {
+  /** A box for each line of text. */
+  readonly boxes?: readonly Box[];
+  /** Of cells, as spreadsheets write it: `B2:D5`. */
+  readonly range?: string;
+  readonly lines?: readonly [number, number];
+}
+
+const CONTEXT_FIELDS = ["page", "slide", "shape", "sheet", "heading_path", "element", "part"] as const;
+
+export function contextOf(spot: Spot): Context {
+  const context: Record<string, unknown> = {};
+  for (const field of CONTEXT_FIELDS) if (spot[field] !== undefined) context[field] = spot[field];
+  return context;
+}
+
+/**
+ * The locations of the words in [from, to), in the text's order. Boxes of one page follow one another; ranges
+ * and lines that touch become one. Places that only differ by their element keep a location each.
+ */
+export function locationsOf(places: readonly Place[], from = 0, to = Infinity): Location[] {
+  const groups: { key: string; context: Context; spots: Spot[] }[] = [];
+  for (const place of places) {
+    if (place.to <= from || place.from >= to) continue;
+    const context = contextOf(place.spot);
+    const key = JSON.stringify(context);
+    const last = groups.at(-1);
+    if (last?.key === key) last.spots.push(place.spot);
+    else groups.push({ key, context, spots: [place.spot] });
+  }
+  return groups.map(({ context, spots }) => ({ ...context, ...extent(spots) }));
+}
+
+function extent(spots: readonly Spot[]): Pick<Location, "boxes" | "range" | "lines"> {
+  const boxes = spots.flatMap(({ box }) => (box === undefined ? [] : [box]));
+  const cells = spots.flatMap((spot) => (spot.cells === undefined ? [] : [spot.cells]));
+  const lines = spots.flatMap((spot) => (spot.lines === undefined ? [] : [spot.lines]));
+  return {
+    ...(boxes.length === 0 ? {} : { boxes }),
+    ...(cells.length === 0
+      ? {}
+      : {
+          range: rangeName([
+            Math.min(...cells.map(([column]) => column)),
+            Math.min(...cells.map(([, row]) => row)),
+            Math.max(...cells.map(([, , column]) => column)),
+            Math.max(...cells.map(([, , , row]) => row)),
+          ]),
+        }),
+    ...(lines.length === 0
+      ? {}
+      : {
+          lines: [
+            Math.min(...lines.map(([first]) => first)),
+            Math.max(...lines.map(([, last]) => last)),
+          ] as const,
+        }),
+  };
+}
+
+/** A range of cells as spreadsheets write it: `B2:D5`, and `B2` for one cell. */
+export function rangeName([left, top, right, bottom]: readonly [number, number, number, number]): string {
+  const first = `${columnName(left)}${top}`;
+  return left === right && top === bottom ? first : `${first}:${columnName(right)}${bottom}`;
+}
+
+/** The letters of a column, from 1: `A`, `Z`, `AA`. */
+export function columnName(column: number): string {
+  let name = "";
+  for (let rest = column; rest > 0; rest = Math.floor((rest - 1) / 26))
+    name = String.fromCharCode(65 + ((rest - 1) % 26)) + name;
+  return name;
+}
