@@ -1,0 +1,38 @@
+/** What a receipt vouches for: that a sentence of an answer rests on these words of this version of a document. */
+
+import type { Location } from "../locations/location.ts";
+
+export interface Statement {
+  readonly spaceId: string;
+  readonly documentId: string;
+  readonly documentVersion: number;
+  readonly chunkId: string;
+  readonly chunkIndex: number;
+  readonly chunkText: string;
+  /** An exact part of `chunkText`, [quoteStart, quoteEnd) in UTF-16 code units. */
+  readonly quote: string;
+  readonly quoteStart: number;
+  readonly quoteEnd: number;
+  /** The quote's offsets in the document as Markdown; absent if unknown. */
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+  readonly locations: readonly Location[];
+  /** The sentence of the answer before the mark. */
+  readonly sentence: string;
+  readonly turnId: string;
+}
+
+export interface IssuedReceipt {
+  /** A compact JWS without any text. */
+  readonly receipt: string;
+  /** Base64url; with it whoever has the quote can check the receipt's hashes, and nobody can guess without. */
+  readonly salt: string;
+}
+
+export interface ReceiptIssuer {
+  /**
+   * Signs a receipt for each statement, with the key of the organization, which is made when it is first
+   * needed. Takes no connection once the key is known.
+   */
+  issue(organizationId: string, statements: readonly Statement[]): Promise<IssuedReceipt[]>;
+}
