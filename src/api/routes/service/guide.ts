@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { z } from "zod";
+import { listsEtag } from "../../../commands/etag.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { LISTING, findGuide } from "../../../guide/built.ts";
 import type { BuiltFile, Listing } from "../../../guide/finish.ts";
@@ -106,7 +107,7 @@ async function answer(built: Guide | undefined, path: string, { headers, guide }
   const file = Object.hasOwn(built.files, path) ? built.files[path] : undefined;
   if (file === undefined) throw new DomainError("route_not_found", "Not Found");
   const sent = headersOf(file);
-  if (matches(headers["if-none-match"], sent.ETag))
+  if (listsEtag(headers["if-none-match"] ?? "", sent.ETag))
     return raw({ status: 304, contentType: file.type, body: null, headers: sent });
   const isZipped = file.isZipped && takesGzip(headers["accept-encoding"]);
   const body = await contentOf(join(built.folder, nameOf(file, path) + (isZipped ? ".gz" : "")));
@@ -144,10 +145,6 @@ function headersOf({ tag, type, isHashed, isZipped }: BuiltFile) {
     ...(isZipped ? { Vary: "Accept-Encoding" } : {}),
     ...(type.startsWith("text/html") ? { "Content-Security-Policy": GUIDE_CSP } : {}),
   };
-}
-
-function matches(asked: string | undefined, tag: string): boolean {
-  return asked?.split(",").some((one) => one.trim() === tag || one.trim() === "*") ?? false;
 }
 
 function notYet(): RawAnswer {
