@@ -12,11 +12,12 @@ export function etagOf(...parts: (string | number | Date | null)[]): string {
 }
 
 /**
- * True if one of a header's entity tags is `etag`, or if the header is `*`. Weak marks are ignored.
+ * True if one of a header's entity tags is `etag`, or if the header is `*`. Weak marks of both are ignored.
  * @see https://www.rfc-editor.org/rfc/rfc9110#name-if-match
  */
 export function listsEtag(header: string, etag: string): boolean {
-  return header.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
+  const bare = (tag: string): string => tag.trim().replace(/^W\//, "");
+  return header.split(",").some((tag) => ["*", bare(etag)].includes(bare(tag)));
 }
 
 /**
