@@ -27,6 +27,7 @@ import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
 import { createEventHost, type EventHost } from "./events/host.ts";
+import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
@@ -42,6 +43,7 @@ interface ApiParts {
   readonly events: EventHost;
   readonly states: StateWatch;
   readonly readiness: Readiness;
+  readonly pages: PageHost;
 }
 
 export interface Deps extends SharedDeps, ApiParts {}
@@ -83,10 +85,9 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const leakedKeys =
     overrides.leakedKeys ??
     createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
-  const events =
-    overrides.events ??
-    createEventHost({ db, url: config.database.url, log, streamsPerProcess: config.api.eventStreams });
+  const events = overrides.events ?? openEvents(shared);
   const states = overrides.states ?? openStateWatch(shared);
+  const pages = overrides.pages ?? createPageHost({ ...shared, dataDir: shared.config.dataDir });
   return {
     ...shared,
     authenticator,
@@ -98,10 +99,12 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     chat,
     events,
     states,
+    pages,
     readiness: openReadiness(shared, chat.ready),
     async close() {
       await events.hub.close();
       await states.close();
+      await pages.close();
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();
@@ -119,6 +122,11 @@ function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings 
     timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
     open: (model) => openEmbeddingModel(config.models, model),
   });
+}
+
+function openEvents({ config, db, log }: SharedDeps): EventHost {
+  const { eventStreams: streamsPerProcess } = config.api;
+  return createEventHost({ db, url: config.database.url, log, streamsPerProcess });
 }
 
 function openStateWatch({ db, log }: SharedDeps): StateWatch {

@@ -464,6 +464,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/data/{document_id}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The pages of a document with their sizes.
+         * @description For everybody with a role in its space. Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the published version, of the one before it and of the latest run are kept; older versions are 410.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["documents.pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/data/{document_id}/pages/{page_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page as a picture, with what was cited highlighted.
+         * @description For everybody with a role in its space. Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the published version, of the one before it and of the latest run are kept; older versions are 410. A page is drawn apart from everything else, in at most 20 seconds; a picture may be 10,000 pixels high.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["documents.page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/data/{document_id}/integrity": {
         parameters: {
             query?: never;
@@ -3118,7 +3162,7 @@ export interface components {
          * @example document_not_found
          * @enum {string}
          */
-        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
+        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "chunk_not_found" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "page_not_found" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_kept" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         ErrorObject: {
             /**
              * @description What went wrong, for people; of several problems the first
@@ -4399,6 +4443,66 @@ export interface components {
              */
             is_current: boolean;
         };
+        PageSizePage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["PageSize"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        PageSize: {
+            /**
+             * @description Which page it is, from 1
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description Width of the page as it is shown, cropped and turned: points (1/72 inch) of a PDF, pixels of a picture; null: the page cannot be read
+             * @example 612
+             */
+            width: number | null;
+            /**
+             * @description Height of the page as it is shown, cropped and turned: points (1/72 inch) of a PDF, pixels of a picture; null: the page cannot be read
+             * @example 792
+             */
+            height: number | null;
+        };
+        CursorExpired: {
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
+            detail: string;
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
+            code: string;
+            /**
+             * @description The oldest cursor that can be gone on from
+             * @example MToxOjQy
+             */
+            oldest: string;
+        };
         DocumentIntegrity: {
             /**
              * Format: uuid
@@ -5159,25 +5263,6 @@ export interface components {
             data: {
                 [key: string]: string | number | boolean | null;
             };
-        };
-        CursorExpired: {
-            /**
-             * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
-             */
-            detail: string;
-            /** @description The same failure, as OpenAI's clients read it */
-            error: components["schemas"]["ErrorObjectOutput"];
-            /**
-             * @description The same as `error.code`
-             * @example cursor_expired
-             */
-            code: string;
-            /**
-             * @description The oldest cursor that can be gone on from
-             * @example MToxOjQy
-             */
-            oldest: string;
         };
         EventStreamEnd: {
             /**
@@ -11096,6 +11181,423 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "documents.pages": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+                /** @description The version whose file is meant; default: the published one or, before the first is published, the latest */
+                version?: number;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The document; it stays the same over all its versions */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "number": 1,
+                     *           "width": 612,
+                     *           "height": 792
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageSizePage"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CursorExpired"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "documents.page": {
+        parameters: {
+            query?: {
+                /** @description Pixels of the picture's width; its height follows */
+                width?: number;
+                /** @description The format of the picture */
+                format?: "png" | "webp";
+                /** @description The version whose file is meant; default: the published one or, before the first is published, the latest */
+                version?: number;
+                /** @description The id of a chunk, or the receipt of a citation: what of it stands on this page is highlighted. Without `version` the page is shown from the version that has the chunk, or that was cited */
+                highlight?: string;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description Answer 304 while the picture has one of these ETags */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The document; it stays the same over all its versions */
+                document_id: string;
+                /** @description Which page, from 1 */
+                page_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the picture
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
+                    ETag?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (bytes) */
+                    "image/png": string;
+                    /** @example (bytes) */
+                    "image/webp": string;
+                };
+            };
+            /** @description The picture has not changed */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the picture
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
+                    ETag?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CursorExpired"];
                 };
             };
             /** @description The path and the query together have more than 8,192 characters */

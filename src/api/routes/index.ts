@@ -25,6 +25,7 @@ import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { makePathFolder } from "./spaces/path-folders.ts";
 import { rawFileRoutes } from "./spaces/raw-files.ts";
+import { pageRoutes } from "./documents/pages.ts";
 import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
 import { spaceMemberRoutes } from "./spaces/members.ts";
@@ -51,6 +52,7 @@ export const API_ROUTES: readonly Route[] = [
   patchDocument,
   removeDocument,
   ...documentPartRoutes,
+  ...pageRoutes,
   checkDocument,
   postReprocess,
   postRestore,

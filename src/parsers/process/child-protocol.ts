@@ -1,27 +1,33 @@
 /** The messages between the worker and a parser process, and the bounds of one message. */
 
-import type { ErrorCode } from "../../domain/errors.ts";
+import type { ErrorReason } from "../../domain/errors.ts";
+import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
 import type { ParseInput } from "../parser.ts";
 
-export type ChildTask = "parse" | "page_count";
+/** `page_sizes` and `picture` are tasks of the processes that show pages. */
+export type ChildTask =
+  | { readonly task: "parse" | "page_count" | "page_sizes" }
+  | { readonly task: "picture"; readonly picture: PictureRequest };
 
-export interface ChildRequest {
-  readonly task: ChildTask;
-  readonly input: ParseInput;
-}
+export type ChildRequest = ChildTask & { readonly input: ParseInput };
 
 /**
- * A process sends `ready` once; then for each request `started`, any number of `units`, and one of the last
- * three.
+ * A process sends `ready` once; then for each request `started`, any number of `units`, and one of the others.
  */
 export type ChildMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "started" }
   | { readonly kind: "units"; readonly units: readonly TextUnit[] }
   | { readonly kind: "parsed"; readonly document: Omit<ParsedDocument, "units"> }
+  | ShortAnswer
+  | { readonly kind: "failed"; readonly code: ErrorReason; readonly message: string };
+
+/** An answer that is one message. */
+export type ShortAnswer =
   | { readonly kind: "page_count"; readonly pages: number | null }
-  | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string };
+  | { readonly kind: "page_sizes"; readonly sizes: PageSizes }
+  | { readonly kind: "picture"; readonly bytes: Uint8Array };
 
 /**
  * Reading a message of this size takes about 1 ms, so that a long document does not block the worker's event

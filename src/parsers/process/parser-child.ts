@@ -5,7 +5,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
-import type { ChildMessage, ChildRequest } from "./child-protocol.ts";
+import type { ChildMessage, ChildRequest, ShortAnswer } from "./child-protocol.ts";
 import { residentBytes } from "./process-usage.ts";
 import { permissionArguments } from "./sandbox/node-permissions.ts";
 import { takeOwnUser } from "./sandbox/own-user.ts";
@@ -31,7 +31,7 @@ export interface ChildLimits {
 /** `lost`: the process died; one death does not tell whether the document caused it. */
 export type ChildOutcome =
   | { readonly kind: "parsed"; readonly document: ParsedDocument }
-  | { readonly kind: "page_count"; readonly pages: number | null }
+  | ShortAnswer
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "lost"; readonly started: boolean };
 
@@ -219,7 +219,7 @@ function tailOf(child: ChildProcess): () => string {
   return () => tail;
 }
 
-function receive(running: Running, job: Job, message: ChildMessage): void {
+function receive(running: Running, job: Job, message: Exclude<ChildMessage, { kind: "ready" }>): void {
   switch (message.kind) {
     case "started":
       job.started = true;
@@ -236,12 +236,12 @@ function receive(running: Running, job: Job, message: ChildMessage): void {
       settle(running, { kind: "parsed", document: { ...message.document, units: job.units } });
       break;
     case "page_count":
-      settle(running, { kind: "page_count", pages: message.pages });
+    case "page_sizes":
+    case "picture":
+      settle(running, message);
       break;
     case "failed":
       settle(running, { kind: "failed", error: new DomainError(message.code, message.message) });
-      break;
-    case "ready":
       break;
   }
 }

@@ -159,7 +159,8 @@ export function truncated(file: Buffer): Buffer {
   return file.subarray(0, Math.floor(file.length / 2));
 }
 
-function assemble(objects: readonly Buffer[], fileId: Buffer, encryption: string | undefined): Buffer {
+/** A PDF of these objects: the first is its catalog, the fourth what it says of itself. */
+export function assemble(objects: readonly Buffer[], fileId: Buffer, encryption: string | undefined): Buffer {
   const all = encryption === undefined ? objects : [...objects, Buffer.from(encryption, "latin1")];
   const parts: Buffer[] = [Buffer.from("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "latin1")];
   const offsets: number[] = [];

@@ -67,6 +67,7 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "PUT /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
   "DELETE /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
   "POST /v1/data/:document_id/versions/:version/restore": { version: "99" },
+  "GET /v1/data/:document_id/pages/:page_number": { page_number: "1" },
   "DELETE /v1/me/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
   "POST /v1/me/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
   "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
