@@ -53,7 +53,7 @@ export interface Deps extends SharedDeps, ApiParts {}
  * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
  * given; the process closes it as its own.
  */
-export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "readiness">> {
+export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "receipts" | "readiness">> {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
    * two.
@@ -79,7 +79,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
   const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
   const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
-  const receipts = overrides.receipts ?? createReceiptIssuer(shared);
+  const receipts = createReceiptIssuer(shared);
   const usual = await chatParts(shared, queryEmbedding);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);

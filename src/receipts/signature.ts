@@ -19,6 +19,7 @@ import {
 } from "../domain/receipts/claims.ts";
 
 const KID_BYTES = 16;
+const KID = /^[\w-]{22}$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 export interface SigningKey {
@@ -72,7 +73,8 @@ export function keyIdOf(receipt: string): string | undefined {
   if (receipt.length > MAX_RECEIPT_CHARACTERS) return undefined;
   try {
     const { alg, typ, kid } = decodeProtectedHeader(receipt);
-    return alg === RECEIPT_ALGORITHM && typ === RECEIPT_TYPE ? kid : undefined;
+    const isReceipt = alg === RECEIPT_ALGORITHM && typ === RECEIPT_TYPE;
+    return isReceipt && typeof kid === "string" && KID.test(kid) ? kid : undefined;
   } catch {
     return undefined;
   }
