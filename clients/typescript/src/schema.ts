@@ -2409,7 +2409,7 @@ export interface components {
         };
         AgentSearch: {
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `organization_id`, `space_id`, `created_by`) take exact, ne, in, isnull; text fields (`name`, `description`, `version`, `agent_type`, `model`, `data_access_mode`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`is_public`, `show_citations`, `save_to_inbox`) take exact, ne, in, isnull; number fields (`conversation_count`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `organization_id`, `space_id`, `created_by`) take exact, ne, in, isnull; text fields (`name`, `description`, `version`, `agent_type`, `model`, `data_access_mode`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`is_public`, `show_citations`, `require_support`, `save_to_inbox`) take exact, ne, in, isnull; number fields (`conversation_count`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte.
              * @example {
              *       "name__icontains": "analyst"
              *     }
@@ -2418,7 +2418,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, name, description, version, agent_type, model, is_public, show_citations, save_to_inbox, data_access_mode, organization_id, space_id, conversation_count, created_by, created_at, updated_at.
+             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, name, description, version, agent_type, model, is_public, show_citations, require_support, save_to_inbox, data_access_mode, organization_id, space_id, conversation_count, created_by, created_at, updated_at.
              * @example [
              *       "name"
              *     ]
@@ -2495,6 +2495,11 @@ export interface components {
              * @example true
              */
             show_citations?: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support?: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
@@ -2615,6 +2620,12 @@ export interface components {
              * @example true
              */
             show_citations?: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @default false
+             * @example false
+             */
+            require_support?: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @default false
@@ -3284,6 +3295,11 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** @description The sources that the answer cites; where the agent shows citations */
             citations?: components["schemas"]["Citation"][];
+            /**
+             * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
+             * @example 1
+             */
+            removed_citations?: number;
         };
         Annotation: {
             /**
@@ -3314,6 +3330,47 @@ export interface components {
                  */
                 url: string;
             };
+            /**
+             * @description Where the statement before the mark begins in `content`, in UTF-16 units
+             * @example 0
+             */
+            sentence_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 22
+             */
+            sentence_end?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
+             */
+            quote?: string;
+            /**
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
+             */
+            receipt?: string;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
         };
         Usage: {
             /**
@@ -3370,6 +3427,42 @@ export interface components {
              * @example Revenue grew by 12 percent.
              */
             text: string;
+            /**
+             * @description The version of the document that has the chunk; absent if the chunk is not published any more
+             * @example 1
+             */
+            document_version?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
+             */
+            quote?: string;
+            /**
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
+             */
+            receipt?: string;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
         };
         ChatCompletionChunk: {
             /**
@@ -3430,6 +3523,11 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             /** @description In the last content chunk */
             citations?: components["schemas"]["Citation"][];
+            /**
+             * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
+             * @example 1
+             */
+            removed_citations?: number;
         };
         ChatStreamError: {
             /** @description Why the answer breaks off */
@@ -3649,6 +3747,11 @@ export interface components {
              */
             show_citations: boolean;
             /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support: boolean;
+            /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
              */
@@ -3809,6 +3912,11 @@ export interface components {
              * @example true
              */
             show_citations: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
@@ -6477,7 +6585,15 @@ export interface operations {
                      *                   "end_index": 26,
                      *                   "title": "report.pdf",
                      *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
-                     *                 }
+                     *                 },
+                     *                 "sentence_start": 0,
+                     *                 "sentence_end": 22,
+                     *                 "quote": "Revenue grew by 12 percent.",
+                     *                 "quote_start": 0,
+                     *                 "quote_end": 27,
+                     *                 "support": "strong",
+                     *                 "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                 "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *               }
                      *             ]
                      *           },
@@ -6498,9 +6614,17 @@ export interface operations {
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent."
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_version": 1,
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "removed_citations": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ChatCompletion"];
@@ -6526,7 +6650,15 @@ export interface operations {
                      *                   "end_index": 26,
                      *                   "title": "report.pdf",
                      *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
-                     *                 }
+                     *                 },
+                     *                 "sentence_start": 0,
+                     *                 "sentence_end": 22,
+                     *                 "quote": "Revenue grew by 12 percent.",
+                     *                 "quote_start": 0,
+                     *                 "quote_end": 27,
+                     *                 "support": "strong",
+                     *                 "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                 "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *               }
                      *             ]
                      *           },
@@ -6547,9 +6679,17 @@ export interface operations {
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent."
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_version": 1,
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "removed_citations": 1
                      *     }
                      */
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"] | components["schemas"]["ChatStreamError"];
@@ -8314,6 +8454,7 @@ export interface operations {
                      *           ],
                      *           "is_public": false,
                      *           "show_citations": true,
+                     *           "require_support": false,
                      *           "save_to_inbox": false,
                      *           "data_access_mode": "origin",
                      *           "allowed_folder_ids": null,
@@ -8519,6 +8660,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -8908,6 +9050,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -9146,6 +9289,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,

@@ -16,7 +16,7 @@ const citation = (index: number): Citation => ({
 function found(pieces: readonly string[], indexes: readonly number[]) {
   const finder = createAnnotationFinder("https://holdfast.example");
   for (const piece of pieces) finder.write(piece);
-  return finder.end(indexes.map(citation));
+  return finder.end({ citations: indexes.map(citation) });
 }
 
 test("each mark has one annotation a source, where it is, with an address of the chunk", () => {
