@@ -15,12 +15,12 @@ export interface Choice {
   readonly support: Support;
   /** The share of the statement that the quote carries, 0 to 1; what the rest of the passage has counts half. */
   readonly coverage: number;
-  /** True if a number of the statement stands nowhere in the passage. */
-  readonly lacksNumber: boolean;
+  /** What else has nearly as much of the statement; the choice is in doubt if there are any. */
+  readonly rivals: readonly Choice[];
 }
 
 /** Measured by `npm run bench:receipts`: docs/decisions/0033-quotes.md has the figures. */
-export const STRONG_FROM = 0.5;
+const STRONG_FROM = 0.5;
 /** A number says more than a word: a statement of 12 percent needs the 12. */
 const NUMBER_WEIGHT = 3;
 const ELSEWHERE = 0.5;
@@ -30,6 +30,8 @@ const HEADING_SHARE = 0.6;
 const HALF_AT = 900;
 /** A neighbour is quoted too if it carries this much more of the statement. */
 const NEIGHBOUR_GAIN = 0.15;
+const CANDIDATES = 3;
+const RIVAL_FROM = 0.85;
 /** Words of a statement that are looked at. */
 const MAX_WORDS = 256;
 
@@ -44,16 +46,21 @@ interface Wanted {
 export function pickQuote(statement: string, passage: ReadPassage): Choice {
   const wanted = wantedOf(statement, passage);
   const lacksNumber = wanted.some(({ isNumber, isNamed, parts }) => isNumber && !isNamed && parts.size === 0);
-  const best = bestPart(wanted, passage);
-  if (best === undefined) return { quote: null, support: "weak", coverage: 0, lacksNumber };
-  const chosen = withNeighbour(best, wanted, passage);
-  const coverage = coverageOf(chosen, wanted, passage);
-  return {
-    quote: quoteOf(chosen, statement, passage),
-    support: coverage >= STRONG_FROM && !lacksNumber ? "strong" : "weak",
-    coverage,
-    lacksNumber,
+  const ranked = bestParts(wanted, passage);
+  const [first] = ranked;
+  if (first === undefined) return { quote: null, support: "weak", coverage: 0, rivals: [] };
+  const choose = (part: number): Choice => {
+    const chosen = withNeighbour(part, wanted, passage);
+    const coverage = coverageOf(chosen, wanted, passage);
+    return {
+      quote: quoteOf(chosen, statement, passage),
+      support: coverage >= STRONG_FROM && !lacksNumber ? "strong" : "weak",
+      coverage,
+      rivals: [],
+    };
   };
+  const rivals = ranked.slice(1).filter(({ score }) => score >= first.score * RIVAL_FROM);
+  return { ...choose(first.part), rivals: rivals.map(({ part }) => choose(part)) };
 }
 
 const HAS_LETTER = /\p{L}/u;
@@ -83,24 +90,28 @@ function wantedOf(statement: string, { words, numbers, languages, name }: ReadPa
   return [...wanted.values()];
 }
 
-/** The number of the part with most of what is wanted; rare words count more. Undefined if none has any. */
-function bestPart(wanted: readonly Wanted[], { parts }: ReadPassage): number | undefined {
+interface Ranked {
+  readonly part: number;
+  readonly score: number;
+}
+
+/** The parts with most of what is wanted, best first; rare words count more. */
+function bestParts(wanted: readonly Wanted[], { parts }: ReadPassage): Ranked[] {
   const scores = new Float64Array(parts.length);
   for (const { weight, parts: has } of wanted) {
     const rarity = Math.log(1 + parts.length / (has.size + 0.5));
     for (const part of has) scores[part]! += weight * rarity;
   }
-  let best: number | undefined;
-  let bestScore = 0;
-  for (const [number, { start, end, kind, header }] of parts.entries()) {
-    const own = scores[number]!;
+  const best: Ranked[] = [];
+  for (const [part, { start, end, kind, header }] of parts.entries()) {
+    const own = scores[part]!;
     if (own === 0) continue;
     const all = header === undefined ? own : own + HEADER_SHARE * scores[header]!;
     const score = (all * (kind === "heading" ? HEADING_SHARE : 1)) / (1 + (end - start) / HALF_AT);
-    if (score > bestScore) {
-      best = number;
-      bestScore = score;
-    }
+    if (best.length === CANDIDATES && score <= best.at(-1)!.score) continue;
+    best.push({ part, score });
+    best.sort((one, other) => other.score - one.score || one.part - other.part);
+    best.length = Math.min(best.length, CANDIDATES);
   }
   return best;
 }

@@ -4,6 +4,7 @@ import type { Mark, MarkReader } from "../citations.ts";
 import type { Sources } from "../sources.ts";
 import { type Choice, pickQuote } from "./pick.ts";
 import { type ReadPassage, readPassage, readWhole } from "./passage.ts";
+import type { SecondLook } from "./second-look.ts";
 import type { Statement } from "./statement.ts";
 
 /** A source of a mark, with what is quoted from it for the statement before the mark. */
@@ -17,9 +18,6 @@ export interface MarkedQuote extends Choice {
   readonly statement: Statement | undefined;
 }
 
-/** Looks again at a quote about which words are in doubt. Resolves to the better one, or to the same. */
-export type SecondLook = (statement: string, passage: ReadPassage, choice: Choice) => Promise<Choice>;
-
 export interface Quoter extends MarkReader {
   /**
    * Reads the sources that marks in `text` may name, so that {@link MarkReader.keeps} does not have to.
@@ -28,13 +26,15 @@ export interface Quoter extends MarkReader {
   prepare(text: string): Promise<void> | undefined;
   /** How many sources were taken out of marks because they do not support the statement. */
   readonly removed: number;
-  /** The quotes of all marks, in their order. */
+  /** The quotes of all marks, in their order. A second look that has not ended by now is not waited for. */
   end(): Promise<readonly MarkedQuote[]>;
 }
 
 /** Sources of marks that get a quote; of more, the first. */
 const QUOTES_MAX = 1_000;
-const NOTHING: Choice = { quote: null, support: "weak", coverage: 0, lacksNumber: false };
+/** Quotes of an answer that are looked at again; each takes some 50 ms of a thread. */
+const LOOKS_MAX = 20;
+const NOTHING: Choice = { quote: null, support: "weak", coverage: 0, rivals: [] };
 
 interface Waiting {
   readonly mark: Mark;
@@ -55,20 +55,23 @@ export function createQuoter(
   const waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
   let removed = 0;
+  let looks = 0;
 
-  const find = async ({ mark, index, statement }: Waiting, passage: ReadPassage): Promise<void> => {
+  const find = ({ mark, index, statement }: Waiting, passage: ReadPassage): void => {
     const choice = statement === undefined ? NOTHING : pickQuote(statement.words, passage);
     const place = quotes.push({ ...choice, index, start: mark.start, end: mark.end, statement }) - 1;
-    if (statement === undefined || secondLook === undefined) return;
-    const better = await secondLook(statement.words, passage, choice);
-    quotes[place] = { ...quotes[place]!, ...better };
+    if (statement === undefined || choice.rivals.length === 0 || looks >= LOOKS_MAX) return;
+    looks += 1;
+    void secondLook?.(statement.words, passage.text, choice).then((better) => {
+      quotes[place] = { ...quotes[place]!, ...better };
+    });
   };
   const work = async (): Promise<void> => {
     await turnOfLoop();
     const pause = createTimeSlice();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const passage = await library.read(next.index, pause);
-      if (passage !== undefined) void find(next, passage);
+      if (passage !== undefined) find(next, passage);
       await pause();
     }
     running = undefined;

@@ -15,6 +15,8 @@ export interface Statement {
 const REACH = 1_000;
 /** A sentence this short says nothing without the one before it. */
 const SHORT = 12;
+/** Where a few characters are several words. */
+const DENSE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{4}/u;
 
 const HAS_WORD = /[\p{L}\p{N}]/u;
 /** What begins a line of Markdown and is no part of its text. */
@@ -73,8 +75,8 @@ function statementIn(text: string, from: number): Statement | undefined {
   const sentence = sentences.at(-1);
   if (sentence === undefined) return undefined;
   const before = sentences.at(-2);
-  const isShort = sentence[1] - sentence[0] <= SHORT && before !== undefined;
-  return statement(text, isShort ? before[0] : sentence[0], sentence[1]);
+  const isShort = sentence[1] - sentence[0] <= SHORT && !DENSE.test(text.slice(...sentence));
+  return statement(text, isShort && before !== undefined ? before[0] : sentence[0], sentence[1]);
 }
 
 function statementInRow(text: string, lineStart: number, end: number): Statement | undefined {

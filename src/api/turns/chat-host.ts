@@ -6,7 +6,7 @@ import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
 import type { ChatActivities, TurnsInMemory } from "../../activities/chat.ts";
 import type { ToolActivities } from "../../activities/tools.ts";
-import type { SecondLook } from "../../agents/quotes/quoter.ts";
+import type { SecondLook } from "../../agents/quotes/second-look.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";

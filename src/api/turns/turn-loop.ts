@@ -206,7 +206,7 @@ async function provenAnswer(
   } catch (error) {
     signal.throwIfAborted();
     deps.log.warn({ err: error, turn_id: turnId }, "an answer is without quotes and receipts");
-    return { citations, marks: [] };
+    return { citations, marks: quotes.map(({ index, start, end }) => ({ index, start, end })) };
   }
 }
 

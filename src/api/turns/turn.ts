@@ -4,7 +4,7 @@
  */
 import type { SamplingOptions } from "../../agents/model-request.ts";
 import type { ProvenCitation, ProvenMark } from "../../agents/quotes/evidence.ts";
-import type { SecondLook } from "../../agents/quotes/quoter.ts";
+import type { SecondLook } from "../../agents/quotes/second-look.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { ClientMessage } from "../../agents/turn.ts";
 import type { Usage } from "../../agents/usage.ts";

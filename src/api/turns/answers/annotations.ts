@@ -2,7 +2,7 @@
  * Says where an answer cites its sources, as OpenAI's clients read it.
  * @see https://platform.openai.com/docs/api-reference/chat/object
  */
-import { createCitationFilter } from "../../../agents/citations.ts";
+import { type Mark, createCitationFilter } from "../../../agents/citations.ts";
 import type { Evidence, ProvenMark } from "../../../agents/quotes/evidence.ts";
 import type { Citation } from "../../../agents/sources.ts";
 import type { Completed } from "../turn.ts";
@@ -38,20 +38,18 @@ export function createAnnotationFinder(publicUrl: string): AnnotationFinder {
     end({ citations, marks }) {
       found.end();
       const byIndex = new Map(citations.map((citation) => [citation.index, citation]));
-      const evidence = new Map((marks ?? []).map((mark) => [nameOf(mark), mark]));
-      return found.marks().flatMap(({ indexes, start, end }) =>
-        indexes.flatMap((index) => {
-          const citation = byIndex.get(index);
-          const mark = evidence.get(nameOf({ index, start })) ?? { index, start, end };
-          return citation === undefined ? [] : [annotation(citation, mark, publicUrl)];
-        }),
-      );
+      // A stream that goes on behind its first pieces has not seen them; the answer's own marks are of all of it.
+      return (marks ?? markedIn(found.marks())).flatMap((mark) => {
+        const citation = byIndex.get(mark.index);
+        return citation === undefined ? [] : [annotation(citation, mark, publicUrl)];
+      });
     },
   };
 }
 
-function nameOf({ index, start }: Pick<ProvenMark, "index" | "start">): string {
-  return `${index} at ${start}`;
+/** The marks of an answer that a version before 0.9.0 kept. */
+function markedIn(marks: readonly Mark[]): ProvenMark[] {
+  return marks.flatMap(({ indexes, start, end }) => indexes.map((index) => ({ index, start, end })));
 }
 
 function annotation(

@@ -3,7 +3,8 @@
  * checked.
  */
 import { createCitationFilter, MARK_CHARACTERS } from "../../../agents/citations.ts";
-import { type MarkedQuote, type SecondLook, createQuoter } from "../../../agents/quotes/quoter.ts";
+import { type MarkedQuote, createQuoter } from "../../../agents/quotes/quoter.ts";
+import type { SecondLook } from "../../../agents/quotes/second-look.ts";
 import type { Citation, Sources } from "../../../agents/sources.ts";
 import type { Agent } from "../../../db/turns/agents-in-chat.ts";
 import type { AnswerSink } from "../turn.ts";

@@ -54,3 +54,29 @@ describe("in a stream", () => {
     );
   });
 });
+
+test("the marks of an answer say where they are, what is quoted for them, and for which sentence", () => {
+  const finder = createAnnotationFinder("https://holdfast.example");
+  // What a client gets that comes back behind the first pieces.
+  finder.write("rest [1].");
+  const evidence = {
+    quote: "Te",
+    quote_start: 0,
+    quote_end: 2,
+    support: "strong" as const,
+    receipt: "a.b.c",
+    salt: "c2FsdA",
+    sentence_start: 90,
+    sentence_end: 100,
+  };
+  const [annotation, ...others] = finder.end({
+    citations: [citation(1)],
+    marks: [{ index: 1, start: 101, end: 104, ...evidence }],
+  });
+  expect(others).toEqual([]);
+  expect(annotation).toMatchObject({
+    type: "url_citation",
+    url_citation: { start_index: 101, end_index: 104 },
+    ...evidence,
+  });
+});
