@@ -38,7 +38,7 @@ function readingsOf(raw: string): string[] {
   const sign = signs.at(-1)!;
   if (DECIMAL_SIGNS.has(sign) && !signs.slice(0, -1).includes(sign)) {
     const whole = withoutZeros(parts.slice(0, -1).join(""));
-    const fraction = last.replace(/0+$/, "");
+    const fraction = withoutZerosBehind(last);
     if (fraction !== "") readings.push(`${whole}.${fraction}`);
     else if (!isGrouped) readings.push(whole);
   }
@@ -49,6 +49,12 @@ function readingsOf(raw: string): string[] {
 
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, "");
+}
+
+function withoutZerosBehind(digits: string): string {
+  let end = digits.length;
+  while (digits.charAt(end - 1) === "0") end--;
+  return digits.slice(0, end);
 }
 
 /** The first code point of each row of ten digits that text in use has. */

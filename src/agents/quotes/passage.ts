@@ -91,7 +91,7 @@ const BLANK = /^\s*$/;
 const FENCE = /^\s{0,3}(?:```|~~~)/;
 const ROW = /^\s*\|/;
 /** The row that divides a table's header from its body. */
-const DIVIDER = /^[\s|:-]*-[\s|:-]*$/;
+const DIVIDER = /^[\s|:-]+$/;
 /** What begins a line and is not quoted with it. */
 const MARKER = /^\s{0,12}(?:(?:[-*+•>]|#{1,6}|\d{1,3}[.)])\s{1,8}){0,4}/u;
 const HEADING = /^\s{0,3}#{1,6}\s/;
@@ -141,7 +141,7 @@ function blocksIn(text: string): Block[] {
 
 function kindOf(line: string, isCode: boolean): Block["kind"] {
   if (isCode) return "line";
-  if (ROW.test(line)) return DIVIDER.test(line) ? "divider" : "row";
+  if (ROW.test(line)) return DIVIDER.test(line) && line.includes("-") ? "divider" : "row";
   return HEADING.test(line) ? "heading" : "sentence";
 }
 
