@@ -1,6 +1,5 @@
 /** The locations of stored chunks and units, as callers see them. */
 
-import type { TextUnit } from "../text-unit.ts";
 import { type Location, locationsOf } from "./location.ts";
 import { type PackedPlaces, unpackPlaces } from "./packed.ts";
 
@@ -18,7 +17,7 @@ export function chunkLocations(chunk: ChunkPlaces, from?: number, to?: number): 
 
 /** Of the words in [from, to) of the unit's text; undefined if unknown. */
 export function unitLocations(
-  unit: Pick<TextUnit, "places" | "heading_path">,
+  unit: { readonly places?: PackedPlaces | undefined; readonly heading_path: readonly string[] },
   from?: number,
   to?: number,
 ): Location[] | undefined {
