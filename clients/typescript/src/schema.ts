@@ -3463,6 +3463,89 @@ export interface components {
              * @example c2FsdHNhbHRzYWx0c2FsdA
              */
             salt?: string;
+            /**
+             * @description Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown
+             * @example [
+             *       {
+             *         "page": 2,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
+        };
+        /** @description Where text stands in its file. A field is absent if it is unknown or the format has none */
+        Location: {
+            /**
+             * @description The page of a PDF or a picture, from 1
+             * @example 3
+             */
+            page?: number;
+            /**
+             * @description A box for each line of the text: `[left, top, right, bottom]` in fractions of the page as it is shown, from its upper left corner
+             * @example [
+             *       [
+             *         0.12,
+             *         0.31,
+             *         0.88,
+             *         0.33
+             *       ]
+             *     ]
+             */
+            boxes?: number[][];
+            /**
+             * @description The slide of a presentation, from 1
+             * @example 2
+             */
+            slide?: number;
+            /**
+             * @description The shape on the slide, as the presentation names it
+             * @example Title 1
+             */
+            shape?: string;
+            /**
+             * @description The sheet of a spreadsheet
+             * @example Prices
+             */
+            sheet?: string;
+            /**
+             * @description The cells, as spreadsheets name them
+             * @example A2:D9
+             */
+            range?: string;
+            /**
+             * @description The first and the last line of the file, from 1
+             * @example [
+             *       12,
+             *       18
+             *     ]
+             */
+            lines?: number[];
+            /**
+             * @description The headings above it, outermost first
+             * @example [
+             *       "Report",
+             *       "Results"
+             *     ]
+             */
+            heading_path?: string[];
+            /**
+             * @description The element of the file, and which of those with its name it is, from 1
+             * @example p[12]
+             */
+            element?: string;
+            /**
+             * @description The part of a mail, an archive or a book
+             * @example attachment 2: report.docx
+             */
+            part?: string;
         };
         ChatCompletionChunk: {
             /**
@@ -4313,72 +4396,6 @@ export interface components {
              *     ]
              */
             locations?: components["schemas"]["Location"][];
-        };
-        /** @description Where text stands in its file. A field is absent if it is unknown or the format has none */
-        Location: {
-            /**
-             * @description The page of a PDF or a picture, from 1
-             * @example 3
-             */
-            page?: number;
-            /**
-             * @description A box for each line of the text: `[left, top, right, bottom]` in fractions of the page as it is shown, from its upper left corner
-             * @example [
-             *       [
-             *         0.12,
-             *         0.31,
-             *         0.88,
-             *         0.33
-             *       ]
-             *     ]
-             */
-            boxes?: number[][];
-            /**
-             * @description The slide of a presentation, from 1
-             * @example 2
-             */
-            slide?: number;
-            /**
-             * @description The shape on the slide, as the presentation names it
-             * @example Title 1
-             */
-            shape?: string;
-            /**
-             * @description The sheet of a spreadsheet
-             * @example Prices
-             */
-            sheet?: string;
-            /**
-             * @description The cells, as spreadsheets name them
-             * @example A2:D9
-             */
-            range?: string;
-            /**
-             * @description The first and the last line of the file, from 1
-             * @example [
-             *       12,
-             *       18
-             *     ]
-             */
-            lines?: number[];
-            /**
-             * @description The headings above it, outermost first
-             * @example [
-             *       "Report",
-             *       "Results"
-             *     ]
-             */
-            heading_path?: string[];
-            /**
-             * @description The element of the file, and which of those with its name it is, from 1
-             * @example p[12]
-             */
-            element?: string;
-            /**
-             * @description The part of a mail, an archive or a book
-             * @example attachment 2: report.docx
-             */
-            part?: string;
         };
         ChunkPage: {
             /** @description Results of the current page */
@@ -6770,7 +6787,20 @@ export interface operations {
                      *           "quote_end": 27,
                      *           "support": "strong",
                      *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
-                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA"
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
+                     *           "locations": [
+                     *             {
+                     *               "page": 2,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "removed_citations": 1
@@ -6835,7 +6865,20 @@ export interface operations {
                      *           "quote_end": 27,
                      *           "support": "strong",
                      *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
-                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA"
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
+                     *           "locations": [
+                     *             {
+                     *               "page": 2,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "removed_citations": 1

@@ -1,8 +1,8 @@
 /** Checks the quotes of an answer against the published documents, and has receipts made of them. */
 import { type CitedChunk, readCitedChunks } from "../../db/documents/cited.ts";
 import { type Database, readTenant } from "../../db/pool.ts";
-import { type Location, locationsOf } from "../../domain/locations/location.ts";
-import { unpackPlaces } from "../../domain/locations/packed.ts";
+import type { Location } from "../../domain/locations/location.ts";
+import { chunkLocations } from "../../domain/locations/of-chunk.ts";
 import type { IssuedReceipt, ReceiptIssuer, Statement as Vouched } from "../../domain/receipts/statement.ts";
 import type { KnowledgeScope } from "../reach.ts";
 import type { Citation } from "../sources.ts";
@@ -140,10 +140,8 @@ function offsetsInDocument(
 }
 
 /** Those of the words from `from` to `to`, else those of the chunk. */
-function locationsIn({ places }: CitedChunk, from: number, to: number): Location[] {
-  const unpacked = unpackPlaces(places);
-  const ofQuote = locationsOf(unpacked, from, to);
-  return ofQuote.length > 0 ? ofQuote : locationsOf(unpacked);
+function locationsIn(chunk: CitedChunk, from: number, to: number): Location[] {
+  return chunkLocations(chunk, from, to) ?? chunkLocations(chunk) ?? [];
 }
 
 /** The citation with the evidence of its best supported mark. */

@@ -1,5 +1,6 @@
 /** SQL that reads the published chunks that an answer cites. */
 import type { PackedPlaces } from "../../domain/locations/packed.ts";
+import type { ChunkMetadata } from "../../domain/text-unit.ts";
 import type { Passage } from "../../domain/work/turn.ts";
 import type { Sql } from "../pool.ts";
 import { type ReadScope, VISIBLE } from "./passages.ts";
@@ -13,6 +14,7 @@ export interface CitedChunk {
   readonly start_offset: number | null;
   readonly end_offset: number | null;
   readonly places: PackedPlaces | null;
+  readonly metadata: ChunkMetadata;
 }
 
 /**
@@ -33,7 +35,8 @@ export async function readCitedChunks(
             chunk.text,
             chunk.start_offset,
             chunk.end_offset,
-            chunk.places
+            chunk.places,
+            chunk.metadata
      from unnest($3::uuid[], $4::int[], $5::uuid[]) wanted(document_id, chunk_index, chunk_id)
      join visible document on document.id = wanted.document_id
      join chunks chunk

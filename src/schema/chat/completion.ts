@@ -3,6 +3,7 @@ import { z } from "zod";
 import { QUOTE_MAX } from "../../domain/work/turn.ts";
 import { ErrorObject } from "../error.ts";
 import { ChunkId, DocumentId } from "../ids.ts";
+import { Locations } from "../location.ts";
 
 const Usage = z
   .object({
@@ -76,6 +77,11 @@ const Citation = z
       example: 1,
     }),
     ...evidence,
+    locations: Locations.meta({
+      description:
+        "Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown",
+      example: [{ page: 2, boxes: [[0.12, 0.31, 0.88, 0.33]] }],
+    }),
   })
   .meta({ id: "Citation" });
 
