@@ -3,18 +3,27 @@
 import type { TextUnit } from "../domain/text-unit.ts";
 import type { ChunkOptions, Tokenizer } from "./chunk.ts";
 import { cutsWord, lineEnds, sentenceEnds, wordEnds } from "./boundaries.ts";
+import type { Stretch } from "./stretches.ts";
 
 /** A whole unit or a part of one; the parts of a unit joined are its text. */
 export interface Piece {
   readonly unit: TextUnit;
   readonly text: string;
+  /** The offset of `text` in the unit's text. */
+  readonly start: number;
   readonly tokens: number;
   /** True if it directly continues the piece before, in the same unit. */
   readonly continues: boolean;
   /** True if it begins inside a word: joined with the piece before it, the tokens of both would change. */
   readonly startsChunk: boolean;
   /** The head of the table, which is repeated if a chunk starts with this row. */
-  readonly head?: { readonly text: string; readonly tokens: number } | undefined;
+  readonly head?: Head | undefined;
+}
+
+interface Head {
+  readonly text: string;
+  readonly tokens: number;
+  readonly stretches: readonly Stretch[];
 }
 
 type Level = "line" | "sentence" | "word" | "token";
@@ -24,7 +33,7 @@ export function piecesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Token
   const tokens = tokenizer.countTokens(unit.text);
   if (tokens === 0) return [];
   if (tokens <= options.maxTokens)
-    return [{ unit, text: unit.text, tokens, continues: false, startsChunk: false }];
+    return [{ unit, text: unit.text, start: 0, tokens, continues: false, startsChunk: false }];
   return cutUnit(unit, options, tokenizer);
 }
 
@@ -57,7 +66,13 @@ function cutUnit(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): P
     offsets,
     language: options.language,
     maxTokens: options.maxTokens - (repeats ? headTokens : 0),
-    head: repeats ? { text: unit.text.slice(0, headEnd), tokens: headTokens } : undefined,
+    head: repeats
+      ? {
+          text: unit.text.slice(0, headEnd),
+          tokens: headTokens,
+          stretches: [{ unit, from: 0, to: headEnd, at: 0, isRepeated: true }],
+        }
+      : undefined,
     pieces: [],
   };
   if (repeats) addPiece(cutting, 0, headEnd);
@@ -132,6 +147,7 @@ function addPiece(cutting: Cutting, start: number, end: number): void {
   pieces.push({
     unit,
     text,
+    start,
     tokens,
     continues: pieces.length > 0,
     startsChunk,
