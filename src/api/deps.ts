@@ -46,8 +46,8 @@ interface ApiParts {
   readonly receipts: ReceiptIssuer;
   readonly events: EventHost;
   readonly states: StateWatch;
-  readonly readiness: Readiness;
   readonly pages: PageHost;
+  readonly readiness: Readiness;
 }
 
 export interface Deps extends SharedDeps, ApiParts {}
@@ -56,7 +56,7 @@ export interface Deps extends SharedDeps, ApiParts {}
  * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
  * given; the process closes it as its own.
  */
-export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "receipts" | "readiness">> {
+export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "receipts" | "pages" | "readiness">> {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
    * two.
@@ -89,7 +89,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
   const events = overrides.events ?? openEvents(shared);
   const states = overrides.states ?? openStateWatch(shared);
-  const pages = overrides.pages ?? createPageHost({ ...shared, dataDir: shared.config.dataDir });
+  const pages = createPageHost({ ...shared, dataDir: shared.config.dataDir });
   return {
     ...shared,
     authenticator,
@@ -105,9 +105,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     pages,
     readiness: openReadiness(shared, chat.ready),
     async close() {
-      await events.hub.close();
-      await states.close();
-      await pages.close();
+      await Promise.all([events.hub.close(), states.close(), pages.close()]);
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();

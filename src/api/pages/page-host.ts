@@ -10,7 +10,7 @@ import type { FileType } from "../../domain/file-type.ts";
 import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import { versionNotKept } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { createPagePool, type PagePool } from "../../parsers/process/page-pool.ts";
+import type { PagePool } from "../../parsers/process/page-pool.ts";
 import { openTemporaryFolder } from "../../process/temporary-folder.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -103,7 +103,9 @@ export function createPageHost(parts: PageHostParts): PageHost {
   };
 }
 
+/** Loads the code of the sandbox too, which a process that shows no page does without. */
 async function openWorkshop(dataDir: string): Promise<Workshop> {
+  const { createPagePool } = await import("../../parsers/process/page-pool.ts");
   const folder = await openTemporaryFolder(dataDir);
   return { folder, pool: createPagePool({ folder }) };
 }

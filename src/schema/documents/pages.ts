@@ -1,5 +1,6 @@
 /** Contract of a document's pages: their sizes, and how they are shown. */
 import { z } from "zod";
+import { MAX_RECEIPT_CHARACTERS } from "../../domain/receipts/claims.ts";
 import { MAX_PICTURE_WIDTH, PICTURE_FORMATS } from "../../domain/locations/page-picture.ts";
 import { DocumentParams, envelope, FilePart, pageQuery } from "../fields.ts";
 
@@ -41,7 +42,6 @@ const DEFAULT_WIDTH = 1_000;
 /** The id of a chunk, or a compact JWS. */
 const CHUNK_OR_RECEIPT =
   /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|[\w-]+\.[\w-]+\.[\w-]+)$/;
-const MAX_RECEIPT = 6_000;
 
 export const PictureQuery = z.object({
   width: z.int().min(1).max(MAX_PICTURE_WIDTH).default(DEFAULT_WIDTH).meta({
@@ -52,7 +52,7 @@ export const PictureQuery = z.object({
   version: Version,
   highlight: z
     .string()
-    .max(MAX_RECEIPT)
+    .max(MAX_RECEIPT_CHARACTERS)
     .regex(CHUNK_OR_RECEIPT)
     .optional()
     .meta({

@@ -54,7 +54,10 @@ describe("a PDF", () => {
     const seen = await show("PDF", file, { boxes: [box] });
 
     expect([seen.width, seen.height]).toEqual([turned.width, turned.height]);
-    expect([seen.at(...turned.red), seen.at(...turned.blue)]).toEqual(["red", "blue"]);
+    expect([seen.at(turned.red[0], turned.red[1]), seen.at(turned.blue[0], turned.blue[1])]).toEqual([
+      "red",
+      "blue",
+    ]);
     expect([seen.at(0.5, 0.5), seen.at(0.41, 0.59)]).toEqual(["yellow", "yellow"]);
     expect([seen.at(0.37, 0.5), seen.at(0.5, 0.63), seen.at(0.63, 0.5)]).toEqual(["white", "white", "white"]);
   });

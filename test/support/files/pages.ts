@@ -39,8 +39,11 @@ export interface Seen {
   readonly format: string;
   readonly width: number;
   readonly height: number;
-  /** The colour at a place that is given in fractions of the picture. */
-  at(x: number, y: number): "white" | "yellow" | "red" | "blue" | "black" | string;
+  /**
+   * The colour at a place that is given in fractions of the picture: `white`, `yellow` (white under a
+   * highlight), `red`, `blue`, `black`, or its parts.
+   */
+  at(x: number, y: number): string;
 }
 
 const NAMES: readonly (readonly [string, readonly [number, number, number]])[] = [
@@ -53,7 +56,7 @@ const NAMES: readonly (readonly [string, readonly [number, number, number]])[] =
 
 /** Decodes a picture. */
 export async function see(picture: Uint8Array): Promise<Seen> {
-  const { format = "" } = await sharp(picture).metadata();
+  const { format } = await sharp(picture).metadata();
   const { data, info } = await sharp(picture).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   return {
     format,

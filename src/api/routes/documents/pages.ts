@@ -1,5 +1,6 @@
 /** GET /data/{document_id}/pages and /pages/{page_number}: how pages look, and where on them words stand. */
 import type { Box, Location } from "../../../domain/locations/location.ts";
+import type { z } from "zod";
 import { etagOf, listsEtag } from "../../../commands/etag.ts";
 import { findPageFile } from "../../../queries/documents/find-page-file.ts";
 import { DocumentParams, pageOf } from "../../../schema/fields.ts";
@@ -10,6 +11,11 @@ import {
   PictureContent,
   PictureQuery,
 } from "../../../schema/documents/pages.ts";
+import type { NumberedLocation } from "../../../domain/receipts/claims.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { readReceipt } from "../../../receipts/read-receipt.ts";
+import { valueError, ValidationProblems } from "../../../schema/requests/problem.ts";
+import type { Deps } from "../../deps.ts";
 import { raw } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -70,15 +76,12 @@ const showPage = defineRoute({
   errors: [410, 503],
   async handle({ deps, principal, params, query, request }) {
     const { page_number: page } = params;
-    const { width, format, version, highlight } = query;
-    const { file, locations } = await findPageFile({
-      db: deps.db,
-      principal,
-      documentId: params.document_id,
-      version,
-      chunkId: highlight,
-    });
-    const wanted = { page, width, format, boxes: boxesOn(page, locations) };
+    const { width, format } = query;
+    const { document_id: documentId } = params;
+    const cited = await readHighlight(deps, principal, documentId, query);
+    const found = await findPageFile({ db: deps.db, principal, documentId, ...cited });
+    const { file } = found;
+    const wanted = { page, width, format, boxes: boxesOn(page, cited.locations ?? found.locations) };
     const etag = etagOf(deps.pages.nameOf(file, wanted));
     const headers = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
@@ -88,7 +91,35 @@ const showPage = defineRoute({
   },
 });
 
-function boxesOn(page: number, locations: readonly Location[]): Box[] {
+interface Highlight {
+  readonly version: number | undefined;
+  readonly chunkId?: string;
+  /** What a receipt names. */
+  readonly locations?: readonly NumberedLocation[];
+}
+
+/** A receipt holds for the version that was cited; it opens nothing that its holder may not read. */
+async function readHighlight(
+  { db }: Pick<Deps, "db">,
+  { organization }: Principal,
+  documentId: string,
+  { version, highlight }: z.output<typeof PictureQuery>,
+): Promise<Highlight> {
+  if (highlight === undefined) return { version };
+  if (!highlight.includes(".")) return { version, chunkId: highlight };
+  const claims = await readReceipt({ db }, organization, highlight);
+  if (claims === undefined) throw wrongReceipt("not a receipt of this organization", highlight);
+  if (claims.document !== documentId) throw wrongReceipt("the receipt of another document", highlight);
+  if (version !== undefined && version !== claims.document_version)
+    throw wrongReceipt(`the receipt of version ${claims.document_version}`, highlight);
+  return { version: claims.document_version, locations: claims.locations ?? [] };
+}
+
+function wrongReceipt(reason: string, given: string): ValidationProblems {
+  return new ValidationProblems([valueError(["query", "highlight"], reason, given)]);
+}
+
+function boxesOn(page: number, locations: readonly (Location | NumberedLocation)[]): Box[] {
   return locations.flatMap((location) => (location.page === page ? (location.boxes ?? []) : []));
 }
 
