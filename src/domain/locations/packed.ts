@@ -27,20 +27,40 @@ export function packPlaces(places: readonly Place[]): PackedPlaces | undefined {
   const numbers = new Map<string, number>();
   const bytes: number[] = [];
   let end = 0;
+  let before: Spot | undefined;
+  let number = 0;
   for (const { from, to, spot } of places) {
-    const context = contextOf(spot);
-    const key = JSON.stringify(context);
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = contexts.length;
-      numbers.set(key, number);
-      contexts.push(context);
-    }
+    if (before === undefined || !haveSameContext(before, spot)) number = numberOf(spot, contexts, numbers);
+    before = spot;
     pushNumbers(bytes, [from - end, to - from, number]);
     pushSpot(bytes, spot);
     end = to;
   }
   return { contexts, runs: Buffer.from(bytes).toString("base64url") };
+}
+
+/** Spares most places the key of their context. */
+function haveSameContext(one: Spot, other: Spot): boolean {
+  return (
+    one === other ||
+    (one.page === other.page &&
+      one.element === other.element &&
+      one.slide === other.slide &&
+      one.shape === other.shape &&
+      one.sheet === other.sheet &&
+      one.part === other.part &&
+      one.heading_path === other.heading_path)
+  );
+}
+
+function numberOf(spot: Spot, contexts: Context[], numbers: Map<string, number>): number {
+  const context = contextOf(spot);
+  const key = JSON.stringify(context);
+  const known = numbers.get(key);
+  if (known !== undefined) return known;
+  numbers.set(key, contexts.length);
+  contexts.push(context);
+  return contexts.length - 1;
 }
 
 function pushSpot(bytes: number[], { box, cells, lines }: Spot): void {
@@ -55,7 +75,10 @@ function pushSpot(bytes: number[], { box, cells, lines }: Spot): void {
   else bytes.push(NOTHING);
 }
 
-/** Empty for what was stored without places, and from the first that a later version wrote in another way on. */
+/**
+ * Empty for what was stored without places, and from the first that a later version wrote in another way on,
+ * or that is damaged.
+ */
 export function unpackPlaces(packed: PackedPlaces | null | undefined): Place[] {
   if (packed === null || packed === undefined) return [];
   const reader = { bytes: Buffer.from(packed.runs, "base64url"), at: 0 };
@@ -64,18 +87,26 @@ export function unpackPlaces(packed: PackedPlaces | null | undefined): Place[] {
   while (reader.at < reader.bytes.length) {
     const from = end + nextNumber(reader);
     const to = from + nextNumber(reader);
-    const context = packed.contexts[nextNumber(reader)] ?? {};
+    const context = packed.contexts[nextNumber(reader)];
     const extent = nextExtent(reader);
-    if (extent === undefined) break;
+    if (extent === undefined || context === undefined || !isWhole(reader, to)) break;
     places.push({ from, to, spot: { ...context, ...extent } });
     end = to;
   }
   return places;
 }
 
+/** No text, sheet or file has an offset, row or line beyond this. */
+const MAX_NUMBER = 2 ** 31;
+
 interface Reader {
   readonly bytes: Buffer;
   at: number;
+}
+
+/** False if the bytes ended before the place did, or a number was beyond all bounds. */
+function isWhole(reader: Reader, end: number): boolean {
+  return reader.at <= reader.bytes.length && end <= MAX_NUMBER;
 }
 
 function nextExtent(reader: Reader): Spot | undefined {
@@ -108,49 +139,151 @@ function pushNumbers(bytes: number[], numbers: readonly number[]): void {
   }
 }
 
+/** Larger numbers end the reading: {@link isWhole}. */
 function nextNumber(reader: Reader): number {
   let number = 0;
   for (let factor = 1; ; factor *= 128) {
     const byte = reader.bytes[reader.at++] ?? 0;
     number += (byte & 0x7f) * factor;
-    if (byte < 128) return number;
+    if (number > MAX_NUMBER) reader.at = Infinity;
+    if (byte < 128 || number > MAX_NUMBER) return number;
   }
+}
+
+/** Whether a value from elsewhere has the form of packed places, so that it can be stored and read. */
+export function isPackedPlaces(value: unknown): value is PackedPlaces {
+  if (typeof value !== "object" || value === null) return false;
+  const { contexts, runs, ...others } = value as Record<string, unknown>;
+  return (
+    typeof runs === "string" &&
+    /^[\w-]*$/.test(runs) &&
+    Array.isArray(contexts) &&
+    contexts.every(isContext) &&
+    Object.keys(others).length === 0
+  );
+}
+
+function isContext(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).every(([field, part]) =>
+    field === "page" || field === "slide"
+      ? Number.isSafeInteger(part)
+      : field === "heading_path"
+        ? Array.isArray(part) && part.every(isStorable)
+        : CONTEXT_NAMES.has(field) && isStorable(part),
+  );
+}
+
+const CONTEXT_NAMES: ReadonlySet<string> = new Set(["shape", "sheet", "element", "part"]);
+
+/** Postgres takes neither NUL nor lone surrogates. */
+function isStorable(value: unknown): boolean {
+  return typeof value === "string" && !value.includes("\0") && value.isWellFormed();
+}
+
+/** About how many characters of JSON the places take. */
+export function packedSize(packed: PackedPlaces | undefined): number {
+  if (packed === undefined) return 0;
+  return packed.contexts.reduce((sum, context) => sum + contextSize(context), packed.runs.length);
+}
+
+const CONTEXT_MARKS = 16;
+
+function contextSize({
+  element = "",
+  sheet = "",
+  shape = "",
+  part = "",
+  heading_path = [],
+}: Context): number {
+  const names = element.length + sheet.length + shape.length + part.length;
+  return heading_path.reduce((sum, heading) => sum + heading.length, CONTEXT_MARKS + names);
+}
+
+interface TextRange {
+  readonly from: number;
+  readonly to: number;
+  /** Added to the offsets of the result, which are otherwise counted from `from`. Default: 0. */
+  readonly shift?: number;
 }
 
 /**
  * The places of the words in [from, to) of a text, as offsets in that part plus `shift`. A place of which a
  * part is outside is cut; the lines of a place whose text has a line break for each are cut with it.
  */
-export function slicePlaces(
-  places: readonly Place[],
-  text: string,
-  { from, to, shift = 0 }: { from: number; to: number; shift?: number },
-): Place[] {
-  const sliced: Place[] = [];
-  for (const place of places) {
-    if (place.to <= from || place.from >= to) continue;
-    const start = Math.max(place.from, from);
-    const end = Math.min(place.to, to);
-    sliced.push({
-      from: start - from + shift,
-      to: end - from + shift,
-      spot: cutLines(place, text, start, end),
-    });
-  }
-  return sliced;
+export function slicePlaces(places: readonly Place[], text: string, range: TextRange): Place[] {
+  return placeSlicer(places, text)(range);
 }
 
-function cutLines({ from, to, spot }: Place, text: string, start: number, end: number): Spot {
-  if (spot.lines === undefined || (start === from && end === to)) return spot;
-  const [first, last] = spot.lines;
-  if (breaksIn(text, from, to) !== last - first) return spot;
-  const begin = first + breaksIn(text, from, start);
-  // A line break at the end belongs to the line that it ends.
-  return { ...spot, lines: [begin, begin + breaksIn(text, start, end - 1)] };
+/**
+ * Cuts the same places again and again, as {@link slicePlaces} does. Ranges in the order of the text cost
+ * together no more than the text once, although each begins in the place in which the one before ended.
+ */
+export function placeSlicer(places: readonly Place[], text: string): (range: TextRange) => Place[] {
+  const cutLines = lineCutter(text);
+  return ({ from, to, shift = 0 }) => {
+    const sliced: Place[] = [];
+    for (let at = firstAfter(places, from); at < places.length; at++) {
+      const place = places[at];
+      if (place === undefined || place.from >= to) break;
+      const start = Math.max(place.from, from);
+      const end = Math.min(place.to, to);
+      sliced.push({
+        from: start - from + shift,
+        to: end - from + shift,
+        spot: cutLines(place, start, end),
+      });
+    }
+    return sliced;
+  };
+}
+
+/** The number of places that end at `offset` or before. */
+function firstAfter(places: readonly Place[], offset: number): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((places[middle]?.to ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Gives the spot of a part of a place: the lines of the part, if each line of the text is one of the file. */
+function lineCutter(text: string): (place: Place, start: number, end: number) => Spot {
+  let current: Place | undefined;
+  let isLineByLine = false;
+  /** The line breaks of `current` before `counted`. */
+  let breaks = 0;
+  let counted = 0;
+  return (place, start, end) => {
+    const { from, to, spot } = place;
+    if (spot.lines === undefined || (start === from && end === to)) return spot;
+    const [first, last] = spot.lines;
+    if (first === last) return spot;
+    if (current !== place) {
+      current = place;
+      isLineByLine = breaksIn(text, from, to) === last - first;
+      counted = Infinity;
+    }
+    if (!isLineByLine) return spot;
+    if (counted > start) {
+      counted = from;
+      breaks = 0;
+    }
+    breaks += breaksIn(text, counted, start);
+    counted = start;
+    const begin = first + breaks;
+    // A line break at the end belongs to the line that it ends.
+    return { ...spot, lines: [begin, begin + breaksIn(text, start, end - 1)] };
+  };
 }
 
 function breaksIn(text: string, from: number, to: number): number {
+  // Of the part alone: a search in the whole text would run on to its end.
+  const part = text.slice(from, to);
   let breaks = 0;
-  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) breaks++;
+  for (let at = part.indexOf("\n"); at >= 0; at = part.indexOf("\n", at + 1)) breaks++;
   return breaks;
 }
