@@ -25,7 +25,7 @@ export interface UnitWriter {
   addTable(rows: Iterable<readonly string[]>, spotOf?: SpotOfRow): void;
 }
 
-export interface UnitExtras {
+interface UnitExtras {
   /** Default: false. True for a running header or footer. */
   readonly repeats?: boolean | undefined;
   /** Where stretches of the text stand, with offsets in it as it is given. Default: all of it at the spot. */

@@ -22,21 +22,25 @@ const BOX_STEPS = 65_535;
 
 /** Undefined if there are none, so that units without a place store nothing. */
 export function packPlaces(places: readonly Place[]): PackedPlaces | undefined {
-  if (places.length === 0) return undefined;
-  const contexts: Context[] = [];
+  const [first] = places;
+  if (first === undefined) return undefined;
+  const contexts = [contextOf(first.spot)];
   const numbers = new Map<string, number>();
-  const bytes: number[] = [];
+  const writer: Writer = { bytes: scratch, at: 0 };
   let end = 0;
-  let before: Spot | undefined;
+  let before = first.spot;
   let number = 0;
   for (const { from, to, spot } of places) {
-    if (before === undefined || !haveSameContext(before, spot)) number = numberOf(spot, contexts, numbers);
+    if (!haveSameContext(before, spot)) number = numberOf(spot, contexts, numbers);
     before = spot;
-    pushNumbers(bytes, [from - end, to - from, number]);
-    pushSpot(bytes, spot);
+    reserve(writer);
+    writeNumber(writer, from - end);
+    writeNumber(writer, to - from);
+    writeNumber(writer, number);
+    writeExtent(writer, spot);
     end = to;
   }
-  return { contexts, runs: Buffer.from(bytes).toString("base64url") };
+  return { contexts, runs: writer.bytes.toString("base64url", 0, writer.at) };
 }
 
 /** Spares most places the key of their context. */
@@ -53,7 +57,9 @@ function haveSameContext(one: Spot, other: Spot): boolean {
   );
 }
 
+/** @param numbers Those of the contexts by their JSON; it is filled when a second context comes. */
 function numberOf(spot: Spot, contexts: Context[], numbers: Map<string, number>): number {
+  if (numbers.size === 0) numbers.set(JSON.stringify(contexts[0]), 0);
   const context = contextOf(spot);
   const key = JSON.stringify(context);
   const known = numbers.get(key);
@@ -63,16 +69,45 @@ function numberOf(spot: Spot, contexts: Context[], numbers: Map<string, number>)
   return contexts.length - 1;
 }
 
-function pushSpot(bytes: number[], { box, cells, lines }: Spot): void {
+interface Writer {
+  bytes: Buffer;
+  at: number;
+}
+
+/** Most units have few places: their bytes need no memory of their own. */
+const scratch = Buffer.alloc(4_096);
+
+/** Bytes that one place may take: eight numbers of 53 bits. */
+const MAX_PLACE_BYTES = 64;
+
+function reserve(writer: Writer): void {
+  if (writer.at + MAX_PLACE_BYTES <= writer.bytes.length) return;
+  const larger = Buffer.alloc(writer.bytes.length * 2);
+  writer.bytes.copy(larger, 0, 0, writer.at);
+  writer.bytes = larger;
+}
+
+function writeExtent(writer: Writer, { box, cells, lines }: Spot): void {
   if (box !== undefined) {
-    bytes.push(BOX);
+    writeNumber(writer, BOX);
     for (const fraction of box) {
       const step = Math.round(Math.min(Math.max(fraction, 0), 1) * BOX_STEPS);
-      bytes.push(step >>> 8, step & 0xff);
+      writer.at = writer.bytes.writeUInt16BE(step, writer.at);
     }
-  } else if (cells !== undefined) pushNumbers(bytes, [CELLS, ...cells]);
-  else if (lines !== undefined) pushNumbers(bytes, [LINES, lines[0], lines[1] - lines[0]]);
-  else bytes.push(NOTHING);
+  } else if (cells !== undefined) {
+    writeNumber(writer, CELLS);
+    for (const cell of cells) writeNumber(writer, cell);
+  } else if (lines !== undefined) {
+    writeNumber(writer, LINES);
+    writeNumber(writer, lines[0]);
+    writeNumber(writer, lines[1] - lines[0]);
+  } else writeNumber(writer, NOTHING);
+}
+
+function writeNumber(writer: Writer, number: number): void {
+  let rest = number > 0 ? Math.min(Math.trunc(number), Number.MAX_SAFE_INTEGER) : 0;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) writer.bytes[writer.at++] = (rest % 128) + 128;
+  writer.bytes[writer.at++] = rest;
 }
 
 /**
@@ -131,14 +166,6 @@ function round(fraction: number): number {
   return Math.round(fraction * 100_000) / 100_000;
 }
 
-function pushNumbers(bytes: number[], numbers: readonly number[]): void {
-  for (const number of numbers) {
-    let rest = Math.max(0, Math.trunc(number));
-    for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-    bytes.push(rest);
-  }
-}
-
 /** Larger numbers end the reading: {@link isWhole}. */
 function nextNumber(reader: Reader): number {
   let number = 0;
@@ -148,37 +175,6 @@ function nextNumber(reader: Reader): number {
     if (number > MAX_NUMBER) reader.at = Infinity;
     if (byte < 128 || number > MAX_NUMBER) return number;
   }
-}
-
-/** Whether a value from elsewhere has the form of packed places, so that it can be stored and read. */
-export function isPackedPlaces(value: unknown): value is PackedPlaces {
-  if (typeof value !== "object" || value === null) return false;
-  const { contexts, runs, ...others } = value as Record<string, unknown>;
-  return (
-    typeof runs === "string" &&
-    /^[\w-]*$/.test(runs) &&
-    Array.isArray(contexts) &&
-    contexts.every(isContext) &&
-    Object.keys(others).length === 0
-  );
-}
-
-function isContext(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).every(([field, part]) =>
-    field === "page" || field === "slide"
-      ? Number.isSafeInteger(part)
-      : field === "heading_path"
-        ? Array.isArray(part) && part.every(isStorable)
-        : CONTEXT_NAMES.has(field) && isStorable(part),
-  );
-}
-
-const CONTEXT_NAMES: ReadonlySet<string> = new Set(["shape", "sheet", "element", "part"]);
-
-/** Postgres takes neither NUL nor lone surrogates. */
-function isStorable(value: unknown): boolean {
-  return typeof value === "string" && !value.includes("\0") && value.isWellFormed();
 }
 
 /** About how many characters of JSON the places take. */

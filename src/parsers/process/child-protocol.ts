@@ -1,7 +1,8 @@
 /** The messages between the worker and a parser process, and the bounds of one message. */
 
 import type { ErrorCode } from "../../domain/errors.ts";
-import { isPackedPlaces, packedSize } from "../../domain/locations/packed.ts";
+import { isPackedPlaces } from "../../domain/locations/checked.ts";
+import { packedSize } from "../../domain/locations/packed.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
 import type { ParseInput } from "../parser.ts";
 

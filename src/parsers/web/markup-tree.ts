@@ -39,7 +39,7 @@ const MAX_OPEN_ELEMENTS = 2_000;
  */
 export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): MarkupElement {
   const root: MarkupElement = { name: "", attributes: {}, children: [], number: 1 };
-  const counts = new Map<string, number>();
+  const counts = new Map<string, { count: number }>();
   const open: MarkupElement[] = [root];
   let skipped = 0;
   let elements = 0;
@@ -51,9 +51,12 @@ export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): Mar
         if (elements > MAX_ELEMENTS)
           throw new DomainError("too_large", `The file has more than ${MAX_ELEMENTS} elements.`);
         const ownName = isXml ? name.slice(name.indexOf(":") + 1) : name;
-        const number = (counts.get(ownName) ?? 0) + 1;
-        counts.set(ownName, number);
-        const element: MarkupElement = { name: ownName, attributes, children: [], number };
+        const element: MarkupElement = {
+          name: ownName,
+          attributes,
+          children: [],
+          number: countOne(counts, ownName),
+        };
         open.at(-1)?.children.push(element);
         if (open.length + skipped > MAX_OPEN_ELEMENTS)
           throw new DomainError(
@@ -84,6 +87,13 @@ export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): Mar
   );
   parser.end(source);
   return root;
+}
+
+function countOne(counts: Map<string, { count: number }>, name: string): number {
+  const known = counts.get(name);
+  if (known !== undefined) return ++known.count;
+  counts.set(name, { count: 1 });
+  return 1;
 }
 
 /** The element's name and its place among those of its name in the file: `p[12]`. */
