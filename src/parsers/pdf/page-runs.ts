@@ -1,0 +1,184 @@
+/** Finds the lines of a block's text among the runs of characters that are drawn on its page. */
+
+import { isBeside, unionOf, type Rectangle } from "./frame.ts";
+
+/** Characters that are drawn together, with blanks left out. */
+export interface Run extends Rectangle {
+  readonly text: string;
+}
+
+export interface PageRuns {
+  /** In reading order. */
+  readonly runs: readonly Run[];
+  /** Runs of which the characters have been found in a text already. */
+  readonly used: Set<Run>;
+  /** Comparisons that may still be made, so that a page of a million equal letters takes no minutes. */
+  left: number;
+}
+
+export interface TextLine {
+  /** UTF-16 offsets in the text. */
+  readonly from: number;
+  readonly to: number;
+  readonly rectangle: Rectangle;
+}
+
+const COMPARISONS_PER_RUN = 50;
+
+/** A run is a block's if its middle is at most this far outside of it, in points. */
+const TOLERANCE = 2;
+
+/** Runs that are looked at to tell which of two equal words comes next. */
+const LOOKAHEAD = 4;
+
+interface Drawn extends Rectangle {
+  readonly text: string;
+}
+
+export function pageRuns(items: readonly Drawn[]): PageRuns {
+  const runs = items
+    .map(({ text, x, y, width, height }) => ({ text: text.replace(/\s+/g, ""), x, y, width, height }))
+    .filter((run) => run.text !== "" && [run.x, run.y, run.width, run.height].every(Number.isFinite));
+  return { runs, used: new Set(), left: 10_000 + runs.length * COMPARISONS_PER_RUN };
+}
+
+export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {
+  return runs.filter(({ x, y, width, height }) => {
+    const middleX = x + width / 2;
+    const middleY = y + height / 2;
+    return (
+      middleX >= region.x - TOLERANCE &&
+      middleX <= region.x + region.width + TOLERANCE &&
+      middleY >= region.y - TOLERANCE &&
+      middleY <= region.y + region.height + TOLERANCE
+    );
+  });
+}
+
+/** Below the region, the height in which the rest of a text is looked for, in heights of the region. */
+const BELOW = 5;
+
+/**
+ * The lines of a text whose characters are drawn in the region, or below it: the region of a heading of
+ * several lines is that of the first one. Characters that are not found there have no line. Hyphens at the
+ * end of a line may be missing in the text.
+ */
+export function findLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
+  const search = createSearch(text, page, runsWithin(page.runs, region));
+  const found = findRuns(search, page);
+  const drawn = found.reduce((sum, { length }) => sum + length, 0);
+  if (drawn === search.compact.length) return linesOf(found);
+  for (const { run } of found) page.used.delete(run);
+  const around = { ...region, height: region.height * (1 + BELOW) };
+  const again = findRuns(createSearch(text, page, runsWithin(page.runs, around)), page);
+  return linesOf(again);
+}
+
+interface Found {
+  readonly run: Run;
+  readonly from: number;
+  readonly to: number;
+  /** Characters without blanks. */
+  readonly length: number;
+}
+
+function findRuns(search: Search, page: PageRuns): Found[] {
+  let at = 0;
+  let next = 0;
+  const found: Found[] = [];
+  while (at < search.compact.length) {
+    const index = search.indexAt(at, next);
+    if (index === undefined) {
+      at = search.wordEnd(at);
+      continue;
+    }
+    const run = search.runs[index]!;
+    const length = search.lengthAt(run, at);
+    page.used.add(run);
+    found.push({ run, from: search.offsets[at]!, to: search.offsets[at + length - 1]! + 1, length });
+    at += length;
+    next = index + 1;
+  }
+  return found;
+}
+
+interface Search {
+  /** The text without blanks. */
+  readonly compact: string;
+  /** Where its characters are in the text. */
+  readonly offsets: readonly number[];
+  readonly runs: readonly Run[];
+  /** The characters of the text from `at` on that are the run's; 0 if it is another run. */
+  lengthAt(run: Run, at: number): number;
+  /** The run that draws the text from `at` on: `next`, or else the one that draws most of it. */
+  indexAt(at: number, next: number): number | undefined;
+  /** The start of the next word. */
+  wordEnd(at: number): number;
+}
+
+function createSearch(text: string, page: PageRuns, runs: readonly Run[]): Search {
+  const offsets: number[] = [];
+  let compact = "";
+  for (const match of text.matchAll(/\S+/g)) {
+    compact += match[0];
+    for (let at = 0; at < match[0].length; at++) offsets.push(match.index + at);
+  }
+  const byFirst = new Map<string, number[]>();
+  runs.forEach(({ text: drawn }, index) => {
+    const same = byFirst.get(drawn[0]!);
+    if (same === undefined) byFirst.set(drawn[0]!, [index]);
+    else same.push(index);
+  });
+
+  const lengthAt: Search["lengthAt"] = (run, at) => {
+    page.left--;
+    if (compact.startsWith(run.text, at)) return run.text.length;
+    const joined = run.text.replace(/[-\u00AD\u2010]$/, "");
+    return joined !== "" && joined !== run.text && compact.startsWith(joined, at) ? joined.length : 0;
+  };
+  const isFree = (index: number): boolean => index < runs.length && !page.used.has(runs[index]!);
+  const reach = (at: number, index: number): number => {
+    let end = at;
+    for (let step = 0; step < LOOKAHEAD && isFree(index + step); step++) {
+      const length = lengthAt(runs[index + step]!, end);
+      if (length === 0) break;
+      end += length;
+    }
+    return end - at;
+  };
+  return {
+    compact,
+    offsets,
+    runs,
+    lengthAt,
+    wordEnd(at) {
+      let end = at + 1;
+      while (end < compact.length && offsets[end] === offsets[end - 1]! + 1) end++;
+      return end;
+    },
+    indexAt(at, next) {
+      if (isFree(next) && lengthAt(runs[next]!, at) > 0) return next;
+      let best: number | undefined;
+      let farthest = 0;
+      for (const index of byFirst.get(compact[at]!) ?? []) {
+        if (page.left <= 0) return undefined;
+        const end = isFree(index) ? reach(at, index) : 0;
+        if (end <= farthest) continue;
+        best = index;
+        farthest = end;
+      }
+      return best;
+    },
+  };
+}
+
+function linesOf(found: readonly Found[]): TextLine[] {
+  const lines: TextLine[] = [];
+  for (const { run, from, to } of found) {
+    const last = lines.at(-1);
+    if (last !== undefined && isBeside(last.rectangle, run))
+      lines[lines.length - 1] = { from: last.from, to, rectangle: unionOf([last.rectangle, run])! };
+    else lines.push({ from, to, rectangle: run });
+  }
+  return lines;
+}
