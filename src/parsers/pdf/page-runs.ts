@@ -1,10 +1,15 @@
 /** Finds the lines of a block's text among the runs of characters that are drawn on its page. */
 
+import { storableText } from "../parser.ts";
 import { isBeside, unionOf, type Rectangle } from "./frame.ts";
 
-/** Characters that are drawn together, with blanks left out. */
+/** Characters that are drawn together. */
 export interface Run extends Rectangle {
+  /** Without blanks. */
   readonly text: string;
+  readonly words: string;
+  readonly font: string;
+  readonly isUpright: boolean;
 }
 
 export interface PageRuns {
@@ -23,7 +28,8 @@ export interface TextLine {
   readonly rectangle: Rectangle;
 }
 
-const COMPARISONS_PER_RUN = 50;
+const COMPARISONS_PER_RUN = 500;
+const MAX_COMPARISONS = 2_000_000;
 
 /** A run is a block's if its middle is at most this far outside of it, in points. */
 const TOLERANCE = 2;
@@ -33,13 +39,25 @@ const LOOKAHEAD = 4;
 
 interface Drawn extends Rectangle {
   readonly text: string;
+  readonly fontName?: string | undefined;
+  readonly fontSize?: number | undefined;
+  readonly rotation?: number | undefined;
 }
 
 export function pageRuns(items: readonly Drawn[]): PageRuns {
   const runs = items
-    .map(({ text, x, y, width, height }) => ({ text: text.replace(/\s+/g, ""), x, y, width, height }))
+    .map(({ text, x, y, width, height, fontName = "", fontSize = 0, rotation = 0 }) => ({
+      text: storableText(text).replace(/\s+/g, ""),
+      words: storableText(text).trim(),
+      x,
+      y,
+      width,
+      height,
+      font: `${fontName} ${fontSize}`,
+      isUpright: Math.abs(rotation) < 1,
+    }))
     .filter((run) => run.text !== "" && [run.x, run.y, run.width, run.height].every(Number.isFinite));
-  return { runs, used: new Set(), left: 10_000 + runs.length * COMPARISONS_PER_RUN };
+  return { runs, used: new Set(), left: Math.min(10_000 + runs.length * COMPARISONS_PER_RUN, MAX_COMPARISONS) };
 }
 
 export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {

@@ -23,6 +23,8 @@ export interface Piece {
   readonly region: Rectangle | undefined;
   /** The part of the text that is drawn on the page. Default: all of it. */
   readonly drawn?: string;
+  /** True for a row of a table, which has one place, since its text has marks between the cells. */
+  readonly isRow?: boolean;
 }
 
 /** The pieces as one text, a line each, and the places of their words. */
@@ -33,13 +35,18 @@ export function joinPieces(
   const texts: string[] = [];
   const places: Place[] = [];
   let start = 0;
-  for (const { text, region, drawn = text } of pieces) {
+  for (const piece of pieces) {
+    const { text, drawn = text } = piece;
     const shift = start + Math.max(text.lastIndexOf(drawn), 0);
-    const lines = region === undefined ? [] : findLines(drawn, geometry.runs, region);
-    for (const place of placesOf(lines, geometry))
+    for (const place of placesOf(linesOf(piece, geometry), geometry))
       places.push({ ...place, from: place.from + shift, to: place.to + shift });
     texts.push(text);
     start += text.length + 1;
   }
   return { text: texts.join("\n"), places };
+}
+
+function linesOf({ text, region, drawn = text, isRow }: Piece, { runs }: PageGeometry): TextLine[] {
+  if (region === undefined) return [];
+  return isRow === true ? [{ from: 0, to: text.length, rectangle: region }] : findLines(drawn, runs, region);
 }

@@ -11,8 +11,9 @@ import type { PlacedUnit } from "./page-edges.ts";
 import { pageRuns } from "./page-runs.ts";
 import { storableText } from "../parser.ts";
 import { joinPieces, type PageGeometry, type Piece } from "./places.ts";
+import type { Part } from "./prose.ts";
 import { countSourceText } from "../source-text.ts";
-import { tablePieces } from "./tables.ts";
+import { tableParts } from "./tables.ts";
 
 const LIST_INDENT = "  ";
 
@@ -44,14 +45,14 @@ export function pageUnits(page: ReadPage, path: HeadingPath): PlacedUnit[] {
     }
     endList();
     const edge = edgeOf(block, page);
-    if (block.kind === "heading") addHeading(placed, block, { geometry, path, edge });
-    else add(UNIT_OF_BLOCK[block.kind] ?? "paragraph", blockPieces(block), edge);
+    for (const part of blockParts(block, geometry)) {
+      if (part.type === "heading") addHeading(placed, part, { geometry, path, edge });
+      else add(part.type, part.pieces, edge);
+    }
   }
   endList();
   return placed;
 }
-
-const UNIT_OF_BLOCK: Partial<Record<LayoutBlock["kind"], UnitType>> = { table: "table", code: "code" };
 
 interface Reading {
   readonly geometry: PageGeometry;
@@ -59,11 +60,7 @@ interface Reading {
 }
 
 /** Undefined if the text is blank. */
-function unitOf(
-  type: UnitType,
-  pieces: readonly Piece[],
-  { geometry, path }: Reading,
-): TextUnit | undefined {
+function unitOf(type: UnitType, pieces: readonly Piece[], { geometry, path }: Reading): TextUnit | undefined {
   const { text, places } = joinPieces(pieces, geometry);
   const stored = text.trimEnd();
   if (stored.trim() === "") return undefined;
@@ -75,13 +72,23 @@ function packed(places: readonly Place[]): Pick<TextUnit, "places"> {
   return stored === undefined ? {} : { places: stored };
 }
 
-function blockPieces(block: LayoutBlock): Piece[] {
+function blockParts(block: LayoutBlock, { runs }: PageGeometry): Part[] {
   const region = block.bbox;
-  if (block.kind === "paragraph") return [{ text: storableText(plainInline(block.text ?? "")), region }];
-  if (block.kind === "table") return tablePieces(block);
+  if (block.kind === "table") return tableParts(block, runs.runs);
+  if (block.kind === "heading")
+    return [
+      {
+        type: "heading",
+        pieces: [{ text: storableText(block.text ?? ""), region }],
+        level: Math.min(Math.max(block.level ?? 1, 1), 6),
+      },
+    ];
+  if (block.kind === "paragraph")
+    return [{ type: "paragraph", pieces: [{ text: storableText(plainInline(block.text ?? "")), region }] }];
   const drawn = storableText((block.lines ?? []).join("\n"));
-  if (block.kind === "grid_fallback") return [{ text: drawn, region }];
-  return block.kind === "code" ? [{ text: fenced(drawn.split("\n"), block.lang), region, drawn }] : [];
+  if (block.kind === "grid_fallback") return [{ type: "paragraph", pieces: [{ text: drawn, region }] }];
+  if (block.kind !== "code") return [];
+  return [{ type: "code", pieces: [{ text: fenced(drawn.split("\n"), block.lang), region, drawn }] }];
 }
 
 function edgeOf({ bbox }: LayoutBlock, page: ParsedPage): PlacedUnit["edge"] {
@@ -92,13 +99,14 @@ function edgeOf({ bbox }: LayoutBlock, page: ParsedPage): PlacedUnit["edge"] {
 
 function addHeading(
   placed: PlacedUnit[],
-  block: LayoutBlock,
+  { pieces, level = 1 }: Part,
   { geometry, path, edge }: Reading & { edge: PlacedUnit["edge"] },
 ): void {
-  const text = storableText(block.text ?? "").trim();
-  const level = Math.min(Math.max(block.level ?? 1, 1), 6);
+  const { text, places } = joinPieces(
+    pieces.map((piece) => ({ ...piece, text: piece.text.trim() })),
+    geometry,
+  );
   if (text === "") return;
-  const { places } = joinPieces([{ text, region: block.bbox }], geometry);
   const heading_path = path.enter(level, text);
   const unit: TextUnit = { type: "heading", text, page: geometry.page, heading_path, level };
   placed.push({ unit: { ...unit, ...packed(places) }, edge });
