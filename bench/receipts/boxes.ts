@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Chunk, chunkerNamed } from "../../src/chunkers/index.ts";
-import type { Box } from "../../src/domain/locations/location.ts";
 import { unpackPlaces } from "../../src/domain/locations/packed.ts";
 import { prepareOcrData } from "../../src/parsers/pdf/ocr-data.ts";
 import { pdf } from "../../src/parsers/pdf/pdf.ts";
@@ -88,8 +87,10 @@ function print(
   if (!verbose) return;
   for (const { document, chunks } of measured)
     if (chunks.length > 0)
-      say(`${document}: recall ${row(chunks.map(({ recall }) => recall))}, precision ` +
-        row(chunks.map(({ precision }) => precision)));
+      say(
+        `${document}: recall ${row(chunks.map(({ recall }) => recall))}, precision ` +
+          row(chunks.map(({ precision }) => precision)),
+      );
 }
 
 function row(shares: readonly number[]): string {

@@ -12,5 +12,7 @@ export async function parsing(files: readonly string[]): Promise<void> {
     for (const path of files) await pdf.parse({ fileType: "PDF", path }).catch(() => undefined);
     if (round > 0) totals.push(performance.now() - start);
   }
-  say(`${files.length} PDFs: ${percentile(totals, 0.5).toFixed(0)} ms, median of ${ROUNDS} rounds behind one to warm up`);
+  say(
+    `${files.length} PDFs: ${percentile(totals, 0.5).toFixed(0)} ms, median of ${ROUNDS} rounds behind one to warm up`,
+  );
 }

@@ -30,8 +30,7 @@ export async function readWords(bytes: Uint8Array): Promise<Word[]> {
         const [left = 0, top = 0] = viewport.convertToViewportPoint(x, y) as number[];
         return [left / viewport.width, top / viewport.height];
       };
-      for (const item of items)
-        if ("str" in item) words.push(...wordsOf(item as Item, number, shown));
+      for (const item of items) if ("str" in item) words.push(...wordsOf(item as Item, number, shown));
       page.cleanup();
     }
     return words;
@@ -73,10 +72,6 @@ export function isInside({ page, box }: Word, places: readonly { page: number; b
   const y = (box[1] + box[3]) / 2;
   return places.some(
     (place) =>
-      place.page === page &&
-      x >= place.box[0] &&
-      x <= place.box[2] &&
-      y >= place.box[1] &&
-      y <= place.box[3],
+      place.page === page && x >= place.box[0] && x <= place.box[2] && y >= place.box[1] && y <= place.box[3],
   );
 }

@@ -57,7 +57,11 @@ export function pageRuns(items: readonly Drawn[]): PageRuns {
       isUpright: Math.abs(rotation) < 1,
     }))
     .filter((run) => run.text !== "" && [run.x, run.y, run.width, run.height].every(Number.isFinite));
-  return { runs, used: new Set(), left: Math.min(10_000 + runs.length * COMPARISONS_PER_RUN, MAX_COMPARISONS) };
+  return {
+    runs,
+    used: new Set(),
+    left: Math.min(10_000 + runs.length * COMPARISONS_PER_RUN, MAX_COMPARISONS),
+  };
 }
 
 export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {
@@ -73,23 +77,30 @@ export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {
   });
 }
 
-/** Below the region, the height in which the rest of a text is looked for, in heights of the region. */
-const BELOW = 5;
-
 /**
- * The lines of a text whose characters are drawn in the region, or below it: the region of a heading of
- * several lines is that of the first one. Characters that are not found there have no line. Hyphens at the
- * end of a line may be missing in the text.
+ * The lines of a text whose characters are drawn in the region. Characters that are not found there have no
+ * line. Hyphens at the end of a line may be missing in the text.
  */
 export function findLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
   const search = createSearch(text, page, runsWithin(page.runs, region));
+  return linesOf(findRuns(search, page));
+}
+
+/** In heights of the first line. */
+const HEADING_HEIGHT = 6;
+
+/** As {@link findLines}, for a heading: of one of several lines, liteparse knows the region of the first line. */
+export function findHeadingLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
+  const search = createSearch(text, page, runsWithin(page.runs, region));
   const found = findRuns(search, page);
-  const drawn = found.reduce((sum, { length }) => sum + length, 0);
-  if (drawn === search.compact.length) return linesOf(found);
+  if (found.reduce((sum, { length }) => sum + length, 0) === search.compact.length) return linesOf(found);
   for (const { run } of found) page.used.delete(run);
-  const around = { ...region, height: region.height * (1 + BELOW) };
-  const again = findRuns(createSearch(text, page, runsWithin(page.runs, around)), page);
-  return linesOf(again);
+  const first = found[0] === undefined ? -1 : page.runs.indexOf(found[0].run);
+  const below = page.runs.filter(
+    ({ y }, index) =>
+      index >= first && y >= region.y - TOLERANCE && y <= region.y + region.height * HEADING_HEIGHT,
+  );
+  return linesOf(findRuns(createSearch(text, page, below), page));
 }
 
 interface Found {

@@ -2,7 +2,7 @@
 
 import type { Place } from "../../domain/locations/location.ts";
 import { boxOf, type Frame, type Rectangle } from "./frame.ts";
-import { findLines, type PageRuns, type TextLine } from "./page-runs.ts";
+import { findHeadingLines, findLines, type PageRuns, type TextLine } from "./page-runs.ts";
 
 export interface PageGeometry {
   readonly page: number;
@@ -23,8 +23,8 @@ export interface Piece {
   readonly region: Rectangle | undefined;
   /** The part of the text that is drawn on the page. Default: all of it. */
   readonly drawn?: string;
-  /** True for a row of a table, which has one place, since its text has marks between the cells. */
-  readonly isRow?: boolean;
+  /** A row of a table has one place, since its text has marks between the cells. Default: lines. */
+  readonly kind?: "row" | "heading";
 }
 
 /** The pieces as one text, a line each, and the places of their words. */
@@ -46,7 +46,8 @@ export function joinPieces(
   return { text: texts.join("\n"), places };
 }
 
-function linesOf({ text, region, drawn = text, isRow }: Piece, { runs }: PageGeometry): TextLine[] {
+function linesOf({ text, region, drawn = text, kind }: Piece, { runs }: PageGeometry): TextLine[] {
   if (region === undefined) return [];
-  return isRow === true ? [{ from: 0, to: text.length, rectangle: region }] : findLines(drawn, runs, region);
+  if (kind === "row") return [{ from: 0, to: text.length, rectangle: region }];
+  return kind === "heading" ? findHeadingLines(drawn, runs, region) : findLines(drawn, runs, region);
 }

@@ -34,13 +34,14 @@ function tablePieces(rows: readonly Row[]): Piece[] {
     const row = rows[index === 0 ? 0 : index - 1] ?? [];
     return index === 1
       ? { text, region: undefined }
-      : { text, region: unionOf(rectangles(row)), isRow: true };
+      : { text, region: unionOf(rectangles(row)), kind: "row" };
   });
 }
 
 function rowsAsText(rows: readonly Row[]): Part[] {
   const pieces = rows
-    .map((row) => ({
+    .map((row): Piece => ({
+      kind: "row",
       text: storableText(
         row
           .map((cell) => cell.text.trim())

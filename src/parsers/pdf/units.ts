@@ -103,7 +103,7 @@ function addHeading(
   { geometry, path, edge }: Reading & { edge: PlacedUnit["edge"] },
 ): void {
   const { text, places } = joinPieces(
-    pieces.map((piece) => ({ ...piece, text: piece.text.trim() })),
+    pieces.map((piece) => ({ ...piece, text: piece.text.trim(), kind: "heading" })),
     geometry,
   );
   if (text === "") return;
