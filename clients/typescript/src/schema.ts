@@ -717,7 +717,7 @@ export interface paths {
         put?: never;
         /**
          * Search the chunks of spaces: dense vectors and BM25 in one ranking.
-         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights` are offsets in UTF-16 code units.
+         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights`, `start` and `end` are offsets in UTF-16 code units; `locations` say where the chunk stands in its file.
          *
          *     Takes API keys with the capability `search`, and access tokens.
          */
@@ -4184,6 +4184,93 @@ export interface components {
              * @example false
              */
             repeats?: boolean;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
+        };
+        /** @description Where text stands in its file. A field is absent if it is unknown or the format has none */
+        Location: {
+            /**
+             * @description The page of a PDF or a picture, from 1
+             * @example 3
+             */
+            page?: number;
+            /**
+             * @description A box for each line of the text: `[left, top, right, bottom]` in fractions of the page as it is shown, from its upper left corner
+             * @example [
+             *       [
+             *         0.12,
+             *         0.31,
+             *         0.88,
+             *         0.33
+             *       ]
+             *     ]
+             */
+            boxes?: number[][];
+            /**
+             * @description The slide of a presentation, from 1
+             * @example 2
+             */
+            slide?: number;
+            /**
+             * @description The shape on the slide, as the presentation names it
+             * @example Title 1
+             */
+            shape?: string;
+            /**
+             * @description The sheet of a spreadsheet
+             * @example Prices
+             */
+            sheet?: string;
+            /**
+             * @description The cells, as spreadsheets name them
+             * @example A2:D9
+             */
+            range?: string;
+            /**
+             * @description The first and the last line of the file, from 1
+             * @example [
+             *       12,
+             *       18
+             *     ]
+             */
+            lines?: number[];
+            /**
+             * @description The headings above it, outermost first
+             * @example [
+             *       "Report",
+             *       "Results"
+             *     ]
+             */
+            heading_path?: string[];
+            /**
+             * @description The element of the file, and which of those with its name it is, from 1
+             * @example p[12]
+             */
+            element?: string;
+            /**
+             * @description The part of a mail, an archive or a book
+             * @example attachment 2: report.docx
+             */
+            part?: string;
         };
         ChunkPage: {
             /** @description Results of the current page */
@@ -4247,6 +4334,37 @@ export interface components {
              * @example 1
              */
             page_end: number | null;
+            /**
+             * @description Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 code units; absent in versions that were made before 0.9.0
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 1231
+             */
+            end?: number;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["ChunkMetadata"];
             /** @description What is known of the chunk's vector */
             embedding: {
@@ -4841,6 +4959,37 @@ export interface components {
              * @example Revenue grew by 12 percent.
              */
             text: string;
+            /**
+             * @description Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 code units; absent in versions that were made before 0.9.0
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 1231
+             */
+            end?: number;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["HitMetadata"];
         };
         /** @description What is known of a hit's chunk; later versions may add fields */
@@ -10643,7 +10792,24 @@ export interface operations {
                      *           "level": 1,
                      *           "start": 2,
                      *           "end": 9,
-                     *           "repeats": false
+                     *           "repeats": false,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "total_items": 1,
@@ -10832,6 +10998,25 @@ export interface operations {
                      *           "token_count": 7,
                      *           "page_start": 1,
                      *           "page_end": 1,
+                     *           "start": 1204,
+                     *           "end": 1231,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "metadata": {
                      *             "format": "text",
                      *             "word_count": 5,
@@ -13326,6 +13511,25 @@ export interface operations {
                      *           "dense_score": 0.4,
                      *           "sparse_score": 0.21,
                      *           "text": "Revenue grew by 12 percent.",
+                     *           "start": 1204,
+                     *           "end": 1231,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "metadata": {
                      *             "format": "text",
                      *             "word_count": 5,
