@@ -30,6 +30,8 @@ export interface TextLine {
 
 const COMPARISONS_PER_RUN = 500;
 const MAX_COMPARISONS = 2_000_000;
+/** Comparisons that take as long as telling whether a run is in a region. */
+const RUN_SHARE = 0.1;
 
 /** A run is a block's if its middle is at most this far outside of it, in points. */
 const TOLERANCE = 2;
@@ -82,6 +84,7 @@ export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {
  * line. Hyphens at the end of a line may be missing in the text.
  */
 export function findLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
+  if (page.left <= 0) return [];
   const search = createSearch(text, page, runsWithin(page.runs, region));
   return linesOf(findRuns(search, page));
 }
@@ -91,6 +94,7 @@ const HEADING_HEIGHT = 6;
 
 /** As {@link findLines}, for a heading: of one of several lines, liteparse knows the region of the first line. */
 export function findHeadingLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
+  if (page.left <= 0) return [];
   const search = createSearch(text, page, runsWithin(page.runs, region));
   const found = findRuns(search, page);
   if (found.reduce((sum, { length }) => sum + length, 0) === search.compact.length) return linesOf(found);
@@ -146,6 +150,7 @@ interface Search {
 }
 
 function createSearch(text: string, page: PageRuns, runs: readonly Run[]): Search {
+  page.left -= page.runs.length * RUN_SHARE;
   const offsets: number[] = [];
   let compact = "";
   for (const match of text.matchAll(/\S+/g)) {

@@ -14,27 +14,24 @@ export interface Part {
 }
 
 export interface Line {
+  /** In reading order. */
   readonly runs: readonly Run[];
   readonly rectangle: Rectangle;
 }
 
-/** Lines from top to bottom, each with its runs in reading order. */
+/** Lines from top to bottom. */
 export function textLines(runs: readonly Run[]): Line[] {
-  const lines: Line[] = [];
+  const lines: { runs: Run[]; rectangle: Rectangle }[] = [];
   for (const run of runs.toSorted((one, other) => one.y + one.height / 2 - other.y - other.height / 2)) {
     const last = lines.at(-1);
-    if (last !== undefined && isBeside(last.rectangle, run))
-      lines[lines.length - 1] = {
-        runs: [...last.runs, run],
-        rectangle: unionOf([last.rectangle, run])!,
-      };
-    else lines.push({ runs: [run], rectangle: run });
+    if (last !== undefined && isBeside(last.rectangle, run)) {
+      last.runs.push(run);
+      last.rectangle = unionOf([last.rectangle, run])!;
+    } else lines.push({ runs: [run], rectangle: run });
   }
   const order = new Map(runs.map((run, index) => [run, index]));
-  return lines.map((line) => ({
-    ...line,
-    runs: line.runs.toSorted((one, other) => order.get(one)! - order.get(other)!),
-  }));
+  for (const line of lines) line.runs.sort((one, other) => order.get(one)! - order.get(other)!);
+  return lines;
 }
 
 /** `2.1 General rules`: how deep its number is, is its level. */

@@ -21,7 +21,7 @@ export function tableParts(block: LayoutBlock, runs: readonly Run[]): Part[] {
   if (rows.length < 2 || isSideways(inside)) return rowsAsText(rows);
   if (!hasGutters(rows)) return inside.length === 0 ? rowsAsText(rows) : proseParts(inside);
   const split = splitRows(rows, inside);
-  const body = split.findIndex((row) => !isOneLine(row));
+  const body = split.findIndex((row) => !isOneLine(row, inside));
   const [before, table] = body < 1 ? [[], split] : [split.slice(0, body), split.slice(body)];
   if (body < 0 || table.length < 2) return rowsAsText(rows);
   return [...rowsAsText(before), { type: "table", pieces: tablePieces(table) }];
@@ -100,14 +100,17 @@ function hasGutters(rows: readonly Row[]): boolean {
 const WORD_SPACE = 0.6;
 
 /** True for a line of prose that was cut at the columns of the table below it. */
-function isOneLine(row: Row): boolean {
+function isOneLine(row: Row, runs: readonly Run[]): boolean {
   const cells = rectangles(row).toSorted((one, other) => one.x - other.x);
-  return (
-    cells.length > 1 &&
-    cells.slice(1).every((cell, index) => {
-      const before = cells[index]!;
-      return cell.x - before.x - before.width < before.height * WORD_SPACE;
-    })
+  const around = unionOf(cells);
+  const isDense = cells.slice(1).every((cell, index) => {
+    const before = cells[index]!;
+    return cell.x - before.x - before.width < before.height * WORD_SPACE;
+  });
+  if (around === undefined || cells.length < 2 || !isDense) return false;
+  return runsWithin(runs, around).some(
+    (run) =>
+      cells.filter(({ x, width }) => run.x < x + width / 2 && run.x + run.width > x + width / 2).length > 1,
   );
 }
 

@@ -13,6 +13,7 @@ import { storableText } from "../parser.ts";
 import { joinPieces, type PageGeometry, type Piece } from "./places.ts";
 import type { Part } from "./prose.ts";
 import { countSourceText } from "../source-text.ts";
+import { withNeighbours } from "./table-neighbours.ts";
 import { tableParts } from "./tables.ts";
 
 const LIST_INDENT = "  ";
@@ -23,7 +24,7 @@ const EDGE_SHARE = 0.1;
 /** A page as liteparse reads it; `turn` if it was turned back for that. */
 export type ReadPage = ParsedPage & { readonly turn?: Turn };
 
-/** The units of one page in reading order. Consecutive list items become one list; rules are left out. */
+/** The units of one page in reading order. Consecutive list items become one list. */
 export function pageUnits(page: ReadPage, path: HeadingPath): PlacedUnit[] {
   countSourceText(page.text.length);
   const { width, height, turn = 0 } = page;
@@ -38,7 +39,7 @@ export function pageUnits(page: ReadPage, path: HeadingPath): PlacedUnit[] {
     add("list", items);
     items = [];
   };
-  for (const block of page.blocks ?? []) {
+  for (const block of withNeighbours(page.blocks ?? [], geometry.runs.runs)) {
     if (block.kind === "list_item") {
       items.push(listItem(block));
       continue;

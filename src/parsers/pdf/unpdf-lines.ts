@@ -41,13 +41,15 @@ export async function pageParagraphs(page: PdfPage): Promise<PageParagraphs> {
 
 function paragraphsOf(text: string, spans: readonly Span[], page: number): PageParagraphs["paragraphs"] {
   let at = 0;
+  let next = 0;
   return text.split(/\n\s*\n/).flatMap((part) => {
     const paragraph = part.trim();
     if (paragraph === "") return [];
     const start = text.indexOf(paragraph, at);
     at = start + paragraph.length;
-    const inside = spans.filter(({ from, to }) => from >= start && to <= at);
-    return [{ text: paragraph, places: placesOf(linesOf(inside), start, page) }];
+    const first = next;
+    while (next < spans.length && spans[next]!.to <= at) next++;
+    return [{ text: paragraph, places: placesOf(linesOf(spans.slice(first, next)), start, page) }];
   });
 }
 
