@@ -162,7 +162,11 @@ describe("a part of a text", () => {
   });
 
   test("has offsets of its own, shifted", () => {
-    const places: Place[] = [0, 4, 8].map((from) => ({ from, to: from + 3, spot: { element: `p[${from}]` } }));
+    const places: Place[] = [0, 4, 8].map((from) => ({
+      from,
+      to: from + 3,
+      spot: { element: `p[${from}]` },
+    }));
     expect(slicePlaces(places, text, { from: 5, to: 10, shift: 100 })).toEqual([
       { from: 100, to: 102, spot: { element: "p[4]" } },
       { from: 103, to: 105, spot: { element: "p[8]" } },
