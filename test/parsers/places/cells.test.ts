@@ -49,7 +49,8 @@ function expectCellsToHold(units: readonly TextUnit[], file: Buffer): void {
 
 /** Two sheets with empty rows and columns at the start, gaps, two tables one below the other, a hidden row. */
 function spacedSheets(): Record<string, WorkSheet> {
-  const spaced = utils.aoa_to_sheet(
+  const spaced = utils.sheet_add_aoa(
+    {},
     [
       ["Stock of fruit"],
       ["Name", "Count", "Since"],
@@ -67,7 +68,8 @@ function spacedSheets(): Record<string, WorkSheet> {
   spaced["!rows"][5] = { hidden: true };
   return {
     "Fruit & more": spaced,
-    Second: utils.aoa_to_sheet(
+    Second: utils.sheet_add_aoa(
+      {},
       [
         ["a", "b"],
         [1, 2],
@@ -104,7 +106,10 @@ describe.each<[FileType, BookType]>([
     const rows = Array.from({ length: 700 }, (_, row) =>
       Array.from({ length: 40 }, (_, column) => `r${row + 3}c${column + 2}`),
     );
-    const units = await parse(fileType, book(bookType, { S: utils.aoa_to_sheet(rows, { origin: "B3" }) }));
+    const units = await parse(
+      fileType,
+      book(bookType, { S: utils.sheet_add_aoa({}, rows, { origin: "B3" }) }),
+    );
     const found = ranges(units);
     expect(units.length).toBeGreaterThan(2);
     for (const [text, range] of found) {
