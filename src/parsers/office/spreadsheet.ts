@@ -13,6 +13,7 @@ import { readInput, shapeName, type Parser } from "../parser.ts";
 import { countSourceText, sourceTextSoFar } from "../source-text.ts";
 import { harmlessPart, rowNumbers, type SheetGaps } from "./spreadsheet-parts.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
+import { parseMarkup, textOf } from "../web/markup-tree.ts";
 import { openZip } from "../archives/zip-archive.ts";
 import { storedZip } from "../archives/zip-stored.ts";
 
@@ -33,7 +34,12 @@ export const spreadsheet: Parser = {
     const budget = { cells: MAX_CELLS, characters: sourceTextSoFar() * MAX_GROWTH };
     const filled = book.SheetNames.map((name, index) => {
       writer.setPage(index + 1);
-      return writeSheet(writer, { name, cells: book.Sheets[name], gaps: gaps[index] }, budget);
+      const sheet = {
+        name: input.fileType === "ODS" ? unescaped(name) : name,
+        cells: book.Sheets[name],
+        gaps: gaps[index],
+      };
+      return writeSheet(writer, sheet, budget);
     });
     if (!filled.includes(true)) throw new DomainError("no_text", "The spreadsheet holds no text.");
     return {
@@ -45,6 +51,11 @@ export const spreadsheet: Parser = {
     };
   },
 };
+
+/** The name of a sheet of OpenDocument, which SheetJS leaves as it is in the XML. */
+function unescaped(name: string): string {
+  return name.includes("&") ? textOf(parseMarkup(name, "xml")) : name;
+}
 
 /** Whether the bytes are a zip archive, or the compound file of an Office document with a password. */
 function isArchive(bytes: Buffer): boolean {
