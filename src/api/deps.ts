@@ -18,9 +18,11 @@ import { queryOnce } from "../db/pool.ts";
 import { readStates } from "../db/runs/states.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
+import type { ReceiptIssuer } from "../domain/receipts/statement.ts";
 import { createChatModel } from "../models/chat/chat-model.ts";
 import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
+import { createReceiptIssuer } from "../receipts/issuer.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
 import { connectWorkers } from "../temporal/connection.ts";
@@ -40,6 +42,7 @@ interface ApiParts {
   readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
+  readonly receipts: ReceiptIssuer;
   readonly events: EventHost;
   readonly states: StateWatch;
   readonly readiness: Readiness;
@@ -51,7 +54,7 @@ export interface Deps extends SharedDeps, ApiParts {}
  * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
  * given; the process closes it as its own.
  */
-export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "readiness">> {
+export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "receipts" | "readiness">> {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
    * two.
@@ -75,18 +78,14 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const pepper = await loadInstanceSecret(db, PEPPER, shared.masterKey);
   const audit = overrides.audit ?? createAuditLog(db, log);
   const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
-  const callerCounts =
-    overrides.callerCounts ?? createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
+  const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
   const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
+  const receipts = createReceiptIssuer(shared);
   const usual = await chatParts(shared, queryEmbedding);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
-  const leakedKeys =
-    overrides.leakedKeys ??
-    createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
-  const events =
-    overrides.events ??
-    createEventHost({ db, url: config.database.url, log, streamsPerProcess: config.api.eventStreams });
+  const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
+  const events = overrides.events ?? openEvents(shared);
   const states = overrides.states ?? openStateWatch(shared);
   return {
     ...shared,
@@ -97,6 +96,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     callerCounts,
     queryEmbedding,
     chat,
+    receipts,
     events,
     states,
     readiness: openReadiness(shared, chat.ready),
@@ -114,11 +114,28 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   };
 }
 
+function openCallerCounts({ db }: SharedDeps): SharedCounter {
+  return createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
+}
+
+function openLeakedKeys({ db, log }: SharedDeps, pepper: Buffer, authenticator: Authenticator): LeakedKeys {
+  return createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
+}
+
 function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings {
   return cacheQueries(embedding, {
     maxEntries: QUERIES_CACHED,
     timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
     open: (model) => openEmbeddingModel(config.models, model),
+  });
+}
+
+function openEvents({ config, db, log }: SharedDeps): EventHost {
+  return createEventHost({
+    db,
+    url: config.database.url,
+    log,
+    streamsPerProcess: config.api.eventStreams,
   });
 }
 

@@ -134,3 +134,16 @@ export const refusedPayloads = counter(
   "Payloads from Temporal that were not sealed for where they were found.",
   ["what", "reason"],
 );
+
+export const receiptsIssued = counter(
+  "holdfast_receipts_issued_total",
+  "Receipts of citations that were signed.",
+  [],
+);
+
+/** `status` is what was answered: `same`, `superseded`, `deleted`, `not_reachable` or `invalid`. */
+export const receiptsVerified = counter(
+  "holdfast_receipts_verified_total",
+  "Receipts that a caller had checked, by what was found.",
+  ["status"],
+);

@@ -11,7 +11,7 @@ import { watchedParts } from "./commands.ts";
 export const NOTHING = { url: undefined, types: undefined, description: undefined, status: undefined };
 
 /** A key ring over the database, without a cache that another test shares. */
-function keyringOf(db: OwnedDatabase): Keyring {
+export function keyringOf(db: OwnedDatabase): Keyring {
   const master = localMasterKey(Buffer.alloc(32, 1));
   return createKeyring({
     master,
