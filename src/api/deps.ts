@@ -83,7 +83,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
   const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
   const receipts = createReceiptIssuer(shared);
-  const usual = await chatParts(shared, queryEmbedding);
+  const usual = await chatParts(shared, queryEmbedding, receipts);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
   const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
@@ -178,7 +178,11 @@ function openReadiness(shared: SharedDeps, started: Promise<void>): Readiness {
   });
 }
 
-async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
+async function chatParts(
+  shared: SharedDeps,
+  queryEmbedding: QueryEmbeddings,
+  receipts: ReceiptIssuer,
+): Promise<ChatHostDeps> {
   const { config, db, log, toolbox, reranker } = shared;
   const search = { db, queryEmbedding, reranker };
   return {
@@ -188,6 +192,7 @@ async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): P
     model: await createChatModel(config.models),
     search,
     toolbox,
+    receipts,
     // Never a provider's: a quote costs no call, and the text of an answer goes nowhere for it.
     secondLook: shared.embedding.name === LOCAL_MODEL ? createSecondLook(shared.embedding) : undefined,
     ...config.chat,

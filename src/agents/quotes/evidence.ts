@@ -4,6 +4,7 @@ import { type Database, readTenant } from "../../db/pool.ts";
 import type { Location } from "../../domain/locations/location.ts";
 import { chunkLocations } from "../../domain/locations/of-chunk.ts";
 import type { IssuedReceipt, ReceiptIssuer, Statement as Vouched } from "../../domain/receipts/statement.ts";
+import type { Log } from "../../process/log.ts";
 import type { KnowledgeScope } from "../reach.ts";
 import type { Citation } from "../sources.ts";
 import type { Support } from "./pick.ts";
@@ -44,24 +45,24 @@ export interface ProvenAnswer {
 
 interface EvidenceDeps {
   readonly db: Database;
-  /** Undefined: no receipts are made. */
-  readonly receipts: ReceiptIssuer | undefined;
+  readonly receipts: ReceiptIssuer;
+  readonly log: Pick<Log, "warn">;
 }
 
 /**
  * Reads the chunks that are cited in one statement, and has the receipts made at once. A chunk that is not
  * published any more, or out of the scope, leaves its citation as it was: there is nothing to check it
  * against.
- * @throws what the database and the issuer of receipts throw.
+ * @throws what the database throws.
  */
 export async function proveCitations(
-  { db, receipts }: EvidenceDeps,
+  deps: EvidenceDeps,
   { scope, turnId }: { readonly scope: KnowledgeScope; readonly turnId: string },
   citations: readonly Citation[],
   quotes: readonly MarkedQuote[],
 ): Promise<ProvenAnswer> {
   const spaceIds = scope.spaces.map((space) => space.id);
-  const chunks = await readTenant(db, scope.organization, (sql) =>
+  const chunks = await readTenant(deps.db, scope.organization, (sql) =>
     readCitedChunks(sql, { spaceIds, folderIds: scope.folderIds }, citations),
   );
   const byIndex = new Map(
@@ -72,10 +73,7 @@ export async function proveCitations(
   );
   const checked = quotes.map((quote) => check(quote, byIndex.get(quote.index), turnId));
   const vouched = checked.flatMap(({ statement }) => statement ?? []);
-  const issued =
-    receipts === undefined || vouched.length === 0
-      ? []
-      : await receipts.issue(scope.organization.id, vouched);
+  const issued = await issue(deps, scope.organization.id, vouched, turnId);
   const receiptOf = new Map<Vouched, IssuedReceipt>(
     issued.map((receipt, number) => [vouched[number]!, receipt]),
   );
@@ -87,6 +85,22 @@ export async function proveCitations(
     citations: citations.map((citation) => proven(citation, chunks.get(citation.chunk_id), quotes, marks)),
     marks,
   };
+}
+
+/** An answer without receipts is better than none. */
+async function issue(
+  { receipts, log }: EvidenceDeps,
+  organizationId: string,
+  vouched: readonly Vouched[],
+  turnId: string,
+): Promise<readonly IssuedReceipt[]> {
+  if (vouched.length === 0) return [];
+  try {
+    return await receipts.issue(organizationId, vouched);
+  } catch (error) {
+    log.warn({ err: error, turn_id: turnId }, "an answer is without receipts");
+    return [];
+  }
 }
 
 interface Cited {

@@ -35,7 +35,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
-  readonly receipts?: ReceiptIssuer | undefined;
+  readonly receipts: ReceiptIssuer;
   readonly secondLook?: SecondLook | undefined;
   readonly contextTokens: number;
   readonly budgets: TokenBudgets;

@@ -201,7 +201,7 @@ async function provenAnswer(
     const late = sleep(EVIDENCE_MAX_MS, undefined, { ref: false, signal }).then(() => {
       throw new DomainError("database_unavailable", "The cited documents could not be read in time.");
     });
-    const evidence = { db: deps.search.db, receipts: deps.receipts };
+    const evidence = { db: deps.search.db, receipts: deps.receipts, log: deps.log };
     return await Promise.race([proveCitations(evidence, { scope, turnId }, citations, quotes), late]);
   } catch (error) {
     signal.throwIfAborted();

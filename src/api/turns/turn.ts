@@ -93,8 +93,7 @@ export interface TurnDeps {
   readonly budget: TurnBudget;
   readonly ledger: Ledger;
   readonly log: Log;
-  /** Undefined: citations have no receipts. */
-  readonly receipts?: ReceiptIssuer | undefined;
+  readonly receipts: ReceiptIssuer;
   /** Undefined: words alone choose what is quoted. */
   readonly secondLook?: SecondLook | undefined;
   /** Starts the workflow of a turn that asks for tools. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { proveCitations } from "../../../src/agents/quotes/evidence.ts";
 import type { MarkedQuote } from "../../../src/agents/quotes/quoter.ts";
 import { packPlaces } from "../../../src/domain/locations/packed.ts";
@@ -58,6 +58,8 @@ const mark = (rest: Partial<MarkedQuote> = {}): MarkedQuote => ({
   ...rest,
 });
 
+const log = { warn: vi.fn<(...given: unknown[]) => void>() };
+
 async function prove(document: WrittenDocument, quotes: MarkedQuote[], space = target, text = TEXT) {
   const vouched: Statement[] = [];
   const receipts = {
@@ -75,7 +77,7 @@ async function prove(document: WrittenDocument, quotes: MarkedQuote[], space = t
     folderIds: null,
   };
   const answer = await proveCitations(
-    { db: database.db, receipts },
+    { db: database.db, receipts, log },
     { scope, turnId: "turn" },
     [citationOf(document, text)],
     quotes,
@@ -168,5 +170,24 @@ describe("the evidence of a citation", () => {
     );
     expect(citations[0]).not.toHaveProperty("quote");
     expect(vouched).toEqual([]);
+  });
+
+  it("has its quote also if no receipt can be made, which is logged", async () => {
+    const document = await published();
+    const receipts = { issue: () => Promise.reject(new Error("There is no key.")) };
+    const scope = {
+      organization: target.organization,
+      spaces: [{ ...target.space, role: "viewer" as const, is_private: false }],
+      folderIds: null,
+    };
+    const { citations } = await proveCitations(
+      { db: database.db, receipts, log },
+      { scope, turnId: "turn" },
+      [citationOf(document)],
+      [mark()],
+    );
+    expect(citations).toMatchObject([{ quote: "Revenue grew by 12 percent.", support: "strong" }]);
+    expect(citations[0]).not.toHaveProperty("receipt");
+    expect(log.warn).toHaveBeenCalledTimes(1);
   });
 });

@@ -83,7 +83,7 @@ const embed = async (texts: readonly string[]) =>
   texts.map((text) => Float32Array.from(/autumn|leaves/.test(text) ? [1, 0] : [0, 1]));
 
 test("a second look at the meaning decides between quotes with the same words", async () => {
-  const secondLook = vi.fn(createSecondLook({ embed }));
+  const secondLook = vi.fn<SecondLook>(createSecondLook({ embed }));
   const { write, quotes } = answering({ secondLook });
   write("When leaves fall the turbine needs oil [2]. Revenue grew by 12 percent [1].");
   await vi.waitFor(() => expect(secondLook).toHaveBeenCalled());

@@ -11,6 +11,8 @@ const inTrees = {
   quote_start: expect.any(Number),
   quote_end: expect.any(Number),
   support: "strong",
+  receipt: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+  salt: expect.any(String),
 };
 
 const { stack, tenants } = onSharedStack();
