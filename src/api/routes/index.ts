@@ -27,6 +27,7 @@ import { makePathFolder } from "./spaces/path-folders.ts";
 import { rawFileRoutes } from "./spaces/raw-files.ts";
 import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
+import { receiptRoutes } from "./receipts/receipts.ts";
 import { spaceMemberRoutes } from "./spaces/members.ts";
 import { spaceRoutes } from "./spaces/spaces.ts";
 import { documentStatuses } from "./documents/status.ts";
@@ -57,6 +58,7 @@ export const API_ROUTES: readonly Route[] = [
   ...runRoutes,
   ...batchRoutes,
   searchDocuments,
+  ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,
   makePathFolder,

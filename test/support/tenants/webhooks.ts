@@ -11,8 +11,8 @@ import { watchedParts } from "./commands.ts";
 export const NOTHING = { url: undefined, types: undefined, description: undefined, status: undefined };
 
 /** A key ring over the database, without a cache that another test shares. */
-export function keyringOf(db: OwnedDatabase): Keyring {
-  const master = localMasterKey(Buffer.alloc(32, 1));
+export function keyringOf(db: OwnedDatabase, masterKey: Buffer = Buffer.alloc(32, 1)): Keyring {
+  const master = localMasterKey(masterKey);
   return createKeyring({
     master,
     load: (organizationId) => listOrganizationKeys(db, organizationId),
