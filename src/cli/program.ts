@@ -11,6 +11,7 @@ import { addMigrateCommand } from "./commands/migrate.ts";
 import { addOrganizationCommand } from "./commands/operations.ts";
 import { addCreateCommand } from "./commands/organization-create.ts";
 import { addProvisionCommand } from "./commands/provision.ts";
+import { addReceiptCommand } from "./commands/receipt.ts";
 import { addSealsCommand } from "./commands/seals.ts";
 import { addTokenCommand } from "./commands/token.ts";
 import { addOperationsCommand } from "./commands/work.ts";
@@ -33,6 +34,7 @@ export function createProgram(): Command {
   addBackupCommand(program);
   addDrillCommand(program);
   addSealsCommand(program);
+  addReceiptCommand(program);
   const organization = addOrganizationCommand(program);
   addCreateCommand(organization);
   addTransferCommands(organization);

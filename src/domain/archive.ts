@@ -35,6 +35,8 @@ export interface Directory {
   readonly space_members: Row[];
   readonly folders: Row[];
   readonly agents: Row[];
+  /** The public keys of receipts. Archives of versions before 0.9.0 have none, and those versions ignore them. */
+  readonly receipt_keys?: Row[];
 }
 
 export interface Page {

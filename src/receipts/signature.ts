@@ -10,7 +10,7 @@ import {
   type KeyObject,
   randomBytes,
 } from "node:crypto";
-import { CompactSign, compactVerify, decodeProtectedHeader, errors, type JWK } from "jose";
+import { CompactSign, compactVerify, decodeProtectedHeader, errors } from "jose";
 import {
   MAX_RECEIPT_CHARACTERS,
   RECEIPT_ALGORITHM,
@@ -50,8 +50,17 @@ export function signingKeyOf(kid: string, privateBytes: Buffer): SigningKey {
   return { kid, privateKey: createPrivateKey({ key: privateBytes, format: "der", type: "pkcs8" }) };
 }
 
+interface PublicJwk {
+  readonly kty: "OKP";
+  readonly crv: "Ed25519";
+  readonly alg: typeof RECEIPT_ALGORITHM;
+  readonly use: "sig";
+  readonly kid: string;
+  readonly x: string;
+}
+
 /** The public half as a JWK. @param publicKey the 32 bytes. */
-export function publicJwk(kid: string, publicKey: Buffer): JWK & { kid: string; x: string } {
+export function publicJwk(kid: string, publicKey: Buffer): PublicJwk {
   return {
     kty: "OKP",
     crv: "Ed25519",
@@ -88,7 +97,7 @@ export function keyIdOf(receipt: string): string | undefined {
 export async function openReceipt(receipt: string, publicKey: Buffer): Promise<ReceiptClaims | undefined> {
   const kid = keyIdOf(receipt);
   if (kid === undefined) return undefined;
-  const key = createPublicKey({ key: publicJwk(kid, publicKey), format: "jwk" });
+  const key = createPublicKey({ key: { ...publicJwk(kid, publicKey) }, format: "jwk" });
   try {
     const { payload } = await compactVerify(receipt, key, { algorithms: [RECEIPT_ALGORITHM] });
     return JSON.parse(UTF8.decode(payload)) as ReceiptClaims;

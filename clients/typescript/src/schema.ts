@@ -772,6 +772,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/receipts/jwks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys that sign the receipts of the caller's organization.
+         * @description A JWK set, with the keys that do not sign any more: receipts of before stay valid. Empty before the first receipt. Keys of before the newest hundred are found by their id alone.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["receipts.keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/jwks/{kid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public key that has signed a receipt, for anyone.
+         * @description Needs no credentials, so that who was given a receipt can check its signature. A JWK set of the one key that the receipt's header names; ids are random, so that nobody can list keys. Empty if there is no such key, or its organization was deleted. Each request counts in the budget of its address.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["receipts.key"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether the words that a receipt vouches for still stand where it says.
+         * @description For everybody with a role in the space that the receipt names; everybody else gets `not_reachable`. A text that is no receipt is `invalid`, and no error: that is the answer. With the quote and its salt the words are compared too. Nothing is changed.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        post: operations["receipts.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/spaces/{space_id}/data/upload": {
         parameters: {
             query?: never;
@@ -2889,6 +2955,23 @@ export interface components {
              * @example 3
              */
             max_chunks_per_document?: number | null;
+        };
+        ReceiptQuestion: {
+            /**
+             * @description The receipt of a citation
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiJ4In0.c2ln
+             */
+            receipt: string;
+            /**
+             * @description The words that it vouches for. With them and their salt the words themselves are compared, and looked for in the published version if that is another one
+             * @example The notice period is 30 days.
+             */
+            quote?: string | null;
+            /**
+             * @description The salt that came with the quote; needed with `quote`
+             * @example mQ1v0dG3cE0Zl8nXoT5c2w
+             */
+            salt?: string | null;
         };
         RawFileUpload: {
             /**
@@ -5279,6 +5362,218 @@ export interface components {
             rerank_score?: number;
         } & {
             [key: string]: unknown;
+        };
+        ReceiptKeySet: {
+            /** @description A JWK set (RFC 7517) */
+            keys: components["schemas"]["ReceiptKey"][];
+        };
+        ReceiptKey: {
+            /**
+             * @description The kind of key (RFC 8037)
+             * @example OKP
+             * @constant
+             */
+            kty: "OKP";
+            /**
+             * @description The curve
+             * @example Ed25519
+             * @constant
+             */
+            crv: "Ed25519";
+            /**
+             * @description The algorithm of the signatures
+             * @example EdDSA
+             * @constant
+             */
+            alg: "EdDSA";
+            /**
+             * @description It signs, and encrypts nothing
+             * @example sig
+             * @constant
+             */
+            use: "sig";
+            /**
+             * @description Random; a receipt's header names the key that signed it
+             * @example Zk3q0yUqf1mVb2dW8sTnRg
+             */
+            kid: string;
+            /**
+             * @description The public key: 32 bytes in base64url
+             * @example 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo
+             */
+            x: string;
+        };
+        ReceiptVerdict: {
+            /**
+             * @description `same`: the published version has the chunk that was cited. `superseded`: another version is published. `deleted`: the document is. `not_reachable`: the caller has no role in the space that the receipt names. `invalid`: see `reason`
+             * @example same
+             * @enum {string}
+             */
+            status: "same" | "superseded" | "deleted" | "not_reachable" | "invalid";
+            /**
+             * @description Why it is `invalid`: `signature`: it was changed or cut, or no key of an organization has signed it; `quote`: it does not vouch for these words. Absent for the others
+             * @example signature
+             * @enum {string}
+             */
+            reason?: "signature" | "quote";
+            /** @description What the receipt says; absent if it is `invalid` or `not_reachable` */
+            claims?: components["schemas"]["ReceiptClaims"];
+            /**
+             * @description The version that is published, of what is `same` or `superseded`; null: none is
+             * @example 1
+             */
+            current_version?: number | null;
+            /** @description Of a quote that is `superseded`: where its words stand now; null: they are gone. Absent without a quote, and if the document is too long to say that they are gone */
+            found?: components["schemas"]["FoundWords"] | null;
+        };
+        /** @description What the receipt says, as it was signed */
+        ReceiptClaims: {
+            /**
+             * @description The receipt's own id; random
+             * @example q0yUqf1mVb2dW8sTnRgZk3
+             */
+            jti: string;
+            /**
+             * @description When it was signed: seconds since 1970
+             * @example 1769851800
+             */
+            iat: number;
+            /**
+             * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            space: string;
+            /**
+             * Format: uuid
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
+             */
+            document: string;
+            /**
+             * @description The version that was cited, from 1
+             * @example 1
+             */
+            document_version: number;
+            /**
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
+             */
+            chunk: string;
+            /**
+             * @description Which chunk of its version it is, from 0
+             * @example 3
+             */
+            chunk_index: number;
+            /**
+             * @description The turn whose answer has the citation
+             * @example 01900000-0000-7000-8000-0000000000a0
+             */
+            turn: string;
+            /**
+             * @description Where the quote begins in the chunk, in UTF-16 code units
+             * @example 0
+             */
+            quote_start: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 29
+             */
+            quote_end: number;
+            /**
+             * @description Where the words begin in the document as Markdown, in UTF-16 code units; absent: it is not known
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where they end there, exclusive; absent: it is not known
+             * @example 1233
+             */
+            end?: number;
+            /** @description Where the words stand in the file; absent: it is not known */
+            locations?: components["schemas"]["ReceiptLocation"][];
+            /**
+             * @description HMAC-SHA-256 of the quote in UTF-8 under the salt's bytes, in base64url
+             * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
+             */
+            quote_hash: string;
+            /**
+             * @description HMAC-SHA-256 of the chunk's text in UTF-8 under the salt's bytes, in base64url
+             * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
+             */
+            chunk_hash: string;
+            /**
+             * @description HMAC-SHA-256 of the answer's sentence in UTF-8 under the salt's bytes, in base64url
+             * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
+             */
+            sentence_hash: string;
+        };
+        /** @description A place in the file by numbers alone: names of sheets and headings are text, and left out */
+        ReceiptLocation: {
+            /**
+             * @description The page of a PDF or a picture, from 1
+             * @example 4
+             */
+            page?: number;
+            /**
+             * @description A box for each line of text: left, top, right and bottom in fractions of the page, from its upper left corner
+             * @example [
+             *       [
+             *         0.12,
+             *         0.31,
+             *         0.61,
+             *         0.33
+             *       ]
+             *     ]
+             */
+            boxes?: number[][];
+            /**
+             * @description The slide of a presentation, from 1
+             * @example 2
+             */
+            slide?: number;
+            /**
+             * @description The cells of a table
+             * @example B2:D5
+             */
+            range?: string;
+            /**
+             * @description The first and the last line of the file, from 1
+             * @example [
+             *       12,
+             *       14
+             *     ]
+             */
+            lines?: number[];
+        };
+        /** @description Where the words stand in the published version */
+        FoundWords: {
+            /** @description The first chunk that has all of the words; null: they stand across chunks */
+            chunk_id: string | null;
+            chunk_index: number | null;
+            /**
+             * @description Where the words begin in the chunk, in UTF-16 code units; absent: it is not known
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where they end there, exclusive; absent: it is not known
+             * @example 29
+             */
+            quote_end?: number;
+            /**
+             * @description Where the words begin in the document as Markdown, in UTF-16 code units; absent: it is not known
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where they end there, exclusive; absent: it is not known
+             * @example 1233
+             */
+            end?: number;
+            /** @description Where the words stand in the file; absent: it is not known */
+            locations?: components["schemas"]["ReceiptLocation"][];
         };
         RawFileUploaded: {
             /**
@@ -14243,6 +14538,533 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SearchResults"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "receipts.keys": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description `private, max-age=300`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "Zk3q0yUqf1mVb2dW8sTnRg",
+                     *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptKeySet"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "receipts.key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key that a receipt's header names */
+                kid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description `public, max-age=300`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "Zk3q0yUqf1mVb2dW8sTnRg",
+                     *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptKeySet"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "receipts.verify": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiJ4In0.c2ln"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReceiptQuestion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description `no-store`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "same",
+                     *       "reason": "signature",
+                     *       "claims": {
+                     *         "jti": "q0yUqf1mVb2dW8sTnRgZk3",
+                     *         "iat": 1769851800,
+                     *         "space": "01900000-0000-7000-8000-000000000010",
+                     *         "document": "01900000-0000-7000-8000-000000000030",
+                     *         "document_version": 1,
+                     *         "chunk": "01900000-0000-7000-8000-000000000031",
+                     *         "chunk_index": 3,
+                     *         "turn": "01900000-0000-7000-8000-0000000000a0",
+                     *         "quote_start": 0,
+                     *         "quote_end": 29,
+                     *         "start": 1204,
+                     *         "end": 1233,
+                     *         "locations": [
+                     *           {
+                     *             "page": 4,
+                     *             "boxes": [
+                     *               [
+                     *                 0.12,
+                     *                 0.31,
+                     *                 0.61,
+                     *                 0.33
+                     *               ]
+                     *             ],
+                     *             "slide": 2,
+                     *             "range": "B2:D5",
+                     *             "lines": [
+                     *               12,
+                     *               14
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quote_hash": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+                     *         "chunk_hash": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+                     *         "sentence_hash": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg"
+                     *       },
+                     *       "current_version": 1,
+                     *       "found": {
+                     *         "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *         "chunk_index": 3,
+                     *         "quote_start": 0,
+                     *         "quote_end": 29,
+                     *         "start": 1204,
+                     *         "end": 1233,
+                     *         "locations": [
+                     *           {
+                     *             "page": 4,
+                     *             "boxes": [
+                     *               [
+                     *                 0.12,
+                     *                 0.31,
+                     *                 0.61,
+                     *                 0.33
+                     *               ]
+                     *             ],
+                     *             "slide": 2,
+                     *             "range": "B2:D5",
+                     *             "lines": [
+                     *               12,
+                     *               14
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptVerdict"];
                 };
             };
             /** @description The request cannot be served as it is */

@@ -28,6 +28,7 @@ import { rawFileRoutes } from "./spaces/raw-files.ts";
 import { pageRoutes } from "./documents/pages.ts";
 import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
+import { receiptRoutes } from "./receipts/receipts.ts";
 import { spaceMemberRoutes } from "./spaces/members.ts";
 import { spaceRoutes } from "./spaces/spaces.ts";
 import { documentStatuses } from "./documents/status.ts";
@@ -59,6 +60,7 @@ export const API_ROUTES: readonly Route[] = [
   ...runRoutes,
   ...batchRoutes,
   searchDocuments,
+  ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,
   makePathFolder,

@@ -99,6 +99,14 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
       from jsonb_populate_recordset(null::agents, $2)
       on conflict do nothing`,
   },
+  {
+    part: "receipt_keys",
+    statement: `
+      insert into receipt_keys (kid, organization_id, public_key, created_at, retired_at)
+      select kid, $1, public_key, created_at, coalesce(retired_at, now())
+      from jsonb_populate_recordset(null::receipt_keys, $2)
+      on conflict do nothing`,
+  },
 ];
 
 /**
@@ -107,7 +115,7 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
  */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
   for (const { part, statement } of DIRECTORY_INSERTS)
-    await sql.query(statement, [organizationId, JSON.stringify(directory[part])]);
+    await sql.query(statement, [organizationId, JSON.stringify(directory[part] ?? [])]);
   const { rows } = await sql.query<{ count: number }>(
     "select count(*)::int as count from users where organization_id = $1",
     [organizationId],

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { DomainError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/fair-queue.ts";
 import type { ParsedDocument } from "../../domain/text-unit.ts";
-import type { ChildRequest, ChildTask } from "./child-protocol.ts";
+import type { ChildOutcome, ChildRequest, ChildTask } from "./child-protocol.ts";
 import { inputSizeBytes, patienceMs, type OcrSettings, type ParseInput } from "../parser.ts";
-import type { ChildOutcome } from "./parser-child.ts";
 import { createParserChildren, type ChildrenOptions, type ParserChildren } from "./parser-children.ts";
 
 export interface ParserPoolOptions extends ChildrenOptions {

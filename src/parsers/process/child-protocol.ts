@@ -31,6 +31,13 @@ export type ShortAnswer =
   | { readonly kind: "page_sizes"; readonly sizes: PageSizes }
   | { readonly kind: "picture"; readonly bytes: Uint8Array };
 
+/** `lost`: the process died; one death does not tell whether the document caused it. */
+export type ChildOutcome =
+  | { readonly kind: "parsed"; readonly document: ParsedDocument }
+  | ShortAnswer
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "lost"; readonly started: boolean };
+
 /**
  * Reading a message of this size takes about 1 ms, so that a long document does not block the worker's event
  * loop.

@@ -9,8 +9,8 @@ import {
   unitSize,
   withCheckedPlaces,
   type ChildMessage,
+  type ChildOutcome,
   type ChildRequest,
-  type ShortAnswer,
 } from "./child-protocol.ts";
 import { residentBytes } from "./process-usage.ts";
 import { permissionArguments } from "./sandbox/node-permissions.ts";
@@ -33,13 +33,6 @@ export interface ChildLimits {
   /** The folder in which the process's own folder is made. */
   readonly folder: string;
 }
-
-/** `lost`: the process died; one death does not tell whether the document caused it. */
-export type ChildOutcome =
-  | { readonly kind: "parsed"; readonly document: ParsedDocument }
-  | ShortAnswer
-  | { readonly kind: "failed"; readonly error: unknown }
-  | { readonly kind: "lost"; readonly started: boolean };
 
 export interface ParserChild {
   readonly pid: number;

@@ -39,6 +39,7 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "POST /v1/data/batch-reprocess": ({ document_id: id }) => ({ document_ids: [id] }),
   "POST /v1/data/hybrid-search": (things) => ({ query: "stands in the text", ...SPACE_FIELD(things) }),
   "POST /v1/data/status": ({ document_id: id }) => ({ ids: [id] }),
+  "POST /v1/receipts/verify": () => ({ receipt: "none" }),
   "POST /v1/spaces/:space_id/data/upload": () => text(undefined, { path: "" }),
   "PATCH /v1/spaces/:space_id/data/rename": () => ({ old_path: "absent.txt", new_path: "gone.txt" }),
   "POST /v1/spaces/:space_id/data/folders": () => ({ path: "made" }),

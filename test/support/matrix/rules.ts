@@ -115,6 +115,8 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "DELETE /v1/folders/:folder_id": write(),
   "GET /v1/events": listing("read"),
   "GET /v1/events/stream": listing("read"),
+  "GET /v1/receipts/jwks": listing("read"),
+  "POST /v1/receipts/verify": listing("read"),
   "GET /v1/me": self(),
   "GET /v1/me/api-keys": self(),
   "POST /v1/me/api-keys": self(),

@@ -11,7 +11,8 @@ import { watchedParts } from "./commands.ts";
 export const NOTHING = { url: undefined, types: undefined, description: undefined, status: undefined };
 
 /** A key ring over the database, without a cache that another test shares. */
-export function keyringOf(db: Database, master = localMasterKey(Buffer.alloc(32, 1))): Keyring {
+export function keyringOf(db: Database, masterKey: Buffer = Buffer.alloc(32, 1)): Keyring {
+  const master = localMasterKey(masterKey);
   return createKeyring({
     master,
     load: (organizationId) => listOrganizationKeys(db, organizationId),

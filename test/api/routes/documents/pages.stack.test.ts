@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Location } from "../../../../src/domain/locations/location.ts";
 import { createReceiptIssuer } from "../../../../src/receipts/issuer.ts";
-import { localMasterKey } from "../../../../src/storage/keys/keyring.ts";
 import type { Answer } from "../../../support/clients/client.ts";
 import { documentClient } from "../../../support/clients/document-client.ts";
 import { rawFileClient } from "../../../support/clients/raw-file-client.ts";
@@ -218,9 +217,9 @@ describe("versions", () => {
   test("a receipt shows its words on the version that was cited", async () => {
     const id = await replace(coloured(RED, "Cited words"), "cited.pdf");
     await replace(coloured(BLUE, "Other words"), "cited.pdf");
-    const master = localMasterKey(Buffer.from(stack.env["MASTER_KEY"]!, "base64"));
+    const masterKey = Buffer.from(stack.env["MASTER_KEY"]!, "base64");
     const { db } = stack.database;
-    const issuer = createReceiptIssuer({ db, keyring: keyringOf(db, master) });
+    const issuer = createReceiptIssuer({ db, keyring: keyringOf(db, masterKey) });
     const cited = statement({
       documentId: id,
       documentVersion: 1,
