@@ -4,7 +4,7 @@
 
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
-import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
+import type { TextUnit } from "../../domain/text-unit.ts";
 import {
   unitSize,
   withCheckedPlaces,
