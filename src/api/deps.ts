@@ -4,6 +4,7 @@
  */
 import { createChatActivities } from "../activities/chat.ts";
 import { createToolActivities } from "../activities/tools.ts";
+import { createSecondLook } from "../agents/quotes/second-look.ts";
 import { PEPPER } from "../auth/api-keys.ts";
 import { type AuditLog, createAuditLog } from "../auth/audit-log.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticate.ts";
@@ -17,9 +18,11 @@ import { queryOnce } from "../db/pool.ts";
 import { readStates } from "../db/runs/states.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
+import type { ReceiptIssuer } from "../domain/receipts/statement.ts";
 import { createChatModel } from "../models/chat/chat-model.ts";
-import { openEmbeddingModel } from "../models/embedding/embedding-model.ts";
+import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
+import { createReceiptIssuer } from "../receipts/issuer.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
 import { connectWorkers } from "../temporal/connection.ts";
@@ -27,6 +30,7 @@ import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
 import { createEventHost, type EventHost } from "./events/host.ts";
+import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
@@ -39,8 +43,10 @@ interface ApiParts {
   readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
   readonly chat: ChatHost;
+  readonly receipts: ReceiptIssuer;
   readonly events: EventHost;
   readonly states: StateWatch;
+  readonly pages: PageHost;
   readonly readiness: Readiness;
 }
 
@@ -50,7 +56,7 @@ export interface Deps extends SharedDeps, ApiParts {}
  * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
  * given; the process closes it as its own.
  */
-export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "readiness">> {
+export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "receipts" | "pages" | "readiness">> {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
    * two.
@@ -74,19 +80,16 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const pepper = await loadInstanceSecret(db, PEPPER, shared.masterKey);
   const audit = overrides.audit ?? createAuditLog(db, log);
   const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
-  const callerCounts =
-    overrides.callerCounts ?? createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
+  const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
   const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
-  const usual = await chatParts(shared, queryEmbedding);
+  const receipts = createReceiptIssuer(shared);
+  const usual = await chatParts(shared, queryEmbedding, receipts);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
-  const leakedKeys =
-    overrides.leakedKeys ??
-    createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
-  const events =
-    overrides.events ??
-    createEventHost({ db, url: config.database.url, log, streamsPerProcess: config.api.eventStreams });
+  const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
+  const events = overrides.events ?? openEvents(shared);
   const states = overrides.states ?? openStateWatch(shared);
+  const pages = createPageHost({ ...shared, dataDir: shared.config.dataDir });
   return {
     ...shared,
     authenticator,
@@ -96,12 +99,13 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     callerCounts,
     queryEmbedding,
     chat,
+    receipts,
     events,
     states,
+    pages,
     readiness: openReadiness(shared, chat.ready),
     async close() {
-      await events.hub.close();
-      await states.close();
+      await Promise.all([events.hub.close(), states.close(), pages.close()]);
       await chat.shutdown();
       await callerCounts.close();
       await queryEmbedding.close();
@@ -113,11 +117,28 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   };
 }
 
+function openCallerCounts({ db }: SharedDeps): SharedCounter {
+  return createSharedCounter({ add: (counts) => addCallerCounts(db, counts) });
+}
+
+function openLeakedKeys({ db, log }: SharedDeps, pepper: Buffer, authenticator: Authenticator): LeakedKeys {
+  return createLeakedKeys({ db, pepper, log, onRevoked: (userId) => authenticator.forgetUser(userId) });
+}
+
 function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings {
   return cacheQueries(embedding, {
     maxEntries: QUERIES_CACHED,
     timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
     open: (model) => openEmbeddingModel(config.models, model),
+  });
+}
+
+function openEvents({ config, db, log }: SharedDeps): EventHost {
+  return createEventHost({
+    db,
+    url: config.database.url,
+    log,
+    streamsPerProcess: config.api.eventStreams,
   });
 }
 
@@ -157,7 +178,11 @@ function openReadiness(shared: SharedDeps, started: Promise<void>): Readiness {
   });
 }
 
-async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
+async function chatParts(
+  shared: SharedDeps,
+  queryEmbedding: QueryEmbeddings,
+  receipts: ReceiptIssuer,
+): Promise<ChatHostDeps> {
   const { config, db, log, toolbox, reranker } = shared;
   const search = { db, queryEmbedding, reranker };
   return {
@@ -167,6 +192,9 @@ async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): P
     model: await createChatModel(config.models),
     search,
     toolbox,
+    receipts,
+    // Never a provider's: a quote costs no call, and the text of an answer goes nowhere for it.
+    secondLook: shared.embedding.name === LOCAL_MODEL ? createSecondLook(shared.embedding) : undefined,
     ...config.chat,
     connect: (signal) => connectWorkers(config.temporal, signal, log),
     probe: shared.temporal,

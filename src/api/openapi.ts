@@ -51,6 +51,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Profile: "Who the caller is.",
   "API keys": "The caller's own keys.",
   Organizations: "The organization's settings, members, keys, audit log and usage, for its admins.",
+  Receipts: "What vouches for a citation: check it, now or later, also without this service.",
   Webhooks: "Events that are delivered to an address of the caller.",
 };
 

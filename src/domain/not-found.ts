@@ -5,12 +5,14 @@ const NAMES = {
   agent: "Agent",
   api_key: "API key",
   batch: "Batch",
+  chunk: "Chunk",
   delivery: "Delivery",
   document: "Document",
   event: "Event",
   file: "File",
   folder: "Folder",
   organization: "Organization",
+  page: "Page",
   run: "Run",
   space: "Space",
   user: "User",
@@ -25,4 +27,9 @@ export const missingMessage = (kind: ResourceKind): string => `${NAMES[kind]} no
 
 export function notFound(kind: ResourceKind): DomainError {
   return new DomainError(`${kind}_not_found`, missingMessage(kind));
+}
+
+/** The error for a version whose file was there. */
+export function versionNotKept(version: number): DomainError {
+  return new DomainError("version_not_kept", `The file of version ${version} is not kept any more.`);
 }

@@ -154,6 +154,10 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   api_key_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/me/api-keys`")),
   batch_not_found: page(OUT_OF_REACH, "Check the id, which the batch's `202` had."),
+  chunk_not_found: page(
+    "The document has no such chunk, in no version that is kept; each reprocessing gives new ids.",
+    "`GET /v1/data/{document_id}/chunks` lists those of the published version.",
+  ),
   delivery_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/webhooks/{webhook_id}/deliveries`")),
   document_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`POST /v1/data/search`")),
   event_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/events`")),
@@ -164,6 +168,10 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     SEE_THE_LIST("`GET /v1/models`"),
   ),
   organization_not_found: page(OUT_OF_REACH, "`GET /v1/me` says which organization you belong to."),
+  page_not_found: page(
+    "The document has fewer pages, or none.",
+    "`GET /v1/data/{document_id}/pages` lists them.",
+  ),
   run_not_found: page(OUT_OF_REACH, "`processing_state` of a document names its run."),
   space_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`POST /v1/spaces/search`")),
   user_not_found: page(OUT_OF_REACH, "Check the id."),
@@ -180,6 +188,11 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   cursor_expired: page(
     "What comes after the cursor is not kept any more (`EVENT_RETENTION_DAYS`).",
     "Go on from `oldest`, and read the present state for what happened before it.",
+  ),
+  version_not_kept: page(
+    "The file of this version is not kept any more: only those of the published version, of the one before it " +
+      "and of the latest run are.",
+    "Leave `version` out to see the published one. A citation's quote and offsets still say what was cited.",
   ),
   precondition_failed: page(
     "The resource has changed since you read the `ETag` that you sent in `If-Match`.",

@@ -50,6 +50,13 @@ export const pipelineOutcomes = counter(
   ["outcome", "code"],
 );
 
+/** `outcome` is `ok` or an error code. */
+export const shownPages = histogram(
+  "holdfast_page_duration_seconds",
+  "Time to make the picture of a page, or to read the sizes of pages, that no cache has.",
+  ["outcome"],
+);
+
 export const searchStages = histogram(
   "holdfast_search_stage_duration_seconds",
   "Time of one stage of a search.",
@@ -90,7 +97,7 @@ export const refusedTexts = counter(
 
 export const cacheLookups = counter(
   "holdfast_cache_lookups_total",
-  "Look-ups of what was embedded before, of questions and of chunks.",
+  "Look-ups of what was embedded before, of questions and of chunks, and of pages that were shown before.",
   ["cache", "result"],
 );
 
@@ -133,4 +140,17 @@ export const refusedPayloads = counter(
   "holdfast_refused_payloads_total",
   "Payloads from Temporal that were not sealed for where they were found.",
   ["what", "reason"],
+);
+
+export const receiptsIssued = counter(
+  "holdfast_receipts_issued_total",
+  "Receipts of citations that were signed.",
+  [],
+);
+
+/** `status` is what was answered: `same`, `superseded`, `deleted`, `not_reachable` or `invalid`. */
+export const receiptsVerified = counter(
+  "holdfast_receipts_verified_total",
+  "Receipts that a caller had checked, by what was found.",
+  ["status"],
 );

@@ -27,7 +27,7 @@ import {
   type Sandbox,
 } from "../parsers/process/sandbox/sandbox.ts";
 import { createPoster } from "../outbound/poster.ts";
-import { openTemporaryFolder } from "./temporary-folder.ts";
+import { openTemporaryFolder } from "../process/temporary-folder.ts";
 
 export interface WorkerDeps extends SharedDeps {
   readonly activities: Activities;

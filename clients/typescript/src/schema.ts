@@ -464,6 +464,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/data/{document_id}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The pages of a document with their sizes.
+         * @description For everybody with a role in its space. Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the published version, of the one before it and of the latest run are kept; older versions are 410.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["documents.pages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/data/{document_id}/pages/{page_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page as a picture, with what was cited highlighted.
+         * @description For everybody with a role in its space. Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the published version, of the one before it and of the latest run are kept; older versions are 410. A page is drawn apart from everything else, in at most 20 seconds; a picture may be 10,000 pixels high.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["documents.page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/data/{document_id}/integrity": {
         parameters: {
             query?: never;
@@ -717,11 +761,77 @@ export interface paths {
         put?: never;
         /**
          * Search the chunks of spaces: dense vectors and BM25 in one ranking.
-         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights` are offsets in UTF-16 code units.
+         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights`, `start` and `end` are offsets in UTF-16 code units; `locations` say where the chunk stands in its file.
          *
          *     Takes API keys with the capability `search`, and access tokens.
          */
         post: operations["search.hybrid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/jwks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys that sign the receipts of the caller's organization.
+         * @description A JWK set, with the keys that do not sign any more: receipts of before stay valid. Empty before the first receipt. Keys of before the newest hundred are found by their id alone.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["receipts.keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/jwks/{kid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public key that has signed a receipt, for anyone.
+         * @description Needs no credentials, so that who was given a receipt can check its signature. A JWK set of the one key that the receipt's header names; ids are random, so that nobody can list keys. Empty if there is no such key, or its organization was deleted. Each request counts in the budget of its address.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["receipts.key"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Whether the words that a receipt vouches for still stand where it says.
+         * @description For everybody with a role in the space that the receipt names; everybody else gets `not_reachable`. A text that is no receipt is `invalid`, and no error: that is the answer. With the quote and its salt the words are compared too. Nothing is changed.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        post: operations["receipts.verify"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2409,7 +2519,7 @@ export interface components {
         };
         AgentSearch: {
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `organization_id`, `space_id`, `created_by`) take exact, ne, in, isnull; text fields (`name`, `description`, `version`, `agent_type`, `model`, `data_access_mode`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`is_public`, `show_citations`, `save_to_inbox`) take exact, ne, in, isnull; number fields (`conversation_count`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `organization_id`, `space_id`, `created_by`) take exact, ne, in, isnull; text fields (`name`, `description`, `version`, `agent_type`, `model`, `data_access_mode`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`is_public`, `show_citations`, `require_support`, `save_to_inbox`) take exact, ne, in, isnull; number fields (`conversation_count`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte.
              * @example {
              *       "name__icontains": "analyst"
              *     }
@@ -2418,7 +2528,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, name, description, version, agent_type, model, is_public, show_citations, save_to_inbox, data_access_mode, organization_id, space_id, conversation_count, created_by, created_at, updated_at.
+             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, name, description, version, agent_type, model, is_public, show_citations, require_support, save_to_inbox, data_access_mode, organization_id, space_id, conversation_count, created_by, created_at, updated_at.
              * @example [
              *       "name"
              *     ]
@@ -2495,6 +2605,11 @@ export interface components {
              * @example true
              */
             show_citations?: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support?: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
@@ -2615,6 +2730,12 @@ export interface components {
              * @example true
              */
             show_citations?: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @default false
+             * @example false
+             */
+            require_support?: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @default false
@@ -2834,6 +2955,23 @@ export interface components {
              * @example 3
              */
             max_chunks_per_document?: number | null;
+        };
+        ReceiptQuestion: {
+            /**
+             * @description The receipt of a citation
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiJ4In0.c2ln
+             */
+            receipt: string;
+            /**
+             * @description The words that it vouches for. With them and their salt the words themselves are compared, and looked for in the published version if that is another one
+             * @example The notice period is 30 days.
+             */
+            quote?: string | null;
+            /**
+             * @description The salt that came with the quote; needed with `quote`
+             * @example mQ1v0dG3cE0Zl8nXoT5c2w
+             */
+            salt?: string | null;
         };
         RawFileUpload: {
             /**
@@ -3118,7 +3256,7 @@ export interface components {
          * @example document_not_found
          * @enum {string}
          */
-        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
+        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "chunk_not_found" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "page_not_found" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_kept" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         ErrorObject: {
             /**
              * @description What went wrong, for people; of several problems the first
@@ -3284,6 +3422,11 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** @description The sources that the answer cites; where the agent shows citations */
             citations?: components["schemas"]["Citation"][];
+            /**
+             * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
+             * @example 1
+             */
+            removed_citations?: number;
         };
         Annotation: {
             /**
@@ -3314,6 +3457,47 @@ export interface components {
                  */
                 url: string;
             };
+            /**
+             * @description Where the statement before the mark begins in `content`, in UTF-16 units
+             * @example 0
+             */
+            sentence_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 22
+             */
+            sentence_end?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
+             */
+            quote?: string;
+            /**
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
+             */
+            receipt?: string;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
         };
         Usage: {
             /**
@@ -3370,6 +3554,125 @@ export interface components {
              * @example Revenue grew by 12 percent.
              */
             text: string;
+            /**
+             * @description The version of the document that has the chunk; absent if the chunk is not published any more
+             * @example 1
+             */
+            document_version?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
+             */
+            quote?: string;
+            /**
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
+             */
+            receipt?: string;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
+            /**
+             * @description Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown
+             * @example [
+             *       {
+             *         "page": 2,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
+        };
+        /** @description Where text stands in its file. A field is absent if it is unknown or the format has none */
+        Location: {
+            /**
+             * @description The page of a PDF or a picture, from 1
+             * @example 3
+             */
+            page?: number;
+            /**
+             * @description A box for each line of the text: `[left, top, right, bottom]` in fractions of the page as it is shown, from its upper left corner
+             * @example [
+             *       [
+             *         0.12,
+             *         0.31,
+             *         0.88,
+             *         0.33
+             *       ]
+             *     ]
+             */
+            boxes?: number[][];
+            /**
+             * @description The slide of a presentation, from 1
+             * @example 2
+             */
+            slide?: number;
+            /**
+             * @description The shape on the slide, as the presentation names it
+             * @example Title 1
+             */
+            shape?: string;
+            /**
+             * @description The sheet of a spreadsheet
+             * @example Prices
+             */
+            sheet?: string;
+            /**
+             * @description The cells, as spreadsheets name them
+             * @example A2:D9
+             */
+            range?: string;
+            /**
+             * @description The first and the last line of the file, from 1
+             * @example [
+             *       12,
+             *       18
+             *     ]
+             */
+            lines?: number[];
+            /**
+             * @description The headings above it, outermost first
+             * @example [
+             *       "Report",
+             *       "Results"
+             *     ]
+             */
+            heading_path?: string[];
+            /**
+             * @description The element of the file, and which of those with its name it is, from 1
+             * @example p[12]
+             */
+            element?: string;
+            /**
+             * @description The part of a mail, an archive or a book
+             * @example attachment 2: report.docx
+             */
+            part?: string;
         };
         ChatCompletionChunk: {
             /**
@@ -3430,6 +3733,11 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             /** @description In the last content chunk */
             citations?: components["schemas"]["Citation"][];
+            /**
+             * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
+             * @example 1
+             */
+            removed_citations?: number;
         };
         ChatStreamError: {
             /** @description Why the answer breaks off */
@@ -3649,6 +3957,11 @@ export interface components {
              */
             show_citations: boolean;
             /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support: boolean;
+            /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
              */
@@ -3809,6 +4122,11 @@ export interface components {
              * @example true
              */
             show_citations: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
@@ -4184,6 +4502,27 @@ export interface components {
              * @example false
              */
             repeats?: boolean;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
         };
         ChunkPage: {
             /** @description Results of the current page */
@@ -4247,6 +4586,37 @@ export interface components {
              * @example 1
              */
             page_end: number | null;
+            /**
+             * @description Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 code units; absent in versions that were made before 0.9.0
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 1231
+             */
+            end?: number;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["ChunkMetadata"];
             /** @description What is known of the chunk's vector */
             embedding: {
@@ -4398,6 +4768,66 @@ export interface components {
              * @example true
              */
             is_current: boolean;
+        };
+        PageSizePage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["PageSize"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        PageSize: {
+            /**
+             * @description Which page it is, from 1
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description Width of the page as it is shown, cropped and turned: points (1/72 inch) of a PDF, pixels of a picture; null: the page cannot be read
+             * @example 612
+             */
+            width: number | null;
+            /**
+             * @description Height of the page as it is shown, cropped and turned: points (1/72 inch) of a PDF, pixels of a picture; null: the page cannot be read
+             * @example 792
+             */
+            height: number | null;
+        };
+        CursorExpired: {
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
+            detail: string;
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
+            code: string;
+            /**
+             * @description The oldest cursor that can be gone on from
+             * @example MToxOjQy
+             */
+            oldest: string;
         };
         DocumentIntegrity: {
             /**
@@ -4841,6 +5271,37 @@ export interface components {
              * @example Revenue grew by 12 percent.
              */
             text: string;
+            /**
+             * @description Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 code units; absent in versions that were made before 0.9.0
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 1231
+             */
+            end?: number;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["HitMetadata"];
         };
         /** @description What is known of a hit's chunk; later versions may add fields */
@@ -4901,6 +5362,218 @@ export interface components {
             rerank_score?: number;
         } & {
             [key: string]: unknown;
+        };
+        ReceiptKeySet: {
+            /** @description A JWK set (RFC 7517) */
+            keys: components["schemas"]["ReceiptKey"][];
+        };
+        ReceiptKey: {
+            /**
+             * @description The kind of key (RFC 8037)
+             * @example OKP
+             * @constant
+             */
+            kty: "OKP";
+            /**
+             * @description The curve
+             * @example Ed25519
+             * @constant
+             */
+            crv: "Ed25519";
+            /**
+             * @description The algorithm of the signatures
+             * @example EdDSA
+             * @constant
+             */
+            alg: "EdDSA";
+            /**
+             * @description It signs, and encrypts nothing
+             * @example sig
+             * @constant
+             */
+            use: "sig";
+            /**
+             * @description Random; a receipt's header names the key that signed it
+             * @example Zk3q0yUqf1mVb2dW8sTnRg
+             */
+            kid: string;
+            /**
+             * @description The public key: 32 bytes in base64url
+             * @example 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo
+             */
+            x: string;
+        };
+        ReceiptVerdict: {
+            /**
+             * @description `same`: the published version has the chunk that was cited. `superseded`: another version is published. `deleted`: the document is. `not_reachable`: the caller has no role in the space that the receipt names. `invalid`: see `reason`
+             * @example same
+             * @enum {string}
+             */
+            status: "same" | "superseded" | "deleted" | "not_reachable" | "invalid";
+            /**
+             * @description Why it is `invalid`: `signature`: it was changed or cut, or no key of an organization has signed it; `quote`: it does not vouch for these words. Absent for the others
+             * @example signature
+             * @enum {string}
+             */
+            reason?: "signature" | "quote";
+            /** @description What the receipt says; absent if it is `invalid` or `not_reachable` */
+            claims?: components["schemas"]["ReceiptClaims"];
+            /**
+             * @description The version that is published, of what is `same` or `superseded`; null: none is
+             * @example 1
+             */
+            current_version?: number | null;
+            /** @description Of a quote that is `superseded`: where its words stand now; null: they are gone. Absent without a quote, and if the document is too long to say that they are gone */
+            found?: components["schemas"]["FoundWords"] | null;
+        };
+        /** @description What the receipt says, as it was signed */
+        ReceiptClaims: {
+            /**
+             * @description The receipt's own id; random
+             * @example q0yUqf1mVb2dW8sTnRgZk3
+             */
+            jti: string;
+            /**
+             * @description When it was signed: seconds since 1970
+             * @example 1769851800
+             */
+            iat: number;
+            /**
+             * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            space: string;
+            /**
+             * Format: uuid
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
+             */
+            document: string;
+            /**
+             * @description The version that was cited, from 1
+             * @example 1
+             */
+            document_version: number;
+            /**
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
+             */
+            chunk: string;
+            /**
+             * @description Which chunk of its version it is, from 0
+             * @example 3
+             */
+            chunk_index: number;
+            /**
+             * @description The turn whose answer has the citation
+             * @example 01900000-0000-7000-8000-0000000000a0
+             */
+            turn: string;
+            /**
+             * @description Where the quote begins in the chunk, in UTF-16 code units
+             * @example 0
+             */
+            quote_start: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 29
+             */
+            quote_end: number;
+            /**
+             * @description Where the words begin in the document as Markdown, in UTF-16 code units; absent: it is not known
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where they end there, exclusive; absent: it is not known
+             * @example 1233
+             */
+            end?: number;
+            /** @description Where the words stand in the file; absent: it is not known */
+            locations?: components["schemas"]["ReceiptLocation"][];
+            /**
+             * @description HMAC-SHA-256 of the quote in UTF-8 under the salt's bytes, in base64url
+             * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
+             */
+            quote_hash: string;
+            /**
+             * @description HMAC-SHA-256 of the chunk's text in UTF-8 under the salt's bytes, in base64url
+             * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
+             */
+            chunk_hash: string;
+            /**
+             * @description HMAC-SHA-256 of the answer's sentence in UTF-8 under the salt's bytes, in base64url
+             * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
+             */
+            sentence_hash: string;
+        };
+        /** @description A place in the file by numbers alone: names of sheets and headings are text, and left out */
+        ReceiptLocation: {
+            /**
+             * @description The page of a PDF or a picture, from 1
+             * @example 4
+             */
+            page?: number;
+            /**
+             * @description A box for each line of text: left, top, right and bottom in fractions of the page, from its upper left corner
+             * @example [
+             *       [
+             *         0.12,
+             *         0.31,
+             *         0.61,
+             *         0.33
+             *       ]
+             *     ]
+             */
+            boxes?: number[][];
+            /**
+             * @description The slide of a presentation, from 1
+             * @example 2
+             */
+            slide?: number;
+            /**
+             * @description The cells of a table
+             * @example B2:D5
+             */
+            range?: string;
+            /**
+             * @description The first and the last line of the file, from 1
+             * @example [
+             *       12,
+             *       14
+             *     ]
+             */
+            lines?: number[];
+        };
+        /** @description Where the words stand in the published version */
+        FoundWords: {
+            /** @description The first chunk that has all of the words; null: they stand across chunks */
+            chunk_id: string | null;
+            chunk_index: number | null;
+            /**
+             * @description Where the words begin in the chunk, in UTF-16 code units; absent: it is not known
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where they end there, exclusive; absent: it is not known
+             * @example 29
+             */
+            quote_end?: number;
+            /**
+             * @description Where the words begin in the document as Markdown, in UTF-16 code units; absent: it is not known
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where they end there, exclusive; absent: it is not known
+             * @example 1233
+             */
+            end?: number;
+            /** @description Where the words stand in the file; absent: it is not known */
+            locations?: components["schemas"]["ReceiptLocation"][];
         };
         RawFileUploaded: {
             /**
@@ -5159,25 +5832,6 @@ export interface components {
             data: {
                 [key: string]: string | number | boolean | null;
             };
-        };
-        CursorExpired: {
-            /**
-             * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
-             */
-            detail: string;
-            /** @description The same failure, as OpenAI's clients read it */
-            error: components["schemas"]["ErrorObjectOutput"];
-            /**
-             * @description The same as `error.code`
-             * @example cursor_expired
-             */
-            code: string;
-            /**
-             * @description The oldest cursor that can be gone on from
-             * @example MToxOjQy
-             */
-            oldest: string;
         };
         EventStreamEnd: {
             /**
@@ -6477,7 +7131,15 @@ export interface operations {
                      *                   "end_index": 26,
                      *                   "title": "report.pdf",
                      *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
-                     *                 }
+                     *                 },
+                     *                 "sentence_start": 0,
+                     *                 "sentence_end": 22,
+                     *                 "quote": "Revenue grew by 12 percent.",
+                     *                 "quote_start": 0,
+                     *                 "quote_end": 27,
+                     *                 "support": "strong",
+                     *                 "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                 "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *               }
                      *             ]
                      *           },
@@ -6498,9 +7160,30 @@ export interface operations {
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent."
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_version": 1,
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
+                     *           "locations": [
+                     *             {
+                     *               "page": 2,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "removed_citations": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ChatCompletion"];
@@ -6526,7 +7209,15 @@ export interface operations {
                      *                   "end_index": 26,
                      *                   "title": "report.pdf",
                      *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
-                     *                 }
+                     *                 },
+                     *                 "sentence_start": 0,
+                     *                 "sentence_end": 22,
+                     *                 "quote": "Revenue grew by 12 percent.",
+                     *                 "quote_start": 0,
+                     *                 "quote_end": 27,
+                     *                 "support": "strong",
+                     *                 "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                 "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *               }
                      *             ]
                      *           },
@@ -6547,9 +7238,30 @@ export interface operations {
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent."
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_version": 1,
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
+                     *           "locations": [
+                     *             {
+                     *               "page": 2,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "removed_citations": 1
                      *     }
                      */
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"] | components["schemas"]["ChatStreamError"];
@@ -8314,6 +9026,7 @@ export interface operations {
                      *           ],
                      *           "is_public": false,
                      *           "show_citations": true,
+                     *           "require_support": false,
                      *           "save_to_inbox": false,
                      *           "data_access_mode": "origin",
                      *           "allowed_folder_ids": null,
@@ -8519,6 +9232,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -8908,6 +9622,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -9146,6 +9861,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -10643,7 +11359,24 @@ export interface operations {
                      *           "level": 1,
                      *           "start": 2,
                      *           "end": 9,
-                     *           "repeats": false
+                     *           "repeats": false,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "total_items": 1,
@@ -10832,6 +11565,25 @@ export interface operations {
                      *           "token_count": 7,
                      *           "page_start": 1,
                      *           "page_end": 1,
+                     *           "start": 1204,
+                     *           "end": 1231,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "metadata": {
                      *             "format": "text",
                      *             "word_count": 5,
@@ -11096,6 +11848,423 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "documents.pages": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+                /** @description The version whose file is meant; default: the published one or, before the first is published, the latest */
+                version?: number;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The document; it stays the same over all its versions */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "number": 1,
+                     *           "width": 612,
+                     *           "height": 792
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageSizePage"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CursorExpired"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "documents.page": {
+        parameters: {
+            query?: {
+                /** @description Pixels of the picture's width; its height follows */
+                width?: number;
+                /** @description The format of the picture */
+                format?: "png" | "webp";
+                /** @description The version whose file is meant; default: the published one or, before the first is published, the latest */
+                version?: number;
+                /** @description The id of a chunk, or the receipt of a citation: what of it stands on this page is highlighted. Without `version` the page is shown from the version that has the chunk, or that was cited */
+                highlight?: string;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description Answer 304 while the picture has one of these ETags */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The document; it stays the same over all its versions */
+                document_id: string;
+                /** @description Which page, from 1 */
+                page_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the picture
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
+                    ETag?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (bytes) */
+                    "image/png": string;
+                    /** @example (bytes) */
+                    "image/webp": string;
+                };
+            };
+            /** @description The picture has not changed */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description Changes with the picture
+                     * @example "wJ8kq0Y3mZ1f5pXcR7tVbA"
+                     */
+                    ETag?: string;
+                    /**
+                     * @description `private, no-cache`: a cache of the caller may keep it, and asks with `If-None-Match`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CursorExpired"];
                 };
             };
             /** @description The path and the query together have more than 8,192 characters */
@@ -13326,6 +14495,25 @@ export interface operations {
                      *           "dense_score": 0.4,
                      *           "sparse_score": 0.21,
                      *           "text": "Revenue grew by 12 percent.",
+                     *           "start": 1204,
+                     *           "end": 1231,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "metadata": {
                      *             "format": "text",
                      *             "word_count": 5,
@@ -13350,6 +14538,533 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SearchResults"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "receipts.keys": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description `private, max-age=300`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "Zk3q0yUqf1mVb2dW8sTnRg",
+                     *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptKeySet"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "receipts.key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key that a receipt's header names */
+                kid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description `public, max-age=300`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "Zk3q0yUqf1mVb2dW8sTnRg",
+                     *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptKeySet"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "receipts.verify": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiJ4In0.c2ln"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReceiptQuestion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    /**
+                     * @description `no-store`
+                     * @example no-store
+                     */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "same",
+                     *       "reason": "signature",
+                     *       "claims": {
+                     *         "jti": "q0yUqf1mVb2dW8sTnRgZk3",
+                     *         "iat": 1769851800,
+                     *         "space": "01900000-0000-7000-8000-000000000010",
+                     *         "document": "01900000-0000-7000-8000-000000000030",
+                     *         "document_version": 1,
+                     *         "chunk": "01900000-0000-7000-8000-000000000031",
+                     *         "chunk_index": 3,
+                     *         "turn": "01900000-0000-7000-8000-0000000000a0",
+                     *         "quote_start": 0,
+                     *         "quote_end": 29,
+                     *         "start": 1204,
+                     *         "end": 1233,
+                     *         "locations": [
+                     *           {
+                     *             "page": 4,
+                     *             "boxes": [
+                     *               [
+                     *                 0.12,
+                     *                 0.31,
+                     *                 0.61,
+                     *                 0.33
+                     *               ]
+                     *             ],
+                     *             "slide": 2,
+                     *             "range": "B2:D5",
+                     *             "lines": [
+                     *               12,
+                     *               14
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quote_hash": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+                     *         "chunk_hash": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+                     *         "sentence_hash": "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg"
+                     *       },
+                     *       "current_version": 1,
+                     *       "found": {
+                     *         "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *         "chunk_index": 3,
+                     *         "quote_start": 0,
+                     *         "quote_end": 29,
+                     *         "start": 1204,
+                     *         "end": 1233,
+                     *         "locations": [
+                     *           {
+                     *             "page": 4,
+                     *             "boxes": [
+                     *               [
+                     *                 0.12,
+                     *                 0.31,
+                     *                 0.61,
+                     *                 0.33
+                     *               ]
+                     *             ],
+                     *             "slide": 2,
+                     *             "range": "B2:D5",
+                     *             "lines": [
+                     *               12,
+                     *               14
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiptVerdict"];
                 };
             };
             /** @description The request cannot be served as it is */

@@ -13,6 +13,7 @@ import {
   exchangeObject,
   listNamedObjects,
 } from "../../db/encryption/reencrypt.ts";
+import { retireSigningKeyOfOldSeal } from "../../db/receipts/keys.ts";
 import { countSecretsOfOldKeys } from "../../db/encryption/webhook-secrets.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -133,7 +134,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
     await noteProgress(deps.db, operation.id, { ...seen });
     return NEXT;
   }
-  await resealWebhookSecrets(deps, organization, current.id);
+  await leaveOldKeys(work);
   if (operation.parameters["destroys_old_keys"] !== true) return complete(work, seen, { key_id: current.id });
   await noteProgress(deps.db, operation.id, { ...seen, has_ended: true });
   return NEXT;
@@ -180,7 +181,7 @@ async function destroyOldKeys(work: Work, progress: Progress): Promise<Operation
     return { done: false, waitSeconds: Math.ceil(CACHES_SECONDS - current.age_seconds) };
   const until = new Date(current.created_at.getTime() + CACHES_SECONDS * 1_000);
   // Again, for what other processes sealed with the older key while it was in their caches.
-  await resealWebhookSecrets(deps, organization, current.id);
+  await leaveOldKeys(work);
   const users = await inTenant(deps.db, organization, async (sql) => ({
     ...(await countKeyUsers(sql, organization.id, { keyId: current.id, until })),
     webhook_secrets: await countSecretsOfOldKeys(sql, organization.id),
@@ -205,6 +206,12 @@ async function destroyOldKeys(work: Work, progress: Progress): Promise<Operation
   const destroyed = await deleteKeysBefore(deps.db, organization.id, current.id);
   deps.keyring.forget(organization.id);
   return complete(work, progress, { key_id: current.id, keys_destroyed: destroyed });
+}
+
+/** Takes what is sealed with older keys off them: secrets of webhooks, and the key that signs receipts. */
+async function leaveOldKeys({ deps, organization, current }: Work): Promise<void> {
+  await resealWebhookSecrets(deps, organization, current.id);
+  await inTenant(deps.db, organization, (sql) => retireSigningKeyOfOldSeal(sql, organization.id, current.id));
 }
 
 /** Counts all objects in the store, also those that no row names. */

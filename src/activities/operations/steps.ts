@@ -22,7 +22,8 @@ import {
   replaceOrganizationKey,
   rewrapOrganizationKey,
 } from "../../db/encryption/keys.ts";
-import type { Database, OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { retireSigningKeyOfOldSeal } from "../../db/receipts/keys.ts";
 import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import type { OperationInput, OperationStep } from "../../domain/work/operation.ts";
 import type { Log } from "../../process/log.ts";
@@ -124,6 +125,7 @@ async function rotateOrganization(
 ): Promise<OperationStep> {
   const wrapped = await masterKey.wrap(randomBytes(KEY_BYTES), organizationKeyAad(organization.id, id));
   await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });
+  await inTenant(db, organization, (sql) => retireSigningKeyOfOldSeal(sql, organization.id, id));
   await drillPoint("operation: key replaced, not noted");
   keyring.forget(organization.id);
   await completeOperation(db, id, { organization_id: organization.id, key_id: id });

@@ -25,8 +25,10 @@ import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { makePathFolder } from "./spaces/path-folders.ts";
 import { rawFileRoutes } from "./spaces/raw-files.ts";
+import { pageRoutes } from "./documents/pages.ts";
 import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
+import { receiptRoutes } from "./receipts/receipts.ts";
 import { spaceMemberRoutes } from "./spaces/members.ts";
 import { spaceRoutes } from "./spaces/spaces.ts";
 import { documentStatuses } from "./documents/status.ts";
@@ -51,12 +53,14 @@ export const API_ROUTES: readonly Route[] = [
   patchDocument,
   removeDocument,
   ...documentPartRoutes,
+  ...pageRoutes,
   checkDocument,
   postReprocess,
   postRestore,
   ...runRoutes,
   ...batchRoutes,
   searchDocuments,
+  ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,
   makePathFolder,

@@ -36,6 +36,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "current_organization_num()": open,
   "delete_rows_of_closed(uuid, regclass, integer)": definer(["maintenance"], CATALOGUE),
   "event_of_change(text, text)": { isDefiner: false, searchPath: null, execute: [] },
+  "find_receipt_key(text)": definer(["app"]),
   "folder_path(uuid)": open,
   "forget_vectors()": { isDefiner: false, searchPath: CATALOGUE, execute: [] },
   "has_private_space(uuid)": definer([]),

@@ -172,6 +172,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   provider_gates: ofInstance({ app: "select, insert, update", system: "select, insert, update" }),
   rate_limits: ofInstance({ app: "select, insert, update", system: "select, delete" }),
   raw_files: tenant(BY_ID),
+  receipt_keys: tenant(BY_ID),
   space_members: tenant(BY_ID, { maintenance: ALL }),
   space_statistics: tenant(BY_NUM, { system: ALL }),
   spaces: tenant(BY_ID, {

@@ -9,6 +9,9 @@ export const SPACE_MEMBER_COLUMNS = "space_id, user_id, role";
 export const FOLDER_COLUMNS =
   "id, space_id, parent_folder_id, name, from_system, created_by, created_at, updated_at";
 
+/** The public halves alone: an organization that was imported makes a key of its own for new receipts. */
+export const RECEIPT_KEY_COLUMNS = "kid, public_key, created_at, retired_at";
+
 export const AGENT_COLUMNS = `
   id,
   space_id,
@@ -24,6 +27,7 @@ export const AGENT_COLUMNS = `
   tool_attachments,
   is_public,
   show_citations,
+  require_support,
   save_to_inbox,
   data_access_mode,
   allowed_folder_ids,

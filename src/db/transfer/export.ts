@@ -8,6 +8,7 @@ import type { Sql } from "../sql.ts";
 import {
   AGENT_COLUMNS,
   FOLDER_COLUMNS,
+  RECEIPT_KEY_COLUMNS,
   SPACE_COLUMNS,
   SPACE_MEMBER_COLUMNS,
   USER_COLUMNS,
@@ -59,6 +60,14 @@ const DIRECTORY = `
         from agents
         where deleted_at is null
           and space_id in (select id from live_spaces)
+      ) listed
+    ), '[]'),
+    'receipt_keys', coalesce((
+      select jsonb_agg(to_jsonb(listed))
+      from (
+        select ${RECEIPT_KEY_COLUMNS}
+        from receipt_keys
+        where organization_id = $1
       ) listed
     ), '[]')
   ) as directory
@@ -222,6 +231,9 @@ export async function readChunks(
             chunk.page_start,
             chunk.page_end,
             chunk.metadata,
+            chunk.start_offset,
+            chunk.end_offset,
+            chunk.places,
             embedding.embedding::text as vector
      from chunks chunk
      left join embeddings embedding

@@ -15,6 +15,9 @@ import {
   USER_COLUMNS,
 } from "./directory-columns.ts";
 
+/** Archives of versions before 0.9.0 do not say whether an agent requires support. */
+const AGENT_VALUES = AGENT_COLUMNS.replace("require_support", "coalesce(require_support, false)");
+
 interface NewOrganization {
   readonly id: string;
   readonly archived: ArchivedOrganization;
@@ -92,8 +95,16 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
     part: "agents",
     statement: `
       insert into agents (organization_id, ${AGENT_COLUMNS})
-      select $1, ${AGENT_COLUMNS}
+      select $1, ${AGENT_VALUES}
       from jsonb_populate_recordset(null::agents, $2)
+      on conflict do nothing`,
+  },
+  {
+    part: "receipt_keys",
+    statement: `
+      insert into receipt_keys (kid, organization_id, public_key, created_at, retired_at)
+      select kid, $1, public_key, created_at, coalesce(retired_at, now())
+      from jsonb_populate_recordset(null::receipt_keys, $2)
       on conflict do nothing`,
   },
 ];
@@ -104,7 +115,7 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
  */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
   for (const { part, statement } of DIRECTORY_INSERTS)
-    await sql.query(statement, [organizationId, JSON.stringify(directory[part])]);
+    await sql.query(statement, [organizationId, JSON.stringify(directory[part] ?? [])]);
   const { rows } = await sql.query<{ count: number }>(
     "select count(*)::int as count from users where organization_id = $1",
     [organizationId],

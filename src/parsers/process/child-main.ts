@@ -3,4 +3,4 @@
 import { serveParsers } from "./child-serve.ts";
 import { parserFor, warmUpParsers } from "../index.ts";
 
-await serveParsers(parserFor, warmUpParsers);
+await serveParsers({ parsers: parserFor, warmUp: warmUpParsers });

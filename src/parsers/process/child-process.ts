@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { DomainError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/fair-queue.ts";
 import type { ParsedDocument } from "../../domain/text-unit.ts";
-import type { ChildRequest, ChildTask } from "./child-protocol.ts";
+import type { ChildOutcome, ChildRequest, ChildTask } from "./child-protocol.ts";
 import { inputSizeBytes, patienceMs, type OcrSettings, type ParseInput } from "../parser.ts";
-import type { ChildOutcome } from "./parser-child.ts";
-import { createParserChildren, type ChildrenOptions } from "./parser-children.ts";
+import { createParserChildren, type ChildrenOptions, type ParserChildren } from "./parser-children.ts";
 
 export interface ParserPoolOptions extends ChildrenOptions {
   /** Default: none; pictures and scans are not read. */
@@ -78,13 +77,34 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
   const options: ParserPoolOptions = { ...DEFAULTS, ...given };
   const children = createParserChildren(options);
 
-  const run = async (
-    task: ChildTask,
-    input: ParseInput,
-    { signal, owner = THE_SERVICE }: ParseOptions = {},
-  ): Promise<ChildOutcome> => {
-    const request: ChildRequest = { task, input: { ...input, ocr: options.ocr } };
-    const timeoutMs = Math.min(options.timeoutMs, await patienceMs(input));
+  const run = runnerOf(children, options);
+
+  return {
+    async parse(input, given) {
+      const outcome = await run({ task: "parse" }, input, given);
+      if (outcome.kind !== "parsed") throw new Error(`A parser process answered ${outcome.kind} to parse.`);
+      return outcome.document;
+    },
+    async pageCount(input, given) {
+      const outcome = await run({ task: "page_count" }, input, given);
+      if (outcome.kind !== "page_count")
+        throw new Error(`A parser process answered ${outcome.kind} to page_count.`);
+      return outcome.pages;
+    },
+    close: () => children.close(),
+  };
+}
+
+type Runner = (task: ChildTask, input: ParseInput, options?: ParseOptions) => Promise<ChildOutcome>;
+
+/** Runs a task in a process, and in another one if that died. */
+export function runnerOf(
+  children: ParserChildren,
+  { timeoutMs: most, ocr }: Pick<ParserPoolOptions, "timeoutMs" | "ocr">,
+): Runner {
+  return async (task, input, { signal, owner = THE_SERVICE } = {}) => {
+    const request: ChildRequest = { ...task, input: { ...input, ocr } };
+    const timeoutMs = Math.min(most, await patienceMs(input));
     const size = await inputSizeBytes(input).catch(() => 0);
     let outcome: ChildOutcome = { kind: "lost", started: false };
     for (let attempt = 0; attempt < ATTEMPTS && outcome.kind === "lost"; attempt++)
@@ -98,21 +118,6 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
     if (outcome.kind === "lost")
       throw outcome.started ? crashed() : new Error("The parser process ended before it took the document.");
     return outcome;
-  };
-
-  return {
-    async parse(input, given) {
-      const outcome = await run("parse", input, given);
-      if (outcome.kind !== "parsed") throw new Error(`A parser process answered ${outcome.kind} to parse.`);
-      return outcome.document;
-    },
-    async pageCount(input, given) {
-      const outcome = await run("page_count", input, given);
-      if (outcome.kind !== "page_count")
-        throw new Error(`A parser process answered ${outcome.kind} to page_count.`);
-      return outcome.pages;
-    },
-    close: () => children.close(),
   };
 }
 

@@ -2,7 +2,8 @@
 
 import { createFairQueue, type Owner } from "../../domain/fair-queue.ts";
 import { LARGE_ABOVE_BYTES } from "../../domain/work/processing.ts";
-import type { ChildOutcome, ParserChild } from "./parser-child.ts";
+import type { ChildOutcome } from "./child-protocol.ts";
+import type { ParserChild } from "./parser-child.ts";
 
 export interface ChildJob {
   readonly owner: Owner;

@@ -5,24 +5,26 @@
 import { DomainError } from "../../domain/errors.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import { unitMessages, type ChildMessage, type ChildRequest } from "./child-protocol.ts";
-import type { Parser } from "../parser.ts";
+import type { PageReader } from "../pages/page-reader.ts";
+import type { ParseInput, Parser } from "../parser.ts";
 
-/**
- * Serves the process's IPC channel until it closes.
- *
- * @param parsers Throws for a type without a parser.
- */
-export async function serveParsers(
-  parsers: (fileType: FileType) => Parser,
-  warmUp: () => Promise<void>,
-): Promise<void> {
+export interface Served {
+  /** Throws for a type without a parser. */
+  readonly parsers: (fileType: FileType) => Parser;
+  /** Throws for a type without pages. Default: no page is shown. */
+  readonly pages?: (fileType: FileType) => PageReader;
+  readonly warmUp: () => Promise<void>;
+}
+
+/** Serves the process's IPC channel until it closes. */
+export async function serveParsers(served: Served): Promise<void> {
   endWithParent();
   process.on("message", (request: ChildRequest) => {
-    answer(parsers, request)
+    answer(served, request)
       .catch((error: unknown) => send(failure(error)))
       .catch(() => process.exit(1));
   });
-  await warmUp();
+  await served.warmUp();
   await send({ kind: "ready" });
 }
 
@@ -43,18 +45,40 @@ function send(message: ChildMessage): Promise<void> {
   });
 }
 
-async function answer(parsers: (fileType: FileType) => Parser, request: ChildRequest): Promise<void> {
+async function answer(served: Served, request: ChildRequest): Promise<void> {
   await send({ kind: "started" });
-  const parser = parsers(request.input.fileType);
-  if (request.task === "page_count")
-    return send({ kind: "page_count", pages: (await parser.pageCount?.(request.input)) ?? null });
-  const { units, ...document } = await parser.parse(request.input);
+  const { input } = request;
+  switch (request.task) {
+    case "page_count":
+      return send({
+        kind: "page_count",
+        pages: (await served.parsers(input.fileType).pageCount?.(input)) ?? null,
+      });
+    case "page_sizes":
+      return send({ kind: "page_sizes", sizes: await pagesOf(served, input.fileType).sizes(input) });
+    case "picture":
+      return send({
+        kind: "picture",
+        bytes: await pagesOf(served, input.fileType).picture(input, request.picture),
+      });
+    case "parse":
+      return sendParsed(served.parsers(input.fileType), input);
+  }
+}
+
+function pagesOf({ pages }: Served, fileType: FileType): PageReader {
+  if (pages === undefined) throw new DomainError("internal", "This process shows no pages.");
+  return pages(fileType);
+}
+
+async function sendParsed(parser: Parser, input: ParseInput): Promise<void> {
+  const { units, ...document } = await parser.parse(input);
   for (const batch of unitMessages(units)) await send({ kind: "units", units: batch });
   return send({ kind: "parsed", document });
 }
 
 function failure(error: unknown): ChildMessage {
-  if (error instanceof DomainError) return { kind: "failed", code: error.code, message: error.message };
+  if (error instanceof DomainError) return { kind: "failed", code: error.reason, message: error.message };
   if (error instanceof RangeError)
     return {
       kind: "failed",

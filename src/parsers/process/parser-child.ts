@@ -4,8 +4,14 @@
 
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
-import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
-import type { ChildMessage, ChildRequest } from "./child-protocol.ts";
+import type { TextUnit } from "../../domain/text-unit.ts";
+import {
+  unitSize,
+  withCheckedPlaces,
+  type ChildMessage,
+  type ChildOutcome,
+  type ChildRequest,
+} from "./child-protocol.ts";
 import { residentBytes } from "./process-usage.ts";
 import { permissionArguments } from "./sandbox/node-permissions.ts";
 import { takeOwnUser } from "./sandbox/own-user.ts";
@@ -27,13 +33,6 @@ export interface ChildLimits {
   /** The folder in which the process's own folder is made. */
   readonly folder: string;
 }
-
-/** `lost`: the process died; one death does not tell whether the document caused it. */
-export type ChildOutcome =
-  | { readonly kind: "parsed"; readonly document: ParsedDocument }
-  | { readonly kind: "page_count"; readonly pages: number | null }
-  | { readonly kind: "failed"; readonly error: unknown }
-  | { readonly kind: "lost"; readonly started: boolean };
 
 export interface ParserChild {
   readonly pid: number;
@@ -219,15 +218,16 @@ function tailOf(child: ChildProcess): () => string {
   return () => tail;
 }
 
-function receive(running: Running, job: Job, message: ChildMessage): void {
+function receive(running: Running, job: Job, message: Exclude<ChildMessage, { kind: "ready" }>): void {
   switch (message.kind) {
     case "started":
       job.started = true;
       break;
     case "units":
-      for (const unit of message.units) {
+      for (const sent of message.units) {
+        const unit = withCheckedPlaces(sent);
         job.units.push(unit);
-        job.chars += unit.text.length;
+        job.chars += unitSize(unit);
       }
       // Answers are bounded too: a compromised process may send anything.
       if (job.chars > MAX_ANSWER_CHARS || job.units.length > MAX_ANSWER_UNITS) stop(running, outOfMemory());
@@ -236,12 +236,12 @@ function receive(running: Running, job: Job, message: ChildMessage): void {
       settle(running, { kind: "parsed", document: { ...message.document, units: job.units } });
       break;
     case "page_count":
-      settle(running, { kind: "page_count", pages: message.pages });
+    case "page_sizes":
+    case "picture":
+      settle(running, message);
       break;
     case "failed":
       settle(running, { kind: "failed", error: new DomainError(message.code, message.message) });
-      break;
-    case "ready":
       break;
   }
 }

@@ -2,7 +2,8 @@
 
 import { createChildQueue, type ChildCounts, type ChildJob, type ChildQueue } from "./child-queue.ts";
 import { createLiveChildren, type LiveChildren, type LiveOptions } from "./live-children.ts";
-import type { ChildOutcome, ParserChild } from "./parser-child.ts";
+import type { ChildOutcome } from "./child-protocol.ts";
+import type { ParserChild } from "./parser-child.ts";
 import { processorSeconds, residentBytes } from "./process-usage.ts";
 
 export interface ChildrenOptions extends LiveOptions, ChildCounts {

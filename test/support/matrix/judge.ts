@@ -39,6 +39,7 @@ export const ruleOf = (route: string, space: SpaceName): MatrixRule => {
 const isAllowed = ({ status, body }: Answer, rule: MatrixRule): boolean =>
   status < 300 ||
   status === 412 ||
+  (rule.unfit !== undefined && status === 422 && body.error.code === rule.unfit) ||
   (rule.elsewise !== undefined && status === 400 && body.detail === rule.elsewise) ||
   (rule.within !== undefined && status === 404 && body.detail === rule.within);
 

@@ -27,6 +27,8 @@ export interface MatrixRule {
   readonly within?: string;
   /** The code of the 400 that an authorized caller gets. */
   readonly elsewise?: string;
+  /** The `error.code` of the 422 that an authorized caller gets. */
+  readonly unfit?: string;
   /**
    * Whether the organization's admin may do it without a role in a shared space. Default: true for what its
    * owner may.
@@ -86,6 +88,8 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "DELETE /v1/data/:document_id": write(),
   "GET /v1/data/:document_id/text": role("read"),
   "GET /v1/data/:document_id/chunks": role("read"),
+  "GET /v1/data/:document_id/pages": { ...role("read"), unfit: "unsupported_file_type" },
+  "GET /v1/data/:document_id/pages/:page_number": { ...role("read"), unfit: "unsupported_file_type" },
   "GET /v1/data/:document_id/versions": role("read"),
   "GET /v1/data/:document_id/integrity": role("read"),
   "POST /v1/data/:document_id/reprocess": write(),
@@ -111,6 +115,8 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "DELETE /v1/folders/:folder_id": write(),
   "GET /v1/events": listing("read"),
   "GET /v1/events/stream": listing("read"),
+  "GET /v1/receipts/jwks": listing("read"),
+  "POST /v1/receipts/verify": listing("read"),
   "GET /v1/me": self(),
   "GET /v1/me/api-keys": self(),
   "POST /v1/me/api-keys": self(),

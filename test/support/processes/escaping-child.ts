@@ -91,7 +91,4 @@ async function attempt(input: ParseInput): Promise<ParsedDocument> {
 
 const escaping: Parser = { name: "escaping", runsIn: "child", parse: attempt };
 
-await serveParsers(
-  () => escaping,
-  async () => undefined,
-);
+await serveParsers({ parsers: () => escaping, warmUp: async () => undefined });

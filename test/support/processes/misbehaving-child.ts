@@ -107,7 +107,4 @@ const misbehaving: Parser = {
   pageCount: async () => 60,
 };
 
-await serveParsers(
-  () => misbehaving,
-  async () => undefined,
-);
+await serveParsers({ parsers: () => misbehaving, warmUp: async () => undefined });

@@ -1,6 +1,6 @@
 /** Makes deliveries of webhooks and reads their rows, for tests that need only a database. */
 import type { Caller } from "../../../src/commands/caller.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { Database, OrganizationKey } from "../../../src/db/pool.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "../../../src/db/encryption/keys.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createKeyring, type Keyring, localMasterKey } from "../../../src/storage/keys/keyring.ts";
@@ -11,8 +11,8 @@ import { watchedParts } from "./commands.ts";
 export const NOTHING = { url: undefined, types: undefined, description: undefined, status: undefined };
 
 /** A key ring over the database, without a cache that another test shares. */
-function keyringOf(db: OwnedDatabase): Keyring {
-  const master = localMasterKey(Buffer.alloc(32, 1));
+export function keyringOf(db: Database, masterKey: Buffer = Buffer.alloc(32, 1)): Keyring {
+  const master = localMasterKey(masterKey);
   return createKeyring({
     master,
     load: (organizationId) => listOrganizationKeys(db, organizationId),

@@ -1,5 +1,5 @@
 /**
- * The worker's folder for files that parser processes read. They are decrypted, so the folder belongs to this
+ * A process's folder for files that parser processes read. They are decrypted, so the folder belongs to this
  * process, which removes it when it ends.
  */
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";

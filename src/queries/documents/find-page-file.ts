@@ -1,0 +1,83 @@
+/** Finds the file whose pages a caller wants to see, and what of a page is to be highlighted. */
+import { authorize } from "../../auth/policy.ts";
+import {
+  countVersions,
+  findPlacedChunk,
+  type KeptVersion,
+  listKeptVersions,
+} from "../../db/documents/kept-versions.ts";
+import { findDocument } from "../../db/documents/read.ts";
+import { type Database, readTenant, type Sql } from "../../db/pool.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { type Location, locationsOf } from "../../domain/locations/location.ts";
+import { hasPages } from "../../domain/locations/page-picture.ts";
+import { unpackPlaces } from "../../domain/locations/packed.ts";
+import { notFound, versionNotKept } from "../../domain/not-found.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+
+interface Wanted {
+  readonly db: Database;
+  readonly principal: Principal;
+  readonly documentId: string;
+  /** Undefined: the version that has what is highlighted, or else the published one. */
+  readonly version: number | undefined;
+  /** Whose places are to be highlighted. */
+  readonly chunkId?: string | undefined;
+}
+
+export interface FoundPages {
+  readonly file: KeptVersion;
+  readonly locations: readonly Location[];
+}
+
+/**
+ * @throws DomainError `not_found` for the document, the version and the chunk; `version_not_kept`;
+ * `unsupported_file_type` for a format without pages
+ * @see test/api/routes/documents/pages.stack.test.ts
+ */
+export async function findPageFile({ db, principal, ...wanted }: Wanted): Promise<FoundPages> {
+  const { documentId, version, chunkId } = wanted;
+  const found = await readTenant(db, principal.organization, async (sql) => {
+    const document = await findDocument(sql, principal, documentId);
+    authorize(principal, "documents:read", document);
+    const kept = await chosenVersions(sql, documentId, version);
+    return chunkId === undefined
+      ? { file: kept[0]!, locations: [] }
+      : findHighlighted(sql, kept, { documentId, chunkId });
+  });
+  const { file_type: fileType } = found.file;
+  if (!hasPages(fileType))
+    throw new DomainError("unsupported_file_type", `Files of type ${fileType} have no pages to show.`);
+  return found;
+}
+
+/** The kept versions, or the one that is asked for: at least one. */
+async function chosenVersions(
+  sql: Sql,
+  documentId: string,
+  version: number | undefined,
+): Promise<KeptVersion[]> {
+  const kept = await listKeptVersions(sql, documentId);
+  const chosen = version === undefined ? kept : kept.filter((one) => one.version === version);
+  if (chosen.length > 0) return chosen;
+  const count = await countVersions(sql, documentId);
+  if (version === undefined || version > count) throw notFound("version");
+  throw versionNotKept(version);
+}
+
+async function findHighlighted(
+  sql: Sql,
+  kept: readonly KeptVersion[],
+  { documentId, chunkId }: { documentId: string; chunkId: string },
+): Promise<FoundPages> {
+  const chunks = await findPlacedChunk(sql, {
+    documentId,
+    chunkId,
+    runNums: kept.map(({ run_num }) => run_num),
+  });
+  for (const file of kept) {
+    const chunk = chunks.find(({ run_num }) => run_num === file.run_num);
+    if (chunk !== undefined) return { file, locations: locationsOf(unpackPlaces(chunk.places)) };
+  }
+  throw notFound("chunk");
+}
