@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { machine, say } from "../report.ts";
 import { boxes } from "./boxes.ts";
 import { parsing } from "./parsing.ts";
+import { space } from "./space.ts";
 import { tables } from "./tables.ts";
 
 interface Section {
@@ -24,6 +25,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   tables: {
     title: "Cells of tables whose source is known",
     run: (folder) => tables(folder, { verbose: isVerbose }),
+  },
+  space: {
+    title: "Space of locations",
+    run: (folder) => space(folder),
   },
   parsing: {
     title: "Time of parsing",
