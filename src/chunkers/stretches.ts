@@ -1,7 +1,6 @@
 /** Follows the text of units into chunks, so that a chunk knows where its words stand. */
 
-import type { Place } from "../domain/locations/location.ts";
-import { packPlaces, type PackedPlaces, slicePlaces, unpackPlaces } from "../domain/locations/packed.ts";
+import { packPlaces, type PackedPlaces, placeSlicer, unpackPlaces } from "../domain/locations/packed.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 
 /** Text of a chunk that is text of a unit. */
@@ -64,7 +63,7 @@ export function placesIn(stretches: readonly Stretch[], path: readonly string[])
   return packPlaces(
     stretches.flatMap(({ unit, from, to, at }) => {
       if (unit.places === undefined) return [];
-      const places = slicePlaces(unpacked(unit), unit.text, { from, to, shift: at });
+      const places = slicerOf(unit)({ from, to, shift: at });
       return isEqual(unit.heading_path, path)
         ? places
         : places.map((place) => ({ ...place, spot: { heading_path: unit.heading_path, ...place.spot } }));
@@ -76,15 +75,17 @@ function isEqual(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((text, at) => text === other[at]));
 }
 
+type Slicer = ReturnType<typeof placeSlicer>;
+
 /** The units of a few chunks, since long units and overlaps are asked for several times in a row. */
-const recent = new Map<TextUnit, readonly Place[]>();
+const recent = new Map<TextUnit, Slicer>();
 const MOST_RECENT = 32;
 
-function unpacked(unit: TextUnit): readonly Place[] {
+function slicerOf(unit: TextUnit): Slicer {
   const known = recent.get(unit);
   if (known !== undefined) return known;
-  const places = unpackPlaces(unit.places);
+  const slicer = placeSlicer(unpackPlaces(unit.places), unit.text);
   if (recent.size >= MOST_RECENT) recent.clear();
-  recent.set(unit, places);
-  return places;
+  recent.set(unit, slicer);
+  return slicer;
 }

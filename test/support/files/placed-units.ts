@@ -8,7 +8,8 @@ export interface PlacedWord {
   readonly text: string;
   /** Its offset in the document as Markdown. */
   readonly start: number;
-  readonly isInTableHead: boolean;
+  /** In the head of a table, or the first cell of a row. */
+  readonly mayBeRepeated: boolean;
 }
 
 /**
@@ -21,9 +22,13 @@ export function withPlaces(units: readonly TextUnit[]): { units: TextUnit[]; wor
   const placed = units.map((unit) => {
     const start = length + unitsAsMarkdown([unit]).length - unit.text.length;
     const end = start + unit.text.length;
-    const bodyStart = unit.type === "table" ? unit.text.split("\n", 2).join("\n").length : 0;
+    const repeatable = unit.type === "table" ? repeatableIn(unit.text) : [];
     const places = [...unit.text.matchAll(/\S+/g)].map(({ 0: word, index }): Place => {
-      words.push({ text: word, start: start + index, isInTableHead: index < bodyStart });
+      words.push({
+        text: word,
+        start: start + index,
+        mayBeRepeated: repeatable.some(([from, to]) => index >= from && index < to),
+      });
       const row = words.length;
       return {
         from: index,
@@ -36,4 +41,13 @@ export function withPlaces(units: readonly TextUnit[]): { units: TextUnit[]; wor
     return { ...unit, start, end, ...(packed === undefined ? {} : { places: packed }) };
   });
   return { units: placed, words };
+}
+
+function repeatableIn(table: string): (readonly [from: number, to: number])[] {
+  const bodyStart = table.split("\n", 2).join("\n").length;
+  const firstCells = table.matchAll(/^\|(?:[^\\|]|\\.)*\|/gmu);
+  return [
+    [0, bodyStart] as const,
+    ...[...firstCells].map(({ 0: cell, index }) => [index, index + cell.length] as const),
+  ];
 }
