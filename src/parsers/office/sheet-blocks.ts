@@ -115,11 +115,12 @@ function isOwnTable(rows: readonly SheetRow[], { from, to, first }: Columns, lef
 
 /** The columns [from, to) of a block, without rows that are empty there. */
 function* partOf({ left, rows }: Block, from: number, to: number): Generator<Block> {
-  const part = rows.map((row) => {
-    const cells = row.cells.slice(from, to);
-    return filled(cells) === 0 ? undefined : { ...row, cells };
+  const inColumns = rows.map((row) => {
+    const part = row.cells.slice(from, to);
+    const cells = part.slice(0, part.findLastIndex((cell) => cell !== "") + 1);
+    return cells.length === 0 ? undefined : { ...row, cells };
   });
-  for (const block of blocks(part)) yield { ...block, left: left + from + block.left };
+  for (const block of blocks(inColumns)) yield { ...block, left: left + from + block.left };
 }
 
 /** A block with its head, in which the text of merged cells names each of their columns. */
