@@ -4,6 +4,7 @@
  */
 import { createChatActivities } from "../activities/chat.ts";
 import { createToolActivities } from "../activities/tools.ts";
+import { createSecondLook } from "../agents/quotes/second-look.ts";
 import { PEPPER } from "../auth/api-keys.ts";
 import { type AuditLog, createAuditLog } from "../auth/audit-log.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticate.ts";
@@ -19,7 +20,7 @@ import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
 import type { ReceiptIssuer } from "../domain/receipts/statement.ts";
 import { createChatModel } from "../models/chat/chat-model.ts";
-import { openEmbeddingModel } from "../models/embedding/embedding-model.ts";
+import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
 import { createReceiptIssuer } from "../receipts/issuer.ts";
 import { storeKind } from "../storage/open-store.ts";
@@ -80,7 +81,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
   const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
   const receipts = createReceiptIssuer(shared);
-  const usual = await chatParts(shared, queryEmbedding);
+  const usual = await chatParts(shared, queryEmbedding, receipts);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
   const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
@@ -174,7 +175,11 @@ function openReadiness(shared: SharedDeps, started: Promise<void>): Readiness {
   });
 }
 
-async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): Promise<ChatHostDeps> {
+async function chatParts(
+  shared: SharedDeps,
+  queryEmbedding: QueryEmbeddings,
+  receipts: ReceiptIssuer,
+): Promise<ChatHostDeps> {
   const { config, db, log, toolbox, reranker } = shared;
   const search = { db, queryEmbedding, reranker };
   return {
@@ -184,6 +189,9 @@ async function chatParts(shared: SharedDeps, queryEmbedding: QueryEmbeddings): P
     model: await createChatModel(config.models),
     search,
     toolbox,
+    receipts,
+    // Never a provider's: a quote costs no call, and the text of an answer goes nowhere for it.
+    secondLook: shared.embedding.name === LOCAL_MODEL ? createSecondLook(shared.embedding) : undefined,
     ...config.chat,
     connect: (signal) => connectWorkers(config.temporal, signal, log),
     probe: shared.temporal,

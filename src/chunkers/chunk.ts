@@ -2,6 +2,7 @@
 
 import type { PackedPlaces } from "../domain/locations/packed.ts";
 import type { ChunkMetadata, TextUnit } from "../domain/text-unit.ts";
+import { extentOf, placesIn, type Stretch } from "./stretches.ts";
 
 export interface Chunk {
   readonly text: string;
@@ -42,21 +43,28 @@ export type Chunker = (units: readonly TextUnit[], options: ChunkOptions, tokeni
 /** The text between two units of a chunk. */
 export const UNIT_SEPARATOR = "\n\n";
 
-/**
- * Makes a chunk; its pages are those of the first and last of its units, which are in the document's order.
- */
+/** The text of a chunk and what it is made of. */
+export interface ChunkText {
+  readonly text: string;
+  readonly tokens: number;
+  /** In the document's order. */
+  readonly units: readonly TextUnit[];
+  /** Everything in the text except separators. */
+  readonly stretches: readonly Stretch[];
+}
+
+/** Makes a chunk; its pages are those of the first and last of its units. */
 export function makeChunk(
-  text: string,
-  tokenCount: number,
-  units: readonly TextUnit[],
+  { text, tokens, units, stretches }: ChunkText,
   language: string | undefined,
 ): Chunk {
   const described = units.find((unit) => unit.type !== "heading") ?? units.at(-1);
   const path = described?.heading_path ?? [];
   const heading = path.at(-1);
+  const places = placesIn(stretches, path);
   return {
     text,
-    token_count: tokenCount,
+    token_count: tokens,
     page_start: units[0]?.page ?? null,
     page_end: units.at(-1)?.page ?? null,
     metadata: {
@@ -65,6 +73,8 @@ export function makeChunk(
       word_count: countWords(text),
       ...(language === undefined ? {} : { language }),
     },
+    ...extentOf(stretches),
+    ...(places === undefined ? {} : { places }),
   };
 }
 

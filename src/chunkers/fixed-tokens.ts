@@ -13,6 +13,7 @@ import {
   type ChunkOptions,
   type Tokenizer,
 } from "./chunk.ts";
+import type { Stretch } from "./stretches.ts";
 
 /**
  * Every chunk except the first begins exactly `overlapTokens` tokens before the end of the previous one. A
@@ -134,7 +135,29 @@ function chunkOf(
     Math.max(firstUnit, 0),
     Math.max(countBefore(document.unitStarts, from + text.length), firstUnit + 1),
   );
-  return makeChunk(text, countIn(document, first, end, tokenizer), units, options.language);
+  const tokens = countIn(document, first, end, tokenizer);
+  const stretches = stretchesOf(document, Math.max(firstUnit, 0), from, from + text.length);
+  return makeChunk({ text, tokens, units, stretches }, options.language);
+}
+
+/** What the text in [from, to) has of the units from `firstUnit` on. */
+function stretchesOf({ units, unitStarts }: Layout, firstUnit: number, from: number, to: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let index = firstUnit; index < units.length && (unitStarts[index] ?? to) < to; index++) {
+    const unit = units[index]!;
+    const start = unitStarts[index] ?? 0;
+    const first = Math.max(from, start);
+    const last = Math.min(to, start + unit.text.length);
+    if (first < last)
+      stretches.push({
+        unit,
+        from: first - start,
+        to: last - start,
+        at: first - from,
+        isRepeated: false,
+      });
+  }
+  return stretches;
 }
 
 /** How many of the ascending numbers are less than `limit`. */

@@ -2,8 +2,16 @@
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import { cutsWord } from "./boundaries.ts";
-import { makeChunk, UNIT_SEPARATOR, type Chunk, type ChunkOptions, type Tokenizer } from "./chunk.ts";
+import {
+  makeChunk,
+  UNIT_SEPARATOR,
+  type Chunk,
+  type ChunkOptions,
+  type ChunkText,
+  type Tokenizer,
+} from "./chunk.ts";
 import type { Piece } from "./pieces.ts";
+import { addStretch, sliceStretches, type Stretch } from "./stretches.ts";
 
 type CutIntoPieces = (unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer) => Piece[];
 
@@ -86,27 +94,44 @@ function groupTokens(pieces: readonly Piece[], joinTokens: number): number {
   );
 }
 
-interface Drawn {
-  readonly text: string;
-  readonly tokens: number;
-  readonly units: readonly TextUnit[];
+interface Drawn extends ChunkText {
   /** The offset of each of the `units` in `text`. */
   readonly starts: readonly number[];
 }
 
 function draw(pieces: readonly Piece[], joinTokens: number): Drawn {
-  let text = pieces[0]?.head?.text ?? "";
+  const head = pieces[0]?.head;
+  let text = head?.text ?? "";
   const units: TextUnit[] = [];
   const starts: number[] = [];
+  let stretches: Stretch[] = [...(head?.stretches ?? [])];
   pieces.forEach((piece, index) => {
-    if (index > 0 && !piece.continues) text = `${text.trimEnd()}${UNIT_SEPARATOR}`;
+    if (index > 0 && !piece.continues) {
+      const trimmed = text.trimEnd();
+      if (trimmed !== text) stretches = sliceStretches(stretches, { start: 0, end: trimmed.length });
+      text = trimmed + UNIT_SEPARATOR;
+    }
     if (units.at(-1) !== piece.unit) {
       units.push(piece.unit);
       starts.push(text.length);
     }
-    text += piece.text;
+    const { unit, start, text: added } = piece;
+    addStretch(stretches, {
+      unit,
+      from: start,
+      to: start + added.length,
+      at: text.length,
+      isRepeated: false,
+    });
+    text += added;
   });
-  return { text: text.trimEnd(), tokens: groupTokens(pieces, joinTokens), units, starts };
+  return {
+    text: text.trimEnd(),
+    tokens: groupTokens(pieces, joinTokens),
+    units,
+    starts,
+    stretches,
+  };
 }
 
 interface OverlapInput {
@@ -124,14 +149,22 @@ function withOverlap(before: Drawn, drawn: Drawn, input: OverlapInput): Drawn {
   if (start === undefined) return drawn;
   const prefix = `${before.text.slice(start)}${UNIT_SEPARATOR}`;
   const repeated = before.units.filter((_, index) => (before.starts[index + 1] ?? Infinity) > start);
+  const { text, stretches } = drawn;
   return {
-    text: prefix + drawn.text,
+    text: prefix + text,
     tokens: offsets.length - token + input.joinTokens + drawn.tokens,
     units: [...repeated, ...drawn.units],
     starts: [],
+    stretches: [
+      ...sliceStretches(before.stretches, { start, end: before.text.length }),
+      ...sliceStretches(stretches, { start: 0, end: text.length, shift: prefix.length }),
+    ],
   };
 }
 
 function finish(drawn: Drawn, language: string | undefined): Chunk {
-  return makeChunk(drawn.text.replace(/^\s*\n/, ""), drawn.tokens, drawn.units, language);
+  const text = drawn.text.replace(/^\s*\n/, "");
+  const start = drawn.text.length - text.length;
+  const stretches = sliceStretches(drawn.stretches, { start, end: drawn.text.length });
+  return makeChunk({ ...drawn, text, stretches }, language);
 }

@@ -3,18 +3,21 @@
 import type { TextUnit } from "../domain/text-unit.ts";
 import type { ChunkOptions, Tokenizer } from "./chunk.ts";
 import { cutsWord, lineEnds, sentenceEnds, wordEnds } from "./boundaries.ts";
+import { columnHead, type CutRow, cutRow, type Head, tableHeadEnd } from "./table-heads.ts";
 
 /** A whole unit or a part of one; the parts of a unit joined are its text. */
 export interface Piece {
   readonly unit: TextUnit;
   readonly text: string;
+  /** The offset of `text` in the unit's text. */
+  readonly start: number;
   readonly tokens: number;
   /** True if it directly continues the piece before, in the same unit. */
   readonly continues: boolean;
   /** True if it begins inside a word: joined with the piece before it, the tokens of both would change. */
   readonly startsChunk: boolean;
-  /** The head of the table, which is repeated if a chunk starts with this row. */
-  readonly head?: { readonly text: string; readonly tokens: number } | undefined;
+  /** What is repeated of a table if a chunk starts with this piece of it. */
+  readonly head?: Head | undefined;
 }
 
 type Level = "line" | "sentence" | "word" | "token";
@@ -24,7 +27,7 @@ export function piecesOf(unit: TextUnit, options: ChunkOptions, tokenizer: Token
   const tokens = tokenizer.countTokens(unit.text);
   if (tokens === 0) return [];
   if (tokens <= options.maxTokens)
-    return [{ unit, text: unit.text, tokens, continues: false, startsChunk: false }];
+    return [{ unit, text: unit.text, start: 0, tokens, continues: false, startsChunk: false }];
   return cutUnit(unit, options, tokenizer);
 }
 
@@ -40,7 +43,9 @@ interface Cutting {
   readonly maxTokens: number;
   readonly language: string | undefined;
   readonly offsets: readonly (readonly [number, number])[];
-  readonly head: Piece["head"];
+  readonly head: Head | undefined;
+  /** Of a table, inside of which it is cut now. */
+  readonly row?: CutRow;
   readonly pieces: Piece[];
 }
 
@@ -57,7 +62,7 @@ function cutUnit(unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer): P
     offsets,
     language: options.language,
     maxTokens: options.maxTokens - (repeats ? headTokens : 0),
-    head: repeats ? { text: unit.text.slice(0, headEnd), tokens: headTokens } : undefined,
+    head: repeats ? columnHead(unit, headEnd, headTokens) : undefined,
     pieces: [],
   };
   if (repeats) addPiece(cutting, 0, headEnd);
@@ -79,9 +84,18 @@ function cut(cutting: Cutting, start: number, end: number, level: Level): void {
   let from = start;
   for (const to of ends) {
     if (tokensIn(cutting, from, to) <= cutting.maxTokens) addPiece(cutting, from, to);
-    else cut(cutting, from, to, level === "line" ? "sentence" : "word");
+    else if (level === "line") cut(inLine(cutting, from, to), from, to, "sentence");
+    else cut(cutting, from, to, "word");
     from = to;
   }
+}
+
+/** Leaves room for what the parts of a row repeat: at most half, as the rest has to hold new text. */
+function inLine(cutting: Cutting, start: number, end: number): Cutting {
+  const { unit, head, maxTokens, tokenizer } = cutting;
+  if (head === undefined) return cutting;
+  const row = cutRow(unit, { start, end }, { columns: head, room: maxTokens / 2, tokenizer });
+  return row === undefined ? cutting : { ...cutting, row, maxTokens: maxTokens - row.tokens };
 }
 
 /** Words are not pieces by themselves: as many as fit are joined. */
@@ -124,7 +138,7 @@ function cutAtTokens(cutting: Cutting, start: number, end: number): void {
 }
 
 function addPiece(cutting: Cutting, start: number, end: number): void {
-  const { unit, pieces, head } = cutting;
+  const { unit, pieces, head, row } = cutting;
   const startsChunk = cutsWord(unit.text, start);
   const text = unit.text.slice(start, end);
   const inexact = startsChunk || cutsWord(unit.text, end);
@@ -132,10 +146,11 @@ function addPiece(cutting: Cutting, start: number, end: number): void {
   pieces.push({
     unit,
     text,
+    start,
     tokens,
     continues: pieces.length > 0,
     startsChunk,
-    head: start > 0 ? head : undefined,
+    head: start > 0 ? (row?.headAt(start) ?? head) : undefined,
   });
 }
 
@@ -153,12 +168,4 @@ function tokensBefore(offsets: readonly (readonly [number, number])[], position:
     else high = middle;
   }
   return low;
-}
-
-/** The offset after the row of dashes; 0 if the second line is no such row. */
-function tableHeadEnd(table: string): number {
-  const firstEnd = table.indexOf("\n") + 1;
-  const secondEnd = table.indexOf("\n", firstEnd) + 1;
-  if (firstEnd === 0 || secondEnd === 0) return 0;
-  return /^[|:\- \t]+$/.test(table.slice(firstEnd, secondEnd - 1)) ? secondEnd : 0;
 }

@@ -6,6 +6,7 @@ import { addDoctorCommand } from "./doctor/doctor.ts";
 import { addDrillCommand } from "./commands/drill.ts";
 import { addIntegrityCommand } from "./commands/integrity.ts";
 import { addKeysCommand } from "./commands/keys.ts";
+import { addLocationsCommand } from "./commands/locations.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addOrganizationCommand } from "./commands/operations.ts";
 import { addCreateCommand } from "./commands/organization-create.ts";
@@ -28,6 +29,7 @@ export function createProgram(): Command {
   addOperationsCommand(program);
   addTokenCommand(program);
   addIntegrityCommand(program);
+  addLocationsCommand(program);
   addAuditCommand(program);
   addBackupCommand(program);
   addDrillCommand(program);

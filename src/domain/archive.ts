@@ -3,6 +3,8 @@
  * internal numbers are left out.
  */
 
+import type { PackedPlaces } from "./locations/packed.ts";
+
 export const ARCHIVE_VERSION = 1;
 
 /** A row as Postgres writes it in JSON. */
@@ -71,6 +73,10 @@ export interface ArchivedChunk {
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: Record<string, unknown>;
+  /** These three are absent in archives of versions before 0.9.0, and null if they are unknown. */
+  readonly start_offset?: number | null;
+  readonly end_offset?: number | null;
+  readonly places?: PackedPlaces | null;
   /** As Postgres writes a vector: `[0.1,…]`; null for a text that the model's provider refuses. */
   readonly vector: string | null;
 }

@@ -4,6 +4,7 @@
  */
 
 import { DomainError } from "../domain/errors.ts";
+import { packedSize } from "../domain/locations/packed.ts";
 import type { FileType } from "../domain/file-type.ts";
 import type { ParsedDocument, TextUnit } from "../domain/text-unit.ts";
 import { cutUnit, tableHead } from "./cut-unit.ts";
@@ -22,6 +23,12 @@ export const MAX_GROWTH = 4;
 
 /** Always allowed, since the marks around little text may be many times as long as the text. */
 const MIN_TEXT_CHARS = 16 * 1024;
+
+/**
+ * How many times as long as the text that is allowed its places may be: short lines with an element of their
+ * own take five times their text.
+ */
+const MAX_PLACES_GROWTH = 4;
 
 /** Kinds whose text is compressed or encoded: it is counted when it is unpacked, not by the file's size. */
 const PACKED: ReadonlySet<FileType> = new Set<FileType>([
@@ -75,6 +82,7 @@ export function boundedDocument(document: ParsedDocument, sourceChars: number): 
   const units: TextUnit[] = [];
   let text = 0;
   let paths = 0;
+  let places = 0;
   let head = "";
   for (const unit of document.units) {
     for (const part of cutUnit(unit)) {
@@ -93,7 +101,11 @@ export function boundedDocument(document: ParsedDocument, sourceChars: number): 
         throw new DomainError("too_complex", `The document has more than ${MAX_UNITS} blocks of text.`);
       // Long headings repeated for each short paragraph would be most of the result: beyond the bound the
       // path is left empty.
-      units.push({ ...part, heading_path: paths > allowed ? [] : headings });
+      // Likewise long names of parts and shapes, repeated for each short line.
+      places += packedSize(part.places);
+      const { places: _beyond, ...withoutPlaces } = part;
+      const kept = places > allowed * MAX_PLACES_GROWTH ? withoutPlaces : part;
+      units.push({ ...kept, heading_path: paths > allowed ? [] : headings });
     }
   }
   return { ...document, units };

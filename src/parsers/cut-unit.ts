@@ -1,5 +1,7 @@
 /** Cuts headings and units that are too long into parts, each of which is valid Markdown by itself. */
 
+import type { Place } from "../domain/locations/location.ts";
+import { packPlaces, placeSlicer, unpackPlaces } from "../domain/locations/packed.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 import { closesFence, fenceOpening, isTableDelimiter } from "./text/markdown-lines.ts";
 
@@ -28,49 +30,106 @@ function fits(text: string): boolean {
 }
 
 function cutHeading({ level, ...heading }: TextUnit): readonly TextUnit[] {
-  const space = heading.text.slice(MAX_HEADING_CHARS / 2, MAX_HEADING_CHARS).lastIndexOf(" ");
-  const end = space < 0 ? withoutHalfPair(heading.text, MAX_HEADING_CHARS) : MAX_HEADING_CHARS / 2 + space;
-  const kept: TextUnit = {
-    ...heading,
-    text: heading.text.slice(0, end).trimEnd(),
-    ...(level === undefined ? {} : { level }),
-  };
-  return [kept, ...cutUnit({ ...heading, type: "paragraph", text: heading.text.slice(end).trim() })];
+  const { text } = heading;
+  const space = text.slice(MAX_HEADING_CHARS / 2, MAX_HEADING_CHARS).lastIndexOf(" ");
+  const end = space < 0 ? withoutHalfPair(text, MAX_HEADING_CHARS) : MAX_HEADING_CHARS / 2 + space;
+  const [kept, rest] = partsOf(heading, [trimmed(text, 0, end), trimmed(text, end, text.length)]);
+  return [
+    ...(kept === undefined ? [] : [level === undefined ? kept : { ...kept, level }]),
+    ...(rest === undefined ? [] : cutUnit({ ...rest, type: "paragraph" })),
+  ];
+}
+
+/** A stretch [from, to) of a unit's text, at `at` in a part. */
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly at: number;
+}
+
+/** A part of a unit's text. What is in no stretch is repeated or added, and stands nowhere in the file. */
+interface Part {
+  readonly text: string;
+  readonly stretches: readonly Stretch[];
+}
+
+/** The parts as units, each with the places of its stretches. */
+function partsOf(unit: TextUnit, parts: readonly Part[]): TextUnit[] {
+  const { places, ...rest } = unit;
+  if (places === undefined) return parts.map(({ text }) => ({ ...rest, text }));
+  const placesIn = placeSlicer(unpackPlaces(places), unit.text);
+  return parts.map(({ text, stretches }) => {
+    const found: Place[] = stretches.flatMap(({ from, to, at }) => placesIn({ from, to, shift: at }));
+    const packed = packPlaces(found);
+    return packed === undefined ? { ...rest, text } : { ...rest, text, places: packed };
+  });
+}
+
+/** The part [from, to) of a text without white space around it. */
+function trimmed(text: string, from: number, to: number): Part {
+  const part = text.slice(from, to);
+  const core = part.trim();
+  const start = from + part.length - part.trimStart().length;
+  return { text: core, stretches: [{ from: start, to: start + core.length, at: 0 }] };
+}
+
+/** A line of a unit, which begins at `from` in the unit's text. */
+interface Line {
+  readonly text: string;
+  readonly from: number;
 }
 
 /** What each part of a block is wrapped in. */
 interface Frame {
   readonly open: string;
   readonly close: string;
-  /** Gives part of a line that is longer than a unit the form of a line of the block. */
-  line(part: string, index: number): string;
+  /** Where `open` stands in the unit, if its words are the unit's. */
+  readonly opening?: Stretch;
+  /** What is put before and after part of a line that is longer than a unit, so that it is a line of the block. */
+  around(part: string, index: number): readonly [before: string, after: string];
 }
 
-const PLAIN: Frame = { open: "", close: "", line: (part) => part };
+const PLAIN: Frame = { open: "", close: "", around: () => ["", ""] };
 
 function cutBlock(unit: TextUnit): readonly TextUnit[] {
   const parts = PARTS_OF[unit.type]?.(unit.text);
-  if (parts !== undefined) return parts.map((text) => ({ ...unit, text }));
+  if (parts !== undefined) return partsOf(unit, parts);
   const type = unit.type === "table" ? "paragraph" : unit.type;
-  return [...plainParts(unit.text, MAX_UNIT_BYTES)].map((text) => ({ ...unit, type, text }));
+  return partsOf({ ...unit, type }, [...plainParts(unit.text, MAX_UNIT_BYTES)]);
 }
 
 /** Blocks whose parts need marks of their own; the result is undefined if these marks cannot be repeated. */
-const PARTS_OF: Partial<Record<TextUnit["type"], (text: string) => string[] | undefined>> = {
+const PARTS_OF: Partial<Record<TextUnit["type"], (text: string) => Part[] | undefined>> = {
   table: tableParts,
   code: codeParts,
-  quote: (text) => framed(text.split("\n"), QUOTE),
+  quote: (text) => framed(linesOf(text, 0, text.length), QUOTE),
 };
 
-const QUOTE: Frame = { ...PLAIN, line: (part, index) => (index === 0 ? part : `> ${part.trimStart()}`) };
+const QUOTE: Frame = { ...PLAIN, around: (_part, index) => [index === 0 ? "" : "> ", ""] };
+
+/** The lines of [from, to) of a text. */
+function linesOf(text: string, from: number, to: number): Line[] {
+  let start = from;
+  return text
+    .slice(from, to)
+    .split("\n")
+    .map((line) => {
+      const placed = { text: line, from: start };
+      start += line.length + 1;
+      return placed;
+    });
+}
 
 /** Parts that each repeat the table's head; undefined if it has none that can be repeated. */
-function tableParts(table: string): string[] | undefined {
+function tableParts(table: string): Part[] | undefined {
   const head = tableHead(table);
   if (head === "" || Buffer.byteLength(head) > MAX_REPEATED_BYTES) return undefined;
-  const row = (part: string): string =>
-    `${part.startsWith("|") ? "" : "| "}${part.trim()}${part.endsWith("|") ? "" : " |"}`;
-  return framed(table.slice(head.length + 1).split("\n"), { open: `${head}\n`, close: "", line: row });
+  return framed(linesOf(table, head.length + 1, table.length), {
+    open: `${head}\n`,
+    close: "",
+    opening: { from: 0, to: head.length, at: 0 },
+    around: (part) => [part.trimStart().startsWith("|") ? "" : "| ", part.endsWith("|") ? "" : " |"],
+  });
 }
 
 /**
@@ -85,65 +144,98 @@ export function tableHead(table: string): string {
 }
 
 /** Parts that each have a fence like the block's, or are indented if the block is. */
-function codeParts(code: string): string[] {
-  const lines = code.split("\n");
-  const opening = lines[0] ?? "";
+function codeParts(code: string): Part[] {
+  const lines = linesOf(code, 0, code.length);
+  const opening = lines[0]?.text ?? "";
   const fence = fenceOpening(opening);
   if (fence === undefined)
-    return framed(lines, { ...PLAIN, line: (part, index) => (index === 0 ? part : `    ${part}`) });
-  const isClosed = lines.length > 1 && closesFence(lines.at(-1) ?? "", fence);
+    return framed(lines, { ...PLAIN, around: (_part, index) => [index === 0 ? "" : "    ", ""] });
+  const isClosed = lines.length > 1 && closesFence(lines.at(-1)?.text ?? "", fence);
   const body = lines.slice(1, isClosed ? -1 : undefined);
   // The text after the marks is a language, or else too long to repeat.
   const isShort = Buffer.byteLength(opening) <= MAX_REPEATED_BYTES;
   const marks = fence.mark.repeat(isShort ? fence.length : Math.min(fence.length, 512));
-  return framed(isShort ? body : [opening.trim().slice(fence.length), ...body], {
+  const marksEnd = opening.length - opening.trimStart().length + fence.length;
+  return framed(isShort ? body : [{ text: opening.trimEnd().slice(marksEnd), from: marksEnd }, ...body], {
     ...PLAIN,
     open: `${isShort ? opening : marks}\n`,
     close: `\n${marks}`,
   });
 }
 
-/** Bytes that {@link Frame.line} may add to a line. */
+/** Bytes that {@link Frame.around} may add to a line. */
 const LINE_ROOM = 8;
 
-function framed(lines: readonly string[], frame: Frame): string[] {
+function framed(lines: readonly Line[], frame: Frame): Part[] {
   const room = MAX_UNIT_BYTES - Buffer.byteLength(frame.open) - Buffer.byteLength(frame.close) - LINE_ROOM;
-  const parts: string[] = [];
-  let part: string[] = [];
+  const parts: Part[] = [];
+  let part: Line[] = [];
   let bytes = 0;
   const end = (): void => {
-    if (part.some((line) => line.trim() !== "")) parts.push(`${frame.open}${part.join("\n")}${frame.close}`);
+    if (part.some((line) => line.text.trim() !== "")) parts.push(framedPart(part, frame));
     part = [];
     bytes = 0;
   };
   for (const line of lines) {
-    const size = Buffer.byteLength(line) + 1;
+    const size = Buffer.byteLength(line.text) + 1;
     if (bytes + size > room) end();
     if (size <= room) {
       part.push(line);
       bytes += size;
       continue;
     }
-    [...plainParts(line, room)].forEach((cut, index) => {
-      part = [frame.line(cut, index)];
-      end();
-    });
+    [...plainParts(line.text, room)].forEach((cut, index) => parts.push(framedCut(line, cut, frame, index)));
   }
   end();
   return parts;
+}
+
+function framedPart(lines: readonly Line[], frame: Frame): Part {
+  const stretches: Stretch[] = frame.opening === undefined ? [] : [frame.opening];
+  let at = frame.open.length;
+  let stretch: Stretch | undefined;
+  for (const { text, from } of lines) {
+    // Lines that follow one another in the unit are one stretch, with the line breaks between them.
+    if (stretch?.to === from - 1) stretch = { ...stretch, to: from + text.length };
+    else {
+      if (stretch !== undefined) stretches.push(stretch);
+      stretch = { from, to: from + text.length, at };
+    }
+    at += text.length + 1;
+  }
+  if (stretch !== undefined) stretches.push(stretch);
+  return { text: `${frame.open}${lines.map(({ text }) => text).join("\n")}${frame.close}`, stretches };
+}
+
+/** A part that holds nothing but a part of a line. */
+function framedCut(line: Line, cut: Part, frame: Frame, index: number): Part {
+  const core = index === 0 ? cut.text : cut.text.trimStart();
+  const [before, after] = frame.around(core, index);
+  const [{ from } = { from: 0 }] = cut.stretches;
+  const start = line.from + from + cut.text.length - core.length;
+  const at = frame.open.length + before.length;
+  return {
+    text: `${frame.open}${before}${core}${after}${frame.close}`,
+    stretches: [
+      ...(frame.opening === undefined ? [] : [frame.opening]),
+      { from: start, to: start + core.length, at },
+    ],
+  };
 }
 
 /**
  * Text in parts of at most `maxBytes`, cut after a line or word if the second half of the part contains an
  * end.
  */
-function* plainParts(text: string, maxBytes: number): Generator<string> {
+function* plainParts(text: string, maxBytes: number): Generator<Part> {
   let start = 0;
   while (start < text.length) {
     const limit = endWithin(text, start, maxBytes);
     const end = limit < text.length ? lastBoundary(text, start, limit) : limit;
-    const part = text.slice(start, end).replace(/^\n+/, "").trimEnd();
-    if (part !== "") yield part;
+    const withoutBreaks = text.slice(start, end).replace(/^\n+/, "");
+    const part = withoutBreaks.trimEnd();
+    const from = end - withoutBreaks.length;
+    if (part !== "") yield { text: part, stretches: [{ from, to: from + part.length, at: 0 }] };
     start = end;
   }
 }

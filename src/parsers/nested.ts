@@ -4,9 +4,10 @@
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
+import type { PackedPlaces } from "../domain/locations/packed.ts";
 import type { ParsedDocument, ParseWarning } from "../domain/text-unit.ts";
 import { detectFileKind } from "./file-kind.ts";
-import type { Nesting, ParseInput, Parser } from "./parser.ts";
+import { partName, type Nesting, type ParseInput, type Parser } from "./parser.ts";
 import type { UnitWriter } from "./unit-writer.ts";
 
 /** Deeper documents are named and not opened. */
@@ -22,7 +23,8 @@ export interface NestedFile {
 /** Writes files as sections of a document; a file that cannot be read is named, with a warning. */
 interface Sections {
   readonly warnings: ParseWarning[];
-  add(file: NestedFile): Promise<void>;
+  /** @param part The name of the file as a part of the document, for locations. */
+  add(file: NestedFile, part: string): Promise<void>;
   /** Adds the warning, unless it is there already. */
   warn(code: string): void;
 }
@@ -47,7 +49,8 @@ export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSecti
     return {
       warnings,
       warn,
-      async add(file) {
+      async add(file, part) {
+        writer.setSpot({ part });
         writer.heading(level, file.name);
         nesting.left.files--;
         nesting.left.bytes -= file.bytes.length;
@@ -58,7 +61,7 @@ export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSecti
             ...input,
             nesting: { ...nesting, depth: nesting.depth + 1 },
           });
-          writeSection(writer, document, level);
+          writeSection(writer, document, { level, part });
           for (const warning of document.warnings) warn(warning.code);
         } catch (error) {
           if (!(error instanceof DomainError)) throw error;
@@ -85,10 +88,29 @@ async function parseNested(
   });
 }
 
-/** Leaves out page numbers: pages of an attachment are not pages of the whole document. */
-function writeSection(writer: UnitWriter, document: ParsedDocument, level: number): void {
+/**
+ * Leaves out the units' page numbers: pages of an attachment are not pages of the whole document. Places keep
+ * theirs, since they name the part.
+ */
+function writeSection(
+  writer: UnitWriter,
+  document: ParsedDocument,
+  { level, part }: { level: number; part: string },
+): void {
   for (const unit of document.units) {
-    if (unit.type === "heading") writer.heading(level + (unit.level ?? 1), unit.text);
-    else writer.add(unit.type, unit.text, { repeats: unit.repeats });
+    const packed = unit.places && inPart(unit.places, part);
+    if (unit.type === "heading") writer.heading(level + (unit.level ?? 1), unit.text, packed);
+    else writer.add(unit.type, unit.text, { repeats: unit.repeats, packed });
   }
+}
+
+/** The places as those of a part of another document. A part inside a part is named after it. */
+function inPart(places: PackedPlaces, part: string): PackedPlaces {
+  return {
+    ...places,
+    contexts: places.contexts.map((context) => ({
+      ...context,
+      part: context.part === undefined ? part : partName(`${part} > ${context.part}`),
+    })),
+  };
 }

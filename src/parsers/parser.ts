@@ -111,6 +111,25 @@ export function storableText(text: string): string {
   return withoutNul.isWellFormed() ? withoutNul : withoutNul.toWellFormed();
 }
 
+/** Characters of a name in a location; what is beyond is left out. */
+const MAX_PART_CHARS = 256;
+const MAX_SHAPE_CHARS = 128;
+
+/** The name of a part as locations have it. */
+export function partName(name: string): string {
+  return boundedName(name, MAX_PART_CHARS);
+}
+
+/** The name of a shape or sheet as locations have it; undefined if it has none. */
+export function shapeName(name: string | undefined): string | undefined {
+  const bounded = boundedName(name ?? "", MAX_SHAPE_CHARS);
+  return bounded.trim() === "" ? undefined : bounded;
+}
+
+function boundedName(name: string, chars: number): string {
+  return storableText(name.length > chars ? name.slice(0, chars) : name);
+}
+
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -2,8 +2,10 @@
 
 import { extname } from "node:path";
 import { DomainError } from "../domain/errors.ts";
+import type { Spot } from "../domain/locations/location.ts";
+import { createLineCounter } from "./text/line-counter.ts";
 import { parseMarkdown } from "./text/markdown.ts";
-import { fenced } from "./text/markdown-format.ts";
+import { fenced, placedInFence } from "./text/markdown-format.ts";
 import type { ParseInput, Parser } from "./parser.ts";
 import { bounded, readTextInput } from "./text/plain.ts";
 import { createUnitWriter, type UnitWriter } from "./unit-writer.ts";
@@ -22,8 +24,8 @@ export const source: Parser = {
     );
     const writer = createUnitWriter();
     const cells = input.fileType === "JSON" ? notebookCells(text) : undefined;
-    if (cells === undefined) writeCode(writer, readable(text, input), languageOf(input));
-    else for (const cell of cells) writeCell(writer, cell);
+    if (cells === undefined) writeFile(writer, text, input);
+    else cells.forEach((cell, index) => writeCell(writer, cell, { element: `cell[${index + 1}]` }));
     if (writer.units.length === 0) throw new DomainError("no_text", "The file holds no text.");
     return { parser_name: source.name, units: writer.units, page_count: null, metadata: {}, warnings: [] };
   },
@@ -69,21 +71,49 @@ function indentedLength(text: string): number {
   return length;
 }
 
-function writeCode(writer: UnitWriter, text: string, language: string): void {
+function writeFile(writer: UnitWriter, text: string, input: ParseInput): void {
+  const shown = readable(text, input);
+  const isAsWritten = shown === text;
+  // Values that got lines of their own are all on the lines of the text that was one line.
+  const lines = isAsWritten ? undefined : writtenLines(text);
+  writeCode(writer, shown, {
+    language: languageOf(input),
+    spotOf: (first, last) => ({ lines: lines ?? [first, last] }),
+  });
+}
+
+function writtenLines(text: string): readonly [number, number] {
+  const start = text.length - text.trimStart().length;
+  return createLineCounter(text).linesOf(start, text.trimEnd().length);
+}
+
+interface CodeOptions {
+  readonly language: string;
+  /** Where the lines from `first` to `last` of the code stand, both from 1. */
+  readonly spotOf: (first: number, last: number) => Spot;
+}
+
+function writeCode(writer: UnitWriter, text: string, { language, spotOf }: CodeOptions): void {
   let block: string[] = [];
+  /** The number of each line of the block: parts of a long line share it. */
+  let numbers: number[] = [];
   let chars = 0;
   const end = (): void => {
     while (block.at(-1)?.trim() === "") block.pop();
-    if (block.length > 0) writer.add("code", fenced(block, language));
+    const code = fenced(block, language);
+    const spot = spotOf(numbers[0] ?? 1, numbers[block.length - 1] ?? 1);
+    if (block.length > 0) writer.add("code", code, { places: placedInFence(code, spot) });
     block = [];
+    numbers = [];
     chars = 0;
   };
-  for (const long of text.split(/\r\n|\n|\r/)) {
+  for (const [index, long] of text.split(/\r\n|\n|\r/).entries()) {
     for (const line of long.length > MAX_BLOCK_CHARS ? bounded(long) : [long]) {
       const blank = line.trim() === "";
       if ((blank && chars > BLOCK_CHARS) || chars + line.length > MAX_BLOCK_CHARS) end();
       if (blank && block.length === 0) continue;
       block.push(line);
+      numbers.push(index + 1);
       chars += line.length + 1;
     }
   }
@@ -128,12 +158,14 @@ function joined(lines: unknown): string {
   return Array.isArray(lines) ? lines.join("") : typeof lines === "string" ? lines : "";
 }
 
-function writeCell(writer: UnitWriter, cell: NotebookCell): void {
+function writeCell(writer: UnitWriter, cell: NotebookCell, spot: Spot): void {
+  writer.setSpot(spot);
+  const spotOf = (): Spot => spot;
   if (cell.kind === "markdown") {
     for (const unit of parseMarkdown(cell.text).units) {
       if (unit.type === "heading") writer.heading(unit.level ?? 1, unit.text);
       else writer.add(unit.type, unit.text);
     }
-  } else writeCode(writer, cell.text, cell.kind === "code" ? "python" : "");
-  for (const output of cell.outputs) writeCode(writer, output, "");
+  } else writeCode(writer, cell.text, { language: cell.kind === "code" ? "python" : "", spotOf });
+  for (const output of cell.outputs) writeCode(writer, output, { language: "", spotOf });
 }

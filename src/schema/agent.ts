@@ -76,6 +76,12 @@ const configuration = {
     description: "Whether answers list the passages that they cite, as `citations` and `annotations`",
     example: true,
   }),
+  require_support: z.boolean().meta({
+    description:
+      "Whether marks are taken out of answers whose source does not have the words and numbers of the " +
+      "statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`",
+    example: false,
+  }),
   save_to_inbox: z.boolean().meta({
     description: "Stored with the agent, and shown again; the service has no inbox",
     example: false,
@@ -189,6 +195,7 @@ export const AgentCreate = z
     tool_attachments: writable.tool_attachments.default([]),
     is_public: writable.is_public.default(false),
     show_citations: writable.show_citations.default(true),
+    require_support: writable.require_support.default(false),
     save_to_inbox: writable.save_to_inbox.default(false),
     data_access_mode: writable.data_access_mode.default("origin"),
     allowed_folder_ids: writable.allowed_folder_ids.default(null),
@@ -217,6 +224,7 @@ const AGENT_FIELDS: FilterFields = {
   model: "text",
   is_public: "boolean",
   show_citations: "boolean",
+  require_support: "boolean",
   save_to_inbox: "boolean",
   data_access_mode: "text",
   organization_id: "uuid",

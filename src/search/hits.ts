@@ -2,10 +2,11 @@
 import type { ShownChunk } from "../db/search/hits.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
 import type { Scores } from "../domain/fusion.ts";
+import { chunkLocations } from "../domain/locations/of-chunk.ts";
 import type { Candidate } from "./candidates.ts";
 import { nameOf } from "./chunk-set.ts";
 import { createTermFinder } from "./highlights.ts";
-import { DEFAULT_LIMIT, MAX_LIMIT, type SearchHit, type SearchRequest } from "./request.ts";
+import { DEFAULT_LIMIT, type LocatedHit, MAX_LIMIT, type SearchHit, type SearchRequest } from "./request.ts";
 
 export type RankedCandidate = Candidate & Scores;
 
@@ -48,7 +49,7 @@ export async function present(
 }
 
 function toHit(chunk: ShownChunk, scores: Scores, highlights: [number, number][]): SearchHit {
-  const { page_start, page_end } = chunk;
+  const { page_start, page_end, start, end } = chunk;
   return {
     chunk_id: chunk.chunk_id,
     document_id: chunk.document_id,
@@ -62,5 +63,19 @@ function toHit(chunk: ShownChunk, scores: Scores, highlights: [number, number][]
     sparse_score: scores.sparse_score,
     text: chunk.text,
     metadata: { ...chunk.metadata, page_start, page_end, highlights },
+    ...(start === null || end === null ? {} : { start, end }),
+    places: chunk.places,
   };
+}
+
+/** The hits with their locations, for callers; agents only need those of the words that they quote. */
+export async function locate(hits: readonly SearchHit[]): Promise<LocatedHit[]> {
+  const endOfSlice = createTimeSlice();
+  const located: LocatedHit[] = [];
+  for (const { places, ...hit } of hits) {
+    const locations = chunkLocations({ places, metadata: hit.metadata });
+    located.push({ ...hit, ...(locations === undefined ? {} : { locations }) });
+    await endOfSlice();
+  }
+  return located;
 }

@@ -2,6 +2,8 @@
 import type { FileType } from "../domain/file-type.ts";
 import type { Condition } from "../domain/requests/conditions.ts";
 import type { Scores } from "../domain/fusion.ts";
+import type { Location } from "../domain/locations/location.ts";
+import type { PackedPlaces } from "../domain/locations/packed.ts";
 import type { ChunkMetadata } from "../domain/text-unit.ts";
 
 /** Hits of a request that names no limit. */
@@ -41,7 +43,14 @@ export interface SearchHit extends Scores {
   readonly chunk_index: number;
   readonly text: string;
   readonly metadata: HitMetadata;
+  /** UTF-16 offsets in the document as Markdown; absent if unknown. */
+  readonly start?: number;
+  readonly end?: number;
+  readonly places: PackedPlaces | null;
 }
+
+/** A hit as callers see it. */
+export type LocatedHit = Omit<SearchHit, "places"> & { readonly locations?: readonly Location[] };
 
 export interface SearchAnswer {
   readonly results: SearchHit[];

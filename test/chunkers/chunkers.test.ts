@@ -77,6 +77,25 @@ describe("page_based", () => {
   });
 });
 
+test("the parts of a table row that is cut have the names of its columns and its first cell", () => {
+  const long = Array.from({ length: 12 }, (_, index) => `Point ${index} of the terms is agreed.`).join(" ");
+  const head = "| Item | Terms | Price |\n| --- | --- | --- |\n";
+  for (const name of ["page_based", "markdown", "recursive", "sentence"]) {
+    const chunks = chunk(name, [
+      { type: "table", text: `${head}| Lease | ${long} | 1,250 |`, page: null, heading_path: [] },
+    ]);
+    expect(chunks.length).toBeGreaterThan(2);
+    expect(chunks[0]!.text).toMatch(/^\| Item \| Terms \| Price \|\n.*\n\| Lease \| Point 0/);
+    for (const made of chunks.slice(1)) expect(made.text.startsWith(`${head}| Lease | Point`)).toBe(true);
+    expect(chunks.at(-1)!.text).toMatch(/Point 11 of the terms is agreed\. \| 1,250 \|$/);
+  }
+  // A part that begins in the third column is in the third column.
+  const chunks = chunk("recursive", [
+    { type: "table", text: `${head}| Lease | Short. | ${long} |`, page: null, heading_path: [] },
+  ]);
+  for (const made of chunks.slice(1)) expect(made.text.startsWith(`${head}| Lease | | Point`)).toBe(true);
+});
+
 test("markdown gives each section a chunk, with headings in a row as one section", () => {
   const { units } = parseMarkdown("# Guide\n\n## Install\n\nRun it.\n\n## Use\n\nCall it.\n");
   expect(chunk("markdown", units).map((made) => [made.text, made.metadata.heading_path])).toEqual([

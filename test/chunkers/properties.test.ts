@@ -17,20 +17,30 @@ const written = (text: string): string => text.replace(/\s+/g, "");
 const visible = (units: readonly TextUnit[]): readonly TextUnit[] =>
   units.filter((unit) => modelTokenizer.countTokens(unit.text) > 0);
 
-/** Chunks' text without what a chunker repeats: a table's head before rows that were cut from it. */
+/**
+ * Chunks' text without what a chunker repeats: a table's head before rows that were cut from it, and then the
+ * first cell of a row that was cut inside.
+ */
 function withoutRepeatedHeads(chunks: readonly Chunk[], units: readonly TextUnit[]): string {
   const expected = written(
     visible(units)
       .map((unit) => unit.text)
       .join(""),
   );
-  const heads = units
-    .filter((unit) => unit.type === "table")
-    .map((unit) => written(unit.text.split("\n").slice(0, 2).join("")));
+  const tables = units.filter((unit) => unit.type === "table").map((unit) => unit.text.split("\n"));
+  const repeated = tables.flatMap(([names = "", dashes = "", ...rows]) => {
+    const head = written(names + dashes);
+    const cells = new Set(rows.map((row) => written(/^\|(?:[^\\|]|\\.)*\|/su.exec(row)?.[0] ?? "")));
+    const columns = dashes.split("|").length;
+    const bars = Array.from({ length: columns }, (_, count) => "|".repeat(count));
+    return [head, `${head}|`, ...[...cells].flatMap((cell) => bars.map((bar) => head + cell + bar))];
+  });
   let out = "";
   for (const chunk of chunks) {
     const text = written(chunk.text);
-    const head = heads.find((candidate) => text.startsWith(candidate) && !expected.startsWith(out + text));
+    const head = ["", ...repeated].find(
+      (candidate) => text.startsWith(candidate) && expected.startsWith(out + text.slice(candidate.length)),
+    );
     out += head === undefined ? text : text.slice(head.length);
   }
   return out;

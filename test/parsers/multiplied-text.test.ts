@@ -170,7 +170,8 @@ describe("HTML", () => {
 });
 
 describe("tables", () => {
-  const written = (rows: readonly (readonly string[])[]): string[] => [...pipeTables(rows)];
+  const written = (rows: readonly (readonly string[])[]): string[] =>
+    [...pipeTables(rows)].map(({ text }) => text);
   const row = (length: number, text: string): string[] =>
     Array.from({ length }, (_, index) => `${text}${index}`);
 

@@ -717,7 +717,7 @@ export interface paths {
         put?: never;
         /**
          * Search the chunks of spaces: dense vectors and BM25 in one ranking.
-         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights` are offsets in UTF-16 code units.
+         * @description Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST /v1/data/search` does. It never waits for a run: documents are found once a version is published. `metadata.highlights`, `start` and `end` are offsets in UTF-16 code units; `locations` say where the chunk stands in its file.
          *
          *     Takes API keys with the capability `search`, and access tokens.
          */
@@ -2475,7 +2475,7 @@ export interface components {
         };
         AgentSearch: {
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `organization_id`, `space_id`, `created_by`) take exact, ne, in, isnull; text fields (`name`, `description`, `version`, `agent_type`, `model`, `data_access_mode`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`is_public`, `show_citations`, `save_to_inbox`) take exact, ne, in, isnull; number fields (`conversation_count`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `organization_id`, `space_id`, `created_by`) take exact, ne, in, isnull; text fields (`name`, `description`, `version`, `agent_type`, `model`, `data_access_mode`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`is_public`, `show_citations`, `require_support`, `save_to_inbox`) take exact, ne, in, isnull; number fields (`conversation_count`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`) take exact, ne, in, isnull, gt, gte, lt, lte.
              * @example {
              *       "name__icontains": "analyst"
              *     }
@@ -2484,7 +2484,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, name, description, version, agent_type, model, is_public, show_citations, save_to_inbox, data_access_mode, organization_id, space_id, conversation_count, created_by, created_at, updated_at.
+             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, name, description, version, agent_type, model, is_public, show_citations, require_support, save_to_inbox, data_access_mode, organization_id, space_id, conversation_count, created_by, created_at, updated_at.
              * @example [
              *       "name"
              *     ]
@@ -2561,6 +2561,11 @@ export interface components {
              * @example true
              */
             show_citations?: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support?: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
@@ -2681,6 +2686,12 @@ export interface components {
              * @example true
              */
             show_citations?: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @default false
+             * @example false
+             */
+            require_support?: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @default false
@@ -3367,6 +3378,11 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** @description The sources that the answer cites; where the agent shows citations */
             citations?: components["schemas"]["Citation"][];
+            /**
+             * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
+             * @example 1
+             */
+            removed_citations?: number;
         };
         Annotation: {
             /**
@@ -3397,6 +3413,47 @@ export interface components {
                  */
                 url: string;
             };
+            /**
+             * @description Where the statement before the mark begins in `content`, in UTF-16 units
+             * @example 0
+             */
+            sentence_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 22
+             */
+            sentence_end?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
+             */
+            quote?: string;
+            /**
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
+             */
+            receipt?: string;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
         };
         Usage: {
             /**
@@ -3453,6 +3510,125 @@ export interface components {
              * @example Revenue grew by 12 percent.
              */
             text: string;
+            /**
+             * @description The version of the document that has the chunk; absent if the chunk is not published any more
+             * @example 1
+             */
+            document_version?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
+             */
+            quote?: string;
+            /**
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
+             */
+            receipt?: string;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
+            /**
+             * @description Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown
+             * @example [
+             *       {
+             *         "page": 2,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
+        };
+        /** @description Where text stands in its file. A field is absent if it is unknown or the format has none */
+        Location: {
+            /**
+             * @description The page of a PDF or a picture, from 1
+             * @example 3
+             */
+            page?: number;
+            /**
+             * @description A box for each line of the text: `[left, top, right, bottom]` in fractions of the page as it is shown, from its upper left corner
+             * @example [
+             *       [
+             *         0.12,
+             *         0.31,
+             *         0.88,
+             *         0.33
+             *       ]
+             *     ]
+             */
+            boxes?: number[][];
+            /**
+             * @description The slide of a presentation, from 1
+             * @example 2
+             */
+            slide?: number;
+            /**
+             * @description The shape on the slide, as the presentation names it
+             * @example Title 1
+             */
+            shape?: string;
+            /**
+             * @description The sheet of a spreadsheet
+             * @example Prices
+             */
+            sheet?: string;
+            /**
+             * @description The cells, as spreadsheets name them
+             * @example A2:D9
+             */
+            range?: string;
+            /**
+             * @description The first and the last line of the file, from 1
+             * @example [
+             *       12,
+             *       18
+             *     ]
+             */
+            lines?: number[];
+            /**
+             * @description The headings above it, outermost first
+             * @example [
+             *       "Report",
+             *       "Results"
+             *     ]
+             */
+            heading_path?: string[];
+            /**
+             * @description The element of the file, and which of those with its name it is, from 1
+             * @example p[12]
+             */
+            element?: string;
+            /**
+             * @description The part of a mail, an archive or a book
+             * @example attachment 2: report.docx
+             */
+            part?: string;
         };
         ChatCompletionChunk: {
             /**
@@ -3513,6 +3689,11 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             /** @description In the last content chunk */
             citations?: components["schemas"]["Citation"][];
+            /**
+             * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
+             * @example 1
+             */
+            removed_citations?: number;
         };
         ChatStreamError: {
             /** @description Why the answer breaks off */
@@ -3732,6 +3913,11 @@ export interface components {
              */
             show_citations: boolean;
             /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support: boolean;
+            /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
              */
@@ -3892,6 +4078,11 @@ export interface components {
              * @example true
              */
             show_citations: boolean;
+            /**
+             * @description Whether marks are taken out of answers whose source does not have the words and numbers of the statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`
+             * @example false
+             */
+            require_support: boolean;
             /**
              * @description Stored with the agent, and shown again; the service has no inbox
              * @example false
@@ -4267,6 +4458,27 @@ export interface components {
              * @example false
              */
             repeats?: boolean;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
         };
         ChunkPage: {
             /** @description Results of the current page */
@@ -4330,6 +4542,37 @@ export interface components {
              * @example 1
              */
             page_end: number | null;
+            /**
+             * @description Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 code units; absent in versions that were made before 0.9.0
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 1231
+             */
+            end?: number;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["ChunkMetadata"];
             /** @description What is known of the chunk's vector */
             embedding: {
@@ -4924,6 +5167,37 @@ export interface components {
              * @example Revenue grew by 12 percent.
              */
             text: string;
+            /**
+             * @description Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 code units; absent in versions that were made before 0.9.0
+             * @example 1204
+             */
+            start?: number;
+            /**
+             * @description Where it ends there, exclusive
+             * @example 1231
+             */
+            end?: number;
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["HitMetadata"];
         };
         /** @description What is known of a hit's chunk; later versions may add fields */
@@ -6772,7 +7046,15 @@ export interface operations {
                      *                   "end_index": 26,
                      *                   "title": "report.pdf",
                      *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
-                     *                 }
+                     *                 },
+                     *                 "sentence_start": 0,
+                     *                 "sentence_end": 22,
+                     *                 "quote": "Revenue grew by 12 percent.",
+                     *                 "quote_start": 0,
+                     *                 "quote_end": 27,
+                     *                 "support": "strong",
+                     *                 "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                 "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *               }
                      *             ]
                      *           },
@@ -6793,9 +7075,30 @@ export interface operations {
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent."
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_version": 1,
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
+                     *           "locations": [
+                     *             {
+                     *               "page": 2,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "removed_citations": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ChatCompletion"];
@@ -6821,7 +7124,15 @@ export interface operations {
                      *                   "end_index": 26,
                      *                   "title": "report.pdf",
                      *                   "url": "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1"
-                     *                 }
+                     *                 },
+                     *                 "sentence_start": 0,
+                     *                 "sentence_end": 22,
+                     *                 "quote": "Revenue grew by 12 percent.",
+                     *                 "quote_start": 0,
+                     *                 "quote_end": 27,
+                     *                 "support": "strong",
+                     *                 "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                 "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *               }
                      *             ]
                      *           },
@@ -6842,9 +7153,30 @@ export interface operations {
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent."
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_version": 1,
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
+                     *           "locations": [
+                     *             {
+                     *               "page": 2,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "removed_citations": 1
                      *     }
                      */
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"] | components["schemas"]["ChatStreamError"];
@@ -8609,6 +8941,7 @@ export interface operations {
                      *           ],
                      *           "is_public": false,
                      *           "show_citations": true,
+                     *           "require_support": false,
                      *           "save_to_inbox": false,
                      *           "data_access_mode": "origin",
                      *           "allowed_folder_ids": null,
@@ -8814,6 +9147,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -9203,6 +9537,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -9441,6 +9776,7 @@ export interface operations {
                      *       ],
                      *       "is_public": false,
                      *       "show_citations": true,
+                     *       "require_support": false,
                      *       "save_to_inbox": false,
                      *       "data_access_mode": "origin",
                      *       "allowed_folder_ids": null,
@@ -10938,7 +11274,24 @@ export interface operations {
                      *           "level": 1,
                      *           "start": 2,
                      *           "end": 9,
-                     *           "repeats": false
+                     *           "repeats": false,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "total_items": 1,
@@ -11127,6 +11480,25 @@ export interface operations {
                      *           "token_count": 7,
                      *           "page_start": 1,
                      *           "page_end": 1,
+                     *           "start": 1204,
+                     *           "end": 1231,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "metadata": {
                      *             "format": "text",
                      *             "word_count": 5,
@@ -13621,6 +13993,25 @@ export interface operations {
                      *           "dense_score": 0.4,
                      *           "sparse_score": 0.21,
                      *           "text": "Revenue grew by 12 percent.",
+                     *           "start": 1204,
+                     *           "end": 1231,
+                     *           "locations": [
+                     *             {
+                     *               "page": 3,
+                     *               "boxes": [
+                     *                 [
+                     *                   0.12,
+                     *                   0.31,
+                     *                   0.88,
+                     *                   0.33
+                     *                 ]
+                     *               ],
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "metadata": {
                      *             "format": "text",
                      *             "word_count": 5,

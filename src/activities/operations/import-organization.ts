@@ -4,6 +4,7 @@
  */
 import type { Archive } from "../../storage/archive.ts";
 import { embeddingModelNum, writeImported } from "../../db/runs/chunks.ts";
+import type { NewChunk } from "../../db/runs/insert-chunks.ts";
 import {
   insertDirectory,
   insertDocument,
@@ -180,6 +181,22 @@ interface RunWork {
   readonly secret: Buffer;
 }
 
+function newChunk(chunk: ArchivedChunk & { readonly hash: Buffer }, modelNum: number): NewChunk {
+  return {
+    id: chunk.id,
+    text: chunk.text,
+    tokenCount: chunk.token_count,
+    pageStart: chunk.page_start,
+    pageEnd: chunk.page_end,
+    metadata: chunk.metadata,
+    start: chunk.start_offset ?? undefined,
+    end: chunk.end_offset ?? undefined,
+    places: chunk.places ?? undefined,
+    contentHash: chunk.hash,
+    refusedBy: chunk.vector === null ? modelNum : null,
+  };
+}
+
 async function importRun(
   { sql, organization, archive, secret }: RunWork,
   { model, chunks, text }: ArchivedRun,
@@ -200,27 +217,7 @@ async function importRun(
   for (const part of chunks) {
     const archived = await readPart<ArchivedChunk[]>(archive, part);
     const named = archived.map((chunk) => ({ ...chunk, hash: contentHash(secret, chunk.text) }));
-    const rows = named.map(
-      ({
-        id,
-        text: words,
-        token_count: tokenCount,
-        page_start: pageStart,
-        page_end: pageEnd,
-        metadata,
-        hash,
-        vector,
-      }) => ({
-        id,
-        text: words,
-        tokenCount,
-        pageStart,
-        pageEnd,
-        metadata,
-        contentHash: hash,
-        refusedBy: vector === null ? modelNum : null,
-      }),
-    );
+    const rows = named.map((chunk) => newChunk(chunk, modelNum));
     await keepVectors(
       sql,
       organization.id,

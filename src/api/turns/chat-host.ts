@@ -6,9 +6,11 @@ import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
 import type { ChatActivities, TurnsInMemory } from "../../activities/chat.ts";
 import type { ToolActivities } from "../../activities/tools.ts";
+import type { SecondLook } from "../../agents/quotes/second-look.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
 import { TURN_BUDGET, type TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
@@ -33,6 +35,8 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
+  readonly receipts: ReceiptIssuer;
+  readonly secondLook?: SecondLook | undefined;
   readonly contextTokens: number;
   readonly budgets: TokenBudgets;
   /** Default {@link TURN_BUDGET}. */

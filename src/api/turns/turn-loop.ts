@@ -2,11 +2,14 @@
  * The loop of a turn: search, model call, the tools that it asks for, and again, within the budget of the
  * turn.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ContextWindow, fitContext } from "../../agents/context-window.ts";
 import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
 import { requestDefaults } from "../../agents/model-request.ts";
+import { type ProvenAnswer, proveCitations } from "../../agents/quotes/evidence.ts";
+import type { MarkedQuote } from "../../agents/quotes/quoter.ts";
 import { knowledgeScope } from "../../agents/reach.ts";
-import { type Sources, createSources } from "../../agents/sources.ts";
+import { type Citation, type Sources, createSources } from "../../agents/sources.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import {
   assembleMessages,
@@ -17,6 +20,7 @@ import {
   toolMessages,
 } from "../../agents/turn.ts";
 import { addUsage, countUsage } from "../../agents/usage.ts";
+import { DomainError } from "../../domain/errors.ts";
 import {
   TOOL_ARGUMENTS_MAX_BYTES,
   TOOL_CALLS_MAX_PER_STEP,
@@ -29,6 +33,9 @@ import type { ChatMessage, ToolDefinition } from "../../models/chat/chat-model.t
 import { type AnswerWriter, createAnswerWriter } from "./answers/write.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
 import type { AnswerSink, Completed, TurnDeps, TurnRequest } from "./turn.ts";
+
+/** The end of an answer waits this long for the evidence of its citations. */
+const EVIDENCE_MAX_MS = 1_000;
 
 export type LoopStep =
   | { readonly type: "tools"; readonly calls: readonly ToolCall[] }
@@ -45,7 +52,10 @@ export interface TurnLoop {
 
 interface LoopInput {
   readonly turnId: string;
-  readonly deps: Pick<TurnDeps, "model" | "search" | "toolbox" | "ledger" | "contextTokens" | "budget">;
+  readonly deps: Pick<
+    TurnDeps,
+    "model" | "search" | "toolbox" | "ledger" | "log" | "contextTokens" | "budget" | "receipts" | "secondLook"
+  >;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   /** Ends model calls and searches. */
@@ -76,7 +86,7 @@ class Loop implements TurnLoop {
     const { deps, request, sink } = input;
     this.#input = input;
     this.#sources = createSources(sink.shown);
-    this.#writer = createAnswerWriter(sink, this.#sources, request.agent.show_citations);
+    this.#writer = createAnswerWriter(sink, this.#sources, request.agent, deps.secondLook);
     this.#window = { tokens: deps.contextTokens, count: (text) => deps.model.countTokens(text) };
     this.#defaults = requestDefaults(request.agent, request.options, deps.model.name);
   }
@@ -165,8 +175,38 @@ class Loop implements TurnLoop {
   async #answered(finishReason: string, notice: string | null): Promise<LoopStep> {
     this.#writer.startPart();
     if (notice !== null) await this.#writer.write(budgetNotice(notice));
-    const citations = await this.#writer.end();
-    return { type: "answered", result: { status: "completed", finishReason, usage: this.#usage, citations } };
+    const { citations, quotes, removed } = await this.#writer.end();
+    const proven = await provenAnswer(this.#input, citations, quotes);
+    const removals = this.#input.request.agent.require_support ? { removedCitations: removed } : {};
+    return {
+      type: "answered",
+      result: { status: "completed", finishReason, usage: this.#usage, ...proven, ...removals },
+    };
+  }
+}
+
+/**
+ * The citations with their evidence. Without a database that answers in time they come without: the answer is
+ * the model's, and has been sent.
+ */
+async function provenAnswer(
+  { turnId, deps, request, signal }: LoopInput,
+  citations: readonly Citation[],
+  quotes: readonly MarkedQuote[],
+): Promise<ProvenAnswer> {
+  if (citations.length === 0) return { citations, marks: [] };
+  const { agent, principal } = request;
+  const scope = knowledgeScope(agent, principal.organization, principal.reach.values());
+  try {
+    const late = sleep(EVIDENCE_MAX_MS, undefined, { ref: false, signal }).then(() => {
+      throw new DomainError("database_unavailable", "The cited documents could not be read in time.");
+    });
+    const evidence = { db: deps.search.db, receipts: deps.receipts, log: deps.log };
+    return await Promise.race([proveCitations(evidence, { scope, turnId }, citations, quotes), late]);
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.warn({ err: error, turn_id: turnId }, "an answer is without quotes and receipts");
+    return { citations, marks: quotes.map(({ index, start, end }) => ({ index, start, end })) };
   }
 }
 

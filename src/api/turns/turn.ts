@@ -3,13 +3,15 @@
  * process.
  */
 import type { SamplingOptions } from "../../agents/model-request.ts";
-import type { Citation } from "../../agents/sources.ts";
+import type { ProvenCitation, ProvenMark } from "../../agents/quotes/evidence.ts";
+import type { SecondLook } from "../../agents/quotes/second-look.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { ClientMessage } from "../../agents/turn.ts";
 import type { Usage } from "../../agents/usage.ts";
 import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import type { TurnRow } from "../../db/turns/ledger.ts";
 import type { DomainError } from "../../domain/errors.ts";
+import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { StepResult, ToolCall, ToolResult, TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
@@ -42,7 +44,11 @@ export interface Completed {
   readonly status: "completed";
   readonly finishReason: string;
   readonly usage: Usage;
-  readonly citations: readonly Citation[];
+  readonly citations: readonly ProvenCitation[];
+  /** Absent from answers that a version before 0.9.0 kept. */
+  readonly marks?: readonly ProvenMark[];
+  /** Sources that were taken out of marks for want of support; absent where the agent does not ask for it. */
+  readonly removedCitations?: number;
 }
 
 export type TurnResult =
@@ -87,6 +93,9 @@ export interface TurnDeps {
   readonly budget: TurnBudget;
   readonly ledger: Ledger;
   readonly log: Log;
+  readonly receipts: ReceiptIssuer;
+  /** Undefined: words alone choose what is quoted. */
+  readonly secondLook?: SecondLook | undefined;
   /** Starts the workflow of a turn that asks for tools. */
   readonly handOver: (turn: Turn, calls: readonly ToolCall[]) => Promise<void>;
 }

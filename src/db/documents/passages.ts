@@ -2,7 +2,7 @@
 import type { Passage } from "../../domain/work/turn.ts";
 import type { Sql } from "../pool.ts";
 
-interface ReadScope {
+export interface ReadScope {
   readonly spaceIds: readonly string[];
   /** Only documents in these folders or their descendants; null: in any folder. */
   readonly folderIds: readonly string[] | null;
@@ -12,7 +12,7 @@ interface ReadScope {
  * Defines `visible`, the published documents in the spaces `$1` and folders `$2`. Shared, so that both tools
  * see the same documents. A document in a deleted folder is deleted with it.
  */
-const VISIBLE = `with recursive inside as (
+export const VISIBLE = `with recursive inside as (
        select id
        from folders
        where id = any($2::uuid[])

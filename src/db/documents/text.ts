@@ -1,4 +1,7 @@
 /** All SQL that reads what a run made of a document, as callers see it: its text units and its chunks. */
+import type { Location } from "../../domain/locations/location.ts";
+import { chunkLocations, unitLocations } from "../../domain/locations/of-chunk.ts";
+import type { PackedPlaces } from "../../domain/locations/packed.ts";
 import type { ChunkMetadata, TextUnit } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 
@@ -17,10 +20,14 @@ export async function shownRunNum(sql: Sql, documentId: string): Promise<number 
   return rows[0]?.run_num ?? null;
 }
 
-export interface IndexedUnit extends TextUnit {
+export interface IndexedUnit extends Omit<TextUnit, "places"> {
   readonly index: number;
   readonly heading_path: string[];
+  /** Absent if unknown. */
+  readonly locations?: Location[];
 }
+
+type StoredUnit = Omit<IndexedUnit, "index" | "locations"> & Pick<TextUnit, "places">;
 
 export async function countUnits(sql: Sql, runNum: number): Promise<number> {
   const { rows } = await sql.query<{ total: number }>(
@@ -42,7 +49,7 @@ export async function readUnits(
   from: number,
   limit: number,
 ): Promise<IndexedUnit[]> {
-  const { rows } = await sql.query<{ index: number; unit: Omit<IndexedUnit, "index"> }>(
+  const { rows } = await sql.query<{ index: number; unit: StoredUnit }>(
     `select block.first_index + entry.position::int - 1 as index, entry.unit
      from text_blocks as block
      cross join lateral jsonb_array_elements(block.units) with ordinality as entry (unit, position)
@@ -54,7 +61,15 @@ export async function readUnits(
      order by index`,
     [runNum, from, limit],
   );
-  return rows.map(({ index, unit }) => ({ ...unit, index }));
+  return rows.map(({ index, unit: { places, ...unit } }) => ({
+    ...unit,
+    index,
+    ...located(unitLocations({ places, heading_path: unit.heading_path })),
+  }));
+}
+
+function located(locations: Location[] | undefined): { locations?: Location[] } {
+  return locations === undefined ? {} : { locations };
 }
 
 export interface ChunkRow {
@@ -72,7 +87,17 @@ export interface ChunkRow {
     embedded: boolean;
     embedded_at: string | null;
   };
+  /** UTF-16 offsets in the document as Markdown; absent if unknown, like the locations. */
+  readonly start?: number;
+  readonly end?: number;
+  readonly locations?: Location[];
 }
+
+type StoredChunk = Omit<ChunkRow, "start" | "end" | "locations"> & {
+  readonly start: number | null;
+  readonly end: number | null;
+  readonly places: PackedPlaces | null;
+};
 
 export async function countChunks(sql: Sql, runNum: number): Promise<number> {
   const { rows } = await sql.query<{ total: number }>(
@@ -89,7 +114,7 @@ export async function countChunks(sql: Sql, runNum: number): Promise<number> {
  * the run is published, unless the model refused its text.
  */
 export async function readChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<ChunkRow[]> {
-  const { rows } = await sql.query<ChunkRow>(
+  const { rows } = await sql.query<StoredChunk>(
     `select chunk.id,
             chunk.document_id,
             chunk.chunk_index,
@@ -98,6 +123,9 @@ export async function readChunks(sql: Sql, runNum: number, from: number, limit: 
             chunk.page_start,
             chunk.page_end,
             chunk.metadata,
+            chunk.start_offset as start,
+            chunk.end_offset as "end",
+            chunk.places,
             jsonb_build_object(
               'model', run.embedding_model,
               'dimensions', model.dimensions,
@@ -125,5 +153,9 @@ export async function readChunks(sql: Sql, runNum: number, from: number, limit: 
      order by chunk.chunk_index`,
     [runNum, from, limit],
   );
-  return rows;
+  return rows.map(({ places, start, end, ...chunk }) => ({
+    ...chunk,
+    ...(start === null || end === null ? {} : { start, end }),
+    ...located(chunkLocations({ places, metadata: chunk.metadata })),
+  }));
 }

@@ -1,5 +1,6 @@
 /** SQL that reads what callers are shown of the chunks that a search found. */
 import type { FileType } from "../../domain/file-type.ts";
+import type { PackedPlaces } from "../../domain/locations/packed.ts";
 import type { ChunkMetadata } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 import { type ChunkKey, type SpaceRef, keyColumns } from "./scope.ts";
@@ -16,6 +17,10 @@ export interface ShownChunk extends ChunkKey {
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: ChunkMetadata;
+  /** Null in what versions before 0.9.0 stored. */
+  readonly start: number | null;
+  readonly end: number | null;
+  readonly places: PackedPlaces | null;
 }
 
 /** Reads the chunks with runs `$1` and indexes `$2` in the space `$3`. */
@@ -33,7 +38,10 @@ const READ_HITS = `
               chunk.text,
               chunk.page_start,
               chunk.page_end,
-              chunk.metadata
+              chunk.metadata,
+              chunk.start_offset,
+              chunk.end_offset,
+              chunk.places
        from unnest($1::int[], $2::int[]) with ordinality wanted(run_num, chunk_index, position)
        join chunks chunk
          on chunk.run_num = wanted.run_num
@@ -79,7 +87,10 @@ const READ_HITS = `
             hit.text,
             hit.page_start,
             hit.page_end,
-            hit.metadata
+            hit.metadata,
+            hit.start_offset as start,
+            hit.end_offset as "end",
+            hit.places
      from hit
      left join path on path.leaf = hit.folder_id
      where hit.folder_id is null

@@ -27,6 +27,7 @@ export const AGENT_COLUMNS = `
   tool_attachments,
   is_public,
   show_citations,
+  require_support,
   save_to_inbox,
   data_access_mode,
   allowed_folder_ids,

@@ -231,6 +231,9 @@ export async function readChunks(
             chunk.page_start,
             chunk.page_end,
             chunk.metadata,
+            chunk.start_offset,
+            chunk.end_offset,
+            chunk.places,
             embedding.embedding::text as vector
      from chunks chunk
      left join embeddings embedding

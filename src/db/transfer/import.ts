@@ -15,6 +15,9 @@ import {
   USER_COLUMNS,
 } from "./directory-columns.ts";
 
+/** Archives of versions before 0.9.0 do not say whether an agent requires support. */
+const AGENT_VALUES = AGENT_COLUMNS.replace("require_support", "coalesce(require_support, false)");
+
 interface NewOrganization {
   readonly id: string;
   readonly archived: ArchivedOrganization;
@@ -92,7 +95,7 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
     part: "agents",
     statement: `
       insert into agents (organization_id, ${AGENT_COLUMNS})
-      select $1, ${AGENT_COLUMNS}
+      select $1, ${AGENT_VALUES}
       from jsonb_populate_recordset(null::agents, $2)
       on conflict do nothing`,
   },

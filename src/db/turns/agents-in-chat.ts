@@ -32,6 +32,7 @@ const CHAT_COLUMNS = `
   agent.reasoning_config,
   agent.tool_attachments,
   agent.show_citations,
+  agent.require_support,
   agent.is_public,
   agent.data_access_mode,
   agent.allowed_folder_ids`;

@@ -56,8 +56,9 @@ export function contextOf(spot: Spot): Context {
 }
 
 /**
- * The locations of the words in [from, to), in the text's order. Boxes of one page follow one another; ranges
- * and lines that touch become one. Places that only differ by their element keep a location each.
+ * The locations of the words in [from, to), in the text's order. Boxes of one page follow one another, lines
+ * become one stretch, and so do cells of rows that touch: a head that is repeated before far rows has a range
+ * of its own. Places that only differ by their element keep a location each.
  */
 export function locationsOf(places: readonly Place[], from = 0, to = Infinity): Location[] {
   const groups: { key: string; context: Context; spots: Spot[] }[] = [];
@@ -66,10 +67,16 @@ export function locationsOf(places: readonly Place[], from = 0, to = Infinity): 
     const context = contextOf(place.spot);
     const key = JSON.stringify(context);
     const last = groups.at(-1);
-    if (last?.key === key) last.spots.push(place.spot);
+    if (last?.key === key && touches(last.spots.at(-1)?.cells, place.spot.cells)) last.spots.push(place.spot);
     else groups.push({ key, context, spots: [place.spot] });
   }
   return groups.map(({ context, spots }) => ({ ...context, ...extent(spots) }));
+}
+
+/** True also if one of them has no cells. */
+function touches(before: Spot["cells"], next: Spot["cells"]): boolean {
+  if (before === undefined || next === undefined) return true;
+  return next[1] <= before[3] + 1 && next[3] >= before[1] - 1;
 }
 
 function extent(spots: readonly Spot[]): Pick<Location, "boxes" | "range" | "lines"> {

@@ -22,40 +22,98 @@ const BOX_STEPS = 65_535;
 
 /** Undefined if there are none, so that units without a place store nothing. */
 export function packPlaces(places: readonly Place[]): PackedPlaces | undefined {
-  if (places.length === 0) return undefined;
-  const contexts: Context[] = [];
+  const [first] = places;
+  if (first === undefined) return undefined;
+  const contexts = [contextOf(first.spot)];
   const numbers = new Map<string, number>();
-  const bytes: number[] = [];
+  const writer: Writer = { bytes: scratch, at: 0 };
   let end = 0;
+  let before = first.spot;
+  let number = 0;
   for (const { from, to, spot } of places) {
-    const context = contextOf(spot);
-    const key = JSON.stringify(context);
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = contexts.length;
-      numbers.set(key, number);
-      contexts.push(context);
-    }
-    pushNumbers(bytes, [from - end, to - from, number]);
-    pushSpot(bytes, spot);
+    if (!haveSameContext(before, spot)) number = numberOf(spot, contexts, numbers);
+    before = spot;
+    reserve(writer);
+    writeNumber(writer, from - end);
+    writeNumber(writer, to - from);
+    writeNumber(writer, number);
+    writeExtent(writer, spot);
     end = to;
   }
-  return { contexts, runs: Buffer.from(bytes).toString("base64url") };
+  return { contexts, runs: writer.bytes.toString("base64url", 0, writer.at) };
 }
 
-function pushSpot(bytes: number[], { box, cells, lines }: Spot): void {
+/** Spares most places the key of their context. */
+function haveSameContext(one: Spot, other: Spot): boolean {
+  return (
+    one === other ||
+    (one.page === other.page &&
+      one.element === other.element &&
+      one.slide === other.slide &&
+      one.shape === other.shape &&
+      one.sheet === other.sheet &&
+      one.part === other.part &&
+      one.heading_path === other.heading_path)
+  );
+}
+
+/** @param numbers Those of the contexts by their JSON; it is filled when a second context comes. */
+function numberOf(spot: Spot, contexts: Context[], numbers: Map<string, number>): number {
+  if (numbers.size === 0) numbers.set(JSON.stringify(contexts[0]), 0);
+  const context = contextOf(spot);
+  const key = JSON.stringify(context);
+  const known = numbers.get(key);
+  if (known !== undefined) return known;
+  numbers.set(key, contexts.length);
+  contexts.push(context);
+  return contexts.length - 1;
+}
+
+interface Writer {
+  bytes: Buffer;
+  at: number;
+}
+
+/** Most units have few places: their bytes need no memory of their own. */
+const scratch = Buffer.alloc(4_096);
+
+/** Bytes that one place may take: eight numbers of 53 bits. */
+const MAX_PLACE_BYTES = 64;
+
+function reserve(writer: Writer): void {
+  if (writer.at + MAX_PLACE_BYTES <= writer.bytes.length) return;
+  const larger = Buffer.alloc(writer.bytes.length * 2);
+  writer.bytes.copy(larger, 0, 0, writer.at);
+  writer.bytes = larger;
+}
+
+function writeExtent(writer: Writer, { box, cells, lines }: Spot): void {
   if (box !== undefined) {
-    bytes.push(BOX);
+    writeNumber(writer, BOX);
     for (const fraction of box) {
       const step = Math.round(Math.min(Math.max(fraction, 0), 1) * BOX_STEPS);
-      bytes.push(step >>> 8, step & 0xff);
+      writer.at = writer.bytes.writeUInt16BE(step, writer.at);
     }
-  } else if (cells !== undefined) pushNumbers(bytes, [CELLS, ...cells]);
-  else if (lines !== undefined) pushNumbers(bytes, [LINES, lines[0], lines[1] - lines[0]]);
-  else bytes.push(NOTHING);
+  } else if (cells !== undefined) {
+    writeNumber(writer, CELLS);
+    for (const cell of cells) writeNumber(writer, cell);
+  } else if (lines !== undefined) {
+    writeNumber(writer, LINES);
+    writeNumber(writer, lines[0]);
+    writeNumber(writer, lines[1] - lines[0]);
+  } else writeNumber(writer, NOTHING);
 }
 
-/** Empty for what was stored without places, and from the first that a later version wrote in another way on. */
+function writeNumber(writer: Writer, number: number): void {
+  let rest = number > 0 ? Math.min(Math.trunc(number), Number.MAX_SAFE_INTEGER) : 0;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) writer.bytes[writer.at++] = (rest % 128) + 128;
+  writer.bytes[writer.at++] = rest;
+}
+
+/**
+ * Empty for what was stored without places, and from the first that a later version wrote in another way on,
+ * or that is damaged.
+ */
 export function unpackPlaces(packed: PackedPlaces | null | undefined): Place[] {
   if (packed === null || packed === undefined) return [];
   const reader = { bytes: Buffer.from(packed.runs, "base64url"), at: 0 };
@@ -64,18 +122,26 @@ export function unpackPlaces(packed: PackedPlaces | null | undefined): Place[] {
   while (reader.at < reader.bytes.length) {
     const from = end + nextNumber(reader);
     const to = from + nextNumber(reader);
-    const context = packed.contexts[nextNumber(reader)] ?? {};
+    const context = packed.contexts[nextNumber(reader)];
     const extent = nextExtent(reader);
-    if (extent === undefined) break;
+    if (extent === undefined || context === undefined || !isWhole(reader, to)) break;
     places.push({ from, to, spot: { ...context, ...extent } });
     end = to;
   }
   return places;
 }
 
+/** No text, sheet or file has an offset, row or line beyond this. */
+const MAX_NUMBER = 2 ** 31;
+
 interface Reader {
   readonly bytes: Buffer;
   at: number;
+}
+
+/** False if the bytes ended before the place did, or a number was beyond all bounds. */
+function isWhole(reader: Reader, end: number): boolean {
+  return reader.at <= reader.bytes.length && end <= MAX_NUMBER;
 }
 
 function nextExtent(reader: Reader): Spot | undefined {
@@ -100,57 +166,120 @@ function round(fraction: number): number {
   return Math.round(fraction * 100_000) / 100_000;
 }
 
-function pushNumbers(bytes: number[], numbers: readonly number[]): void {
-  for (const number of numbers) {
-    let rest = Math.max(0, Math.trunc(number));
-    for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-    bytes.push(rest);
-  }
-}
-
+/** Larger numbers end the reading: {@link isWhole}. */
 function nextNumber(reader: Reader): number {
   let number = 0;
   for (let factor = 1; ; factor *= 128) {
     const byte = reader.bytes[reader.at++] ?? 0;
     number += (byte & 0x7f) * factor;
-    if (byte < 128) return number;
+    if (number > MAX_NUMBER) reader.at = Infinity;
+    if (byte < 128 || number > MAX_NUMBER) return number;
   }
+}
+
+/** About how many characters of JSON the places take. */
+export function packedSize(packed: PackedPlaces | undefined): number {
+  if (packed === undefined) return 0;
+  return packed.contexts.reduce((sum, context) => sum + contextSize(context), packed.runs.length);
+}
+
+const CONTEXT_MARKS = 16;
+
+function contextSize({
+  element = "",
+  sheet = "",
+  shape = "",
+  part = "",
+  heading_path = [],
+}: Context): number {
+  const names = element.length + sheet.length + shape.length + part.length;
+  return heading_path.reduce((sum, heading) => sum + heading.length, CONTEXT_MARKS + names);
+}
+
+interface TextRange {
+  readonly from: number;
+  readonly to: number;
+  /** Added to the offsets of the result, which are otherwise counted from `from`. Default: 0. */
+  readonly shift?: number;
 }
 
 /**
  * The places of the words in [from, to) of a text, as offsets in that part plus `shift`. A place of which a
  * part is outside is cut; the lines of a place whose text has a line break for each are cut with it.
  */
-export function slicePlaces(
-  places: readonly Place[],
-  text: string,
-  { from, to, shift = 0 }: { from: number; to: number; shift?: number },
-): Place[] {
-  const sliced: Place[] = [];
-  for (const place of places) {
-    if (place.to <= from || place.from >= to) continue;
-    const start = Math.max(place.from, from);
-    const end = Math.min(place.to, to);
-    sliced.push({
-      from: start - from + shift,
-      to: end - from + shift,
-      spot: cutLines(place, text, start, end),
-    });
-  }
-  return sliced;
+export function slicePlaces(places: readonly Place[], text: string, range: TextRange): Place[] {
+  return placeSlicer(places, text)(range);
 }
 
-function cutLines({ from, to, spot }: Place, text: string, start: number, end: number): Spot {
-  if (spot.lines === undefined || (start === from && end === to)) return spot;
-  const [first, last] = spot.lines;
-  if (breaksIn(text, from, to) !== last - first) return spot;
-  const begin = first + breaksIn(text, from, start);
-  // A line break at the end belongs to the line that it ends.
-  return { ...spot, lines: [begin, begin + breaksIn(text, start, end - 1)] };
+/**
+ * Cuts the same places again and again, as {@link slicePlaces} does. Ranges in the order of the text cost
+ * together no more than the text once, although each begins in the place in which the one before ended.
+ */
+export function placeSlicer(places: readonly Place[], text: string): (range: TextRange) => Place[] {
+  const cutLines = lineCutter(text);
+  return ({ from, to, shift = 0 }) => {
+    const sliced: Place[] = [];
+    for (let at = firstAfter(places, from); at < places.length; at++) {
+      const place = places[at];
+      if (place === undefined || place.from >= to) break;
+      const start = Math.max(place.from, from);
+      const end = Math.min(place.to, to);
+      sliced.push({
+        from: start - from + shift,
+        to: end - from + shift,
+        spot: cutLines(place, start, end),
+      });
+    }
+    return sliced;
+  };
+}
+
+/** The number of places that end at `offset` or before. */
+function firstAfter(places: readonly Place[], offset: number): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((places[middle]?.to ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Gives the spot of a part of a place: the lines of the part, if each line of the text is one of the file. */
+function lineCutter(text: string): (place: Place, start: number, end: number) => Spot {
+  let current: Place | undefined;
+  let isLineByLine = false;
+  /** The line breaks of `current` before `counted`. */
+  let breaks = 0;
+  let counted = 0;
+  return (place, start, end) => {
+    const { from, to, spot } = place;
+    if (spot.lines === undefined || (start === from && end === to)) return spot;
+    const [first, last] = spot.lines;
+    if (first === last) return spot;
+    if (current !== place) {
+      current = place;
+      isLineByLine = breaksIn(text, from, to) === last - first;
+      counted = Infinity;
+    }
+    if (!isLineByLine) return spot;
+    if (counted > start) {
+      counted = from;
+      breaks = 0;
+    }
+    breaks += breaksIn(text, counted, start);
+    counted = start;
+    const begin = first + breaks;
+    // A line break at the end belongs to the line that it ends.
+    return { ...spot, lines: [begin, begin + breaksIn(text, start, end - 1)] };
+  };
 }
 
 function breaksIn(text: string, from: number, to: number): number {
+  // Of the part alone: a search in the whole text would run on to its end.
+  const part = text.slice(from, to);
   let breaks = 0;
-  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) breaks++;
+  for (let at = part.indexOf("\n"); at >= 0; at = part.indexOf("\n", at + 1)) breaks++;
   return breaks;
 }

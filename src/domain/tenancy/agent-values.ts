@@ -22,6 +22,8 @@ export interface AgentValues {
   readonly tool_attachments: readonly AgentToolAttachment[];
   readonly is_public: boolean;
   readonly show_citations: boolean;
+  /** Takes marks out of answers whose source does not support the statement. */
+  readonly require_support: boolean;
   readonly save_to_inbox: boolean;
   /** The agent's space, every space that the caller reaches, or no documents at all. */
   readonly data_access_mode: "origin" | "caller" | "none";

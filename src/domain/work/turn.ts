@@ -27,6 +27,9 @@ export interface Passage {
   readonly text: string;
 }
 
+/** UTF-16 code units of the longest quote of a citation. */
+export const QUOTE_MAX = 300;
+
 /**
  * The result of a tool call, as the model will read it.
  * `invalid`: the call could not be run, because the tool is unknown or does not take such arguments.

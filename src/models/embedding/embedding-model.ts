@@ -5,6 +5,7 @@ import { LOCAL_MODEL, createLocalMiniLm } from "./local-minilm.ts";
 import { createOpenAiEmbeddings } from "./openai.ts";
 import type { EmbeddingModel } from "./types.ts";
 
+export { LOCAL_MODEL } from "./local-minilm.ts";
 export type * from "./types.ts";
 
 /**

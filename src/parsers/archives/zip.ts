@@ -3,7 +3,7 @@
 import { DomainError } from "../../domain/errors.ts";
 import { IWORK_PARTS } from "../file-kind.ts";
 import type { OpenSections } from "../nested.ts";
-import { readInput, type Parser } from "../parser.ts";
+import { partName, readInput, type Parser } from "../parser.ts";
 import { createUnitWriter } from "../unit-writer.ts";
 import { openZip } from "./zip-archive.ts";
 
@@ -22,7 +22,7 @@ export function zipWith(openSections: OpenSections): Parser {
       const sections = openSections(input, writer, 1);
       for (const name of archive.names.filter((path) => !SYSTEM_FILE.test(path))) {
         const bytes = await archive.read(name);
-        if (bytes !== undefined) await sections.add({ name, bytes });
+        if (bytes !== undefined) await sections.add({ name, bytes }, partName(name));
       }
       const unopened = sections.warnings.some((warning) => warning.code === "too_deep");
       if (!unopened && writer.units.every((unit) => unit.type === "heading"))

@@ -4,7 +4,6 @@ import WordExtractor from "word-extractor";
 import { DomainError } from "../../domain/errors.ts";
 import { openCompoundFile } from "./compound-file.ts";
 import { headingKey, headingLevels } from "./doc-headings.ts";
-import { pipeTables } from "../text/markdown-format.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 import { isWord95, word95Text } from "./word-95.ts";
@@ -78,7 +77,7 @@ function corrupt(cause?: unknown): DomainError {
 function writeLines(writer: UnitWriter, text: string, levels: ReadonlyMap<string, number> = new Map()): void {
   let rows: string[][] = [];
   const endTable = (): void => {
-    for (const part of pipeTables(rows)) writer.add("table", part);
+    writer.addTable(rows);
     rows = [];
   };
   for (const line of text.split("\n")) {

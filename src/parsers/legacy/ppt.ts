@@ -71,11 +71,13 @@ interface Slide {
 
 function writeSlide(writer: UnitWriter, slide: Slide, number: number): void {
   writer.setPage(number);
+  writer.setSpot({ slide: number });
   const title = slide.texts.find((entry) => entry.title);
   writer.heading(1, title?.text ?? `Slide ${number}`);
   for (const entry of slide.texts)
     if (entry !== title) for (const line of entry.text.split("\n")) writer.add("paragraph", line);
   if (slide.notes.length === 0) return;
+  writer.setSpot({ slide: number, part: "notes" });
   writer.heading(2, "Notes");
   for (const entry of slide.notes) writer.add("paragraph", entry.text);
 }

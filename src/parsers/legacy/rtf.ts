@@ -1,7 +1,7 @@
 /** The parser of RTF files, and of the bodies of mails that are written in it. */
 
 import { DomainError } from "../../domain/errors.ts";
-import { listItem, pipeTables } from "../text/markdown-format.ts";
+import { listItem } from "../text/markdown-format.ts";
 import { described } from "../metadata.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { codePageOfFont, rtfTokens } from "./rtf-tokens.ts";
@@ -260,7 +260,7 @@ function writeParagraph(reader: Reader, text: string): void {
 function endTable(reader: Reader): void {
   if (reader.rows.length === 0) return;
   endList(reader);
-  for (const part of pipeTables(reader.rows)) reader.writer.add("table", part);
+  reader.writer.addTable(reader.rows);
   reader.rows = [];
 }
 

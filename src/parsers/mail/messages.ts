@@ -6,7 +6,7 @@ import { writeHtml } from "../web/html-units.ts";
 import { parseMarkup } from "../web/markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
 import type { NestedFile, OpenSections } from "../nested.ts";
-import type { ParseInput } from "../parser.ts";
+import { partName, type ParseInput } from "../parser.ts";
 import { writeRtf } from "../legacy/rtf.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 
@@ -34,6 +34,7 @@ export async function mailDocument(
   { parserName, input, openSections }: MailSource,
 ): Promise<ParsedDocument> {
   const writer = createUnitWriter();
+  writer.setSpot({ part: "headers" });
   writer.heading(1, mail.subject);
   const head = Object.entries({ From: mail.from, To: mail.to, Cc: mail.cc, Date: mail.date }).filter(
     ([, value]) => value.trim() !== "",
@@ -41,7 +42,8 @@ export async function mailDocument(
   writer.add("paragraph", head.map(([name, value]) => `${name}: ${value}`).join("\n"));
   writeBody(writer, mail);
   const sections = openSections(input, writer, 2);
-  for (const file of mail.attachments) await sections.add(file);
+  for (const [index, file] of mail.attachments.entries())
+    await sections.add(file, partName(`attachment ${index + 1}: ${file.name}`));
   if (writer.units.length === 0) throw new DomainError("no_text", "The mail holds no text.");
   const metadata = described({
     title: mail.subject,
@@ -63,7 +65,9 @@ export async function mailDocument(
 function writeBody(writer: UnitWriter, mail: Mail): void {
   const before = writer.units.length;
   for (const { format, content } of mail.bodies) {
-    if (format === "html") writeHtml(parseMarkup(content, "html"), writer, { headingOffset: 1 });
+    writer.setSpot({ part: format });
+    if (format === "html")
+      writeHtml(parseMarkup(content, "html"), writer, { headingOffset: 1, part: format });
     else if (format === "rtf") writeRtf(content, writer);
     else
       for (const paragraph of content.split(/\r?\n[^\S\n]*(?:\r?\n[^\S\n]*)+/))

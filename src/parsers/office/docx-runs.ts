@@ -71,7 +71,7 @@ function readElement(reading: Reading, element: MarkupElement): void {
   else (ANCHORS[name] ?? read)(reading, element);
 }
 
-const EMPTY: MarkupElement = { name: "", attributes: {}, children: [] };
+const EMPTY: MarkupElement = { name: "", attributes: {}, children: [], number: 0 };
 
 /** Elements that stand for something other than the text inside them. */
 const ANCHORS: Readonly<Record<string, (reading: Reading, element: MarkupElement) => void>> = {

@@ -3,12 +3,20 @@
 import { DomainError } from "../../domain/errors.ts";
 import { docxInline, type DocxInline } from "./docx-runs.ts";
 import { docxNumberings, docxStyles, type DocxNumberings, type DocxStyles } from "./docx-styles.ts";
-import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import {
+  fenced,
+  listItem,
+  placedLines,
+  quoted,
+  type PlacedLine,
+  type PlacedText,
+} from "../text/markdown-format.ts";
 import {
   attribute,
   childAt,
   childrenNamed,
   descendantsNamed,
+  elementName,
   isElement,
   type MarkupElement,
 } from "../web/markup-tree.ts";
@@ -26,6 +34,7 @@ export const docx: Parser = {
     const { headers, footers } = await runningParts(office, body);
     for (const part of headers) writeRunning(walk.writer, part);
     writeBlocks(walk, body);
+    walk.writer.setSpot(undefined);
     for (const part of footers) writeRunning(walk.writer, part);
     if (walk.writer.units.length === 0) throw new DomainError("no_text", "The document holds no text.");
     return {
@@ -48,7 +57,7 @@ interface Walk {
   /** Notes and comments that were written: each is written once, even if it is referred to twice. */
   readonly written: Set<MarkupElement>;
   /** The lines so far of the list, code or quote that the last paragraphs belong to. */
-  pending: { readonly kind: "list" | "code" | "quote"; readonly lines: string[] } | undefined;
+  pending: { readonly kind: "list" | "code" | "quote"; readonly lines: PlacedLine[] } | undefined;
 }
 
 async function openDocument(office: OfficePackage): Promise<Walk> {
@@ -118,31 +127,27 @@ function writeParagraph(walk: Walk, paragraph: MarkupElement): void {
   const inline = docxInline(paragraph);
   const text = inline.text.trim();
   const style = walk.styles.of(childAt(paragraph, "pPr"));
-  if (style.kind === "code") pend(walk, "code", inline.text);
+  const spot = { element: elementName(paragraph) };
+  if (style.kind === "code") pend(walk, "code", { text: inline.text, spot });
   else if (text !== "") {
     if (style.headingLevel !== undefined) {
       endPending(walk);
+      walk.writer.setSpot(spot);
       walk.writer.heading(style.headingLevel, text);
     } else if (style.numbering !== undefined) {
-      pend(
-        walk,
-        "list",
-        listItem(
-          style.numbering.level,
-          walk.numberings.next(style.numbering.id, style.numbering.level),
-          text,
-        ),
-      );
-    } else if (style.kind === "quote") pend(walk, "quote", quoted(text));
+      const { id, level } = style.numbering;
+      pend(walk, "list", { text: listItem(level, walk.numberings.next(id, level), text), spot });
+    } else if (style.kind === "quote") pend(walk, "quote", { text: quoted(text), spot });
     else {
       endPending(walk);
+      walk.writer.setSpot(spot);
       walk.writer.add(/^!\[[^\]]*\]\(\)$/.test(text) ? "image" : "paragraph", text);
     }
   }
   writeAnchored(walk, inline);
 }
 
-function pend(walk: Walk, kind: "list" | "code" | "quote", line: string): void {
+function pend(walk: Walk, kind: "list" | "code" | "quote", line: PlacedLine): void {
   if (walk.pending?.kind !== kind) endPending(walk);
   walk.pending ??= { kind, lines: [] };
   walk.pending.lines.push(line);
@@ -152,16 +157,19 @@ function endPending(walk: Walk): void {
   const { pending } = walk;
   walk.pending = undefined;
   if (pending === undefined) return;
-  walk.writer.add(
-    pending.kind,
-    pending.kind === "code" ? fenced(trimBlank(pending.lines)) : pending.lines.join("\n"),
-  );
+  const { text, places } = pending.kind === "code" ? placedCode(pending.lines) : placedLines(pending.lines);
+  walk.writer.add(pending.kind, text, { places });
 }
 
-function trimBlank(lines: readonly string[]): readonly string[] {
-  const first = lines.findIndex((line) => line.trim() !== "");
-  const last = lines.findLastIndex((line) => line.trim() !== "");
-  return first < 0 ? [] : lines.slice(first, last + 1);
+/** A paragraph of code may have several lines. */
+function placedCode(lines: readonly PlacedLine[]): PlacedText {
+  const first = lines.findIndex(({ text }) => text.trim() !== "");
+  const last = lines.findLastIndex(({ text }) => text.trim() !== "");
+  if (first < 0) return { text: "", places: undefined };
+  const code = lines.slice(first, last + 1);
+  const block = fenced(code.map(({ text }) => text));
+  const fence = { text: block.slice(0, block.indexOf("\n")), spot: undefined };
+  return placedLines([fence, ...code, fence]);
 }
 
 /** Writes what is anchored in a paragraph directly after it: text boxes, notes, comments. */
@@ -172,11 +180,13 @@ function writeAnchored(walk: Walk, inline: DocxInline): void {
   for (const { kind, id } of inline.notes) {
     const note = (kind === "footnote" ? walk.footnotes : walk.endnotes).get(id);
     const text = firstText(walk, note);
+    walk.writer.setSpot(note && { part: `${kind}s`, element: elementName(note) });
     if (text !== "") walk.writer.add("paragraph", `[^${kind === "footnote" ? "" : "e"}${id}]: ${text}`);
   }
   for (const id of inline.comments) {
     const comment = walk.comments.get(id);
     const text = firstText(walk, comment);
+    walk.writer.setSpot(comment && { part: "comments", element: elementName(comment) });
     if (text !== "")
       walk.writer.add("quote", quoted(`Comment by ${attribute(comment, "author") || "unknown"}: ${text}`));
   }
@@ -199,16 +209,31 @@ function blockText(container: MarkupElement | undefined): string {
 
 function writeTable(walk: Walk, table: MarkupElement): void {
   const rows = rowsOf(table);
-  const [only] = rows.flat();
-  if (only !== undefined && rows.flat().length === 1) return writeBlocks(walk, only);
+  const [only, second] = rows.flatMap(({ cells }) => cells);
+  if (only !== undefined && second === undefined) return writeBlocks(walk, only);
   const anchored: DocxInline[] = [];
-  const texts = rows.map((cells) => cells.flatMap((cell) => cellColumns(cell, anchored)));
-  for (const part of pipeTables(texts)) walk.writer.add("table", part);
+  const name = elementName(table);
+  walk.writer.addTable(
+    rows.map(({ cells, skipped }) => [
+      ...Array.from({ length: skipped }, () => ""),
+      ...cells.flatMap((cell) => cellColumns(cell, anchored)),
+    ]),
+    (index) => ({ element: `${name}/tr[${index + 1}]` }),
+  );
   for (const inline of anchored) writeAnchored(walk, inline);
 }
 
-function rowsOf(table: MarkupElement): MarkupElement[][] {
-  return unwrapped(table, "tr").map((row) => unwrapped(row, "tc"));
+interface DocxRow {
+  readonly cells: readonly MarkupElement[];
+  /** The number of columns before the first cell. */
+  readonly skipped: number;
+}
+
+function rowsOf(table: MarkupElement): DocxRow[] {
+  return unwrapped(table, "tr").map((row) => {
+    const before = Number(attribute(childAt(row, "trPr", "gridBefore"), "val") ?? 0) || 0;
+    return { cells: unwrapped(row, "tc"), skipped: Math.min(Math.max(before, 0), MAX_SPAN) };
+  });
 }
 
 /** Children of that name, also inside content controls. */

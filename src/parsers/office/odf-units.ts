@@ -1,15 +1,18 @@
 /** Turns the body of an OpenDocument file into text units. */
 
-import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import type { Spot } from "../../domain/locations/location.ts";
+import { fenced, listItem, placedLines, quoted, type PlacedLine } from "../text/markdown-format.ts";
 import {
   attribute,
   childAt,
   childrenNamed,
   descendantsNamed,
+  elementName,
   isElement,
   textOf,
   type MarkupElement,
 } from "../web/markup-tree.ts";
+import { shapeName } from "../parser.ts";
 import type { UnitWriter } from "../unit-writer.ts";
 
 export interface OdfStyles {
@@ -23,6 +26,19 @@ export interface OdfWalk {
   readonly styles: OdfStyles;
   /** The number of cells that repeat counts may still add. */
   repeatsLeft: number;
+  /** Where what follows is in a presentation; undefined in a text, where each element has a place of its own. */
+  slide: Spot | undefined;
+}
+
+/** The spot of what is in a frame of a slide. */
+export function slideSpot(slide: number, frame: MarkupElement): Spot {
+  const shape = shapeName(attribute(frame, "name"));
+  return shape === undefined ? { slide } : { slide, shape };
+}
+
+/** Where the element stands; in a presentation, where its frame does. */
+function spotOf(walk: OdfWalk, element: MarkupElement): Spot {
+  return walk.slide ?? { element: elementName(element) };
 }
 
 /** Repeated cells of one document: texts have hardly any, while spreadsheets fill whole sheets with them. */
@@ -81,17 +97,13 @@ const SKIPPED = new Set([
 function writeBlock(walk: OdfWalk, element: MarkupElement): void {
   const { writer } = walk;
   if (SKIPPED.has(element.name)) return;
+  writer.setSpot(spotOf(walk, element));
   if (element.name === "h") {
     writer.heading(Number(attribute(element, "outline-level") ?? 1) || 1, inlineText(element));
     writeAnchored(walk, element);
   } else if (element.name === "p") writeParagraph(walk, element);
-  else if (element.name === "list")
-    writer.add(
-      "list",
-      listText(walk, element, { level: 0, ordered: walk.styles.isOrdered(attribute(element, "style-name")) }),
-    );
-  else if (element.name === "table")
-    for (const part of pipeTables(tableRows(walk, element))) writer.add("table", part);
+  else if (element.name === "list") writeList(walk, element);
+  else if (element.name === "table") writeTable(walk, element);
   else if (element.name === "frame" || element.name === "custom-shape") writeFrame(walk, element);
   else if (element.name === "annotation") writeComment(writer, element);
   else writeOdf(walk, element);
@@ -112,6 +124,7 @@ function writeParagraph(walk: OdfWalk, paragraph: MarkupElement): void {
 function writeAnchored(walk: OdfWalk, paragraph: MarkupElement): void {
   for (const child of paragraph.children) {
     if (!isElement(child)) continue;
+    walk.writer.setSpot(spotOf(walk, child));
     if (child.name === "frame" || child.name === "custom-shape") writeFrame(walk, child);
     else if (child.name === "annotation") writeComment(walk.writer, child);
     else if (child.name === "note")
@@ -132,6 +145,14 @@ function writeComment(writer: UnitWriter, annotation: MarkupElement): void {
 }
 
 function writeFrame(walk: OdfWalk, frame: MarkupElement): void {
+  const outer = walk.slide;
+  if (outer?.slide !== undefined && outer.part === undefined) walk.slide = slideSpot(outer.slide, frame);
+  walk.writer.setSpot(spotOf(walk, frame));
+  writeFramed(walk, frame);
+  walk.slide = outer;
+}
+
+function writeFramed(walk: OdfWalk, frame: MarkupElement): void {
   const description = (textOf(childAt(frame, "desc")) || textOf(childAt(frame, "title")))
     .replace(/\s+/g, " ")
     .trim();
@@ -160,8 +181,20 @@ function inlineText(element: MarkupElement): string {
     .join("");
 }
 
-function listText(walk: OdfWalk, list: MarkupElement, place: { level: number; ordered: boolean }): string {
-  const lines: string[] = [];
+function writeList(walk: OdfWalk, list: MarkupElement): void {
+  const lines: PlacedLine[] = [];
+  const ordered = walk.styles.isOrdered(attribute(list, "style-name"));
+  addItems(walk, list, { level: 0, ordered, lines });
+  const { text, places } = placedLines(lines);
+  walk.writer.add("list", text, { places });
+}
+
+/** Adds the items of a list and of those inside it. */
+function addItems(
+  walk: OdfWalk,
+  list: MarkupElement,
+  to: { level: number; ordered: boolean; lines: PlacedLine[] },
+): void {
   let number = 1;
   for (const item of list.children) {
     if (!isElement(item) || (item.name !== "list-item" && item.name !== "list-header")) continue;
@@ -169,27 +202,41 @@ function listText(walk: OdfWalk, list: MarkupElement, place: { level: number; or
       .map((paragraph) => inlineText(paragraph).trim())
       .filter((text) => text !== "");
     if (own.length > 0) {
-      lines.push(listItem(place.level, place.ordered ? `${number}.` : "-", own.join("\n")));
+      const text = listItem(to.level, to.ordered ? `${number}.` : "-", own.join("\n"));
+      to.lines.push({ text, spot: spotOf(walk, item) });
       number++;
     }
-    for (const nested of childrenNamed(item, "list"))
-      lines.push(listText(walk, nested, { ...place, level: place.level + 1 }));
+    for (const nested of childrenNamed(item, "list")) addItems(walk, nested, { ...to, level: to.level + 1 });
   }
-  return lines.filter((line) => line !== "").join("\n");
 }
 
-function tableRows(walk: OdfWalk, table: MarkupElement): string[][] {
-  const rows: string[][] = [];
+interface OdfRow {
+  readonly cells: string[];
+  /** Its place among the rows of the table as they are written, from 1: equal rows may be written once. */
+  readonly number: number;
+}
+
+function writeTable(walk: OdfWalk, table: MarkupElement): void {
+  const rows: OdfRow[] = [];
+  addRows(walk, table, { rows, written: 0 });
+  const name = elementName(table);
+  walk.writer.addTable(
+    rows.map(({ cells }) => cells),
+    (index) => walk.slide ?? { element: `${name}/table-row[${rows[index]?.number ?? index + 1}]` },
+  );
+}
+
+function addRows(walk: OdfWalk, table: MarkupElement, to: { rows: OdfRow[]; written: number }): void {
   for (const child of table.children) {
     if (!isElement(child)) continue;
     if (child.name === "table-row") {
       const cells = rowCells(walk, child);
       const times = allowed(walk, repeats(child, "number-rows-repeated"), cells.length);
-      for (let time = 0; time < times; time++) rows.push(cells);
+      to.written++;
+      for (let time = 0; time < times; time++) to.rows.push({ cells, number: to.written });
     } else if (["table-header-rows", "table-rows", "table-row-group"].includes(child.name))
-      for (const row of tableRows(walk, child)) rows.push(row);
+      addRows(walk, child, to);
   }
-  return rows;
 }
 
 function rowCells(walk: OdfWalk, row: MarkupElement): string[] {

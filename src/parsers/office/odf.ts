@@ -11,7 +11,7 @@ import {
   type MarkupElement,
 } from "../web/markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
-import { MAX_REPEATED_CELLS, odfStyles, writeOdf, type OdfWalk } from "./odf-units.ts";
+import { MAX_REPEATED_CELLS, odfStyles, slideSpot, writeOdf, type OdfWalk } from "./odf-units.ts";
 import { readXml } from "./ooxml.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { createUnitWriter } from "../unit-writer.ts";
@@ -31,12 +31,14 @@ export const odf: Parser = {
       writer: createUnitWriter(),
       styles: odfStyles([common, content]),
       repeatsLeft: MAX_REPEATED_CELLS,
+      slide: undefined,
     };
     const body = childAt(content, "body");
     const presentation = childAt(body, "presentation") ?? childAt(body, "drawing");
     writeRunning(walk, common, "header");
     if (presentation === undefined) writeOdf(walk, childAt(body, "text") ?? body);
     else childrenNamed(presentation, "page").forEach((slide, index) => writeSlide(walk, slide, index + 1));
+    walk.writer.setSpot(undefined);
     writeRunning(walk, common, "footer");
     const { units } = walk.writer;
     if (
@@ -76,6 +78,8 @@ function writeSlide(walk: OdfWalk, slide: MarkupElement, number: number): void {
     attribute(frame, "class") === "title" && attribute(frame, "placeholder") !== "true";
   const frames = childrenNamed(slide, "frame");
   const title = frames.find((frame) => isTitle(frame) && textOf(frame).trim() !== "");
+  walk.slide = { slide: number };
+  walk.writer.setSpot(title === undefined ? walk.slide : slideSpot(number, title));
   walk.writer.heading(
     1,
     title === undefined ? `Slide ${number}` : descendantsNamed(title, "p").map(textOf).join(" "),
@@ -90,6 +94,8 @@ function writeSlide(walk: OdfWalk, slide: MarkupElement, number: number): void {
   const boxes =
     notes === undefined ? [] : descendantsNamed(notes, "text-box").filter((box) => textOf(box).trim() !== "");
   if (boxes.length === 0) return;
+  walk.slide = { slide: number, part: "notes" };
+  walk.writer.setSpot(walk.slide);
   walk.writer.heading(2, "Notes");
   for (const box of boxes) writeOdf(walk, box);
 }

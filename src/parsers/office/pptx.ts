@@ -3,7 +3,7 @@
  */
 
 import { DomainError } from "../../domain/errors.ts";
-import { listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import { listItem, quoted } from "../text/markdown-format.ts";
 import {
   attribute,
   childAt,
@@ -14,7 +14,7 @@ import {
   type MarkupElement,
 } from "../web/markup-tree.ts";
 import { openPackage, referenceOfKind, type OfficePackage, type PartReference } from "./ooxml.ts";
-import { readInput, type Parser } from "../parser.ts";
+import { readInput, shapeName, type Parser } from "../parser.ts";
 import { chartRows, drawingParagraphs, type DrawingParagraph } from "./pptx-text.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 
@@ -30,9 +30,8 @@ export const pptx: Parser = {
     for (const [index, path] of slides.entries()) {
       writer.setPage(index + 1);
       await writeSlide(
-        { office, writer, authors, written, references: await office.references(path) },
+        { office, writer, authors, written, number: index + 1, references: await office.references(path) },
         path,
-        index + 1,
       );
     }
     if (!writer.units.some((unit) => unit.type !== "heading" || unit.text !== `Slide ${unit.page}`))
@@ -70,6 +69,25 @@ interface Slide {
    * it.
    */
   readonly written: Set<string>;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** Sets where what follows stands: on the slide, in a shape of a name, in its notes or its comments. */
+function setSpot({ writer, number }: Slide, { shape, part }: { shape?: MarkupElement; part?: string }): void {
+  const name = shape === undefined ? undefined : shapeName(nameOf(shape));
+  writer.setSpot({
+    slide: number,
+    ...(name === undefined ? {} : { shape: name }),
+    ...(part === undefined ? {} : { part }),
+  });
+}
+
+function nameOf(shape: MarkupElement): string | undefined {
+  const properties = shape.children.find((child) => isElement(child) && /^nv.*Pr$/.test(child.name));
+  return properties === undefined || !isElement(properties)
+    ? undefined
+    : attribute(childAt(properties, "cNvPr"), "name");
 }
 
 /** The part, when it is referred to for the first time; undefined after that. */
@@ -82,14 +100,17 @@ async function unwrittenPart(
   return office.part(path);
 }
 
-async function writeSlide(slide: Slide, path: string, number: number): Promise<void> {
+async function writeSlide(slide: Slide, path: string): Promise<void> {
   const tree = childAt(await slide.office.part(path), "cSld", "spTree");
   const shapes = tree === undefined ? [] : flatShapes(tree);
   const titles = shapes.filter((shape) => TITLES.has(placeholder(shape) ?? ""));
-  const title = titles.map((shape) => shapeText(shape)).find((text) => text !== "");
-  slide.writer.heading(1, title ?? `Slide ${number}`);
+  const titled = titles.find((shape) => shapeText(shape) !== "");
+  const title = titled === undefined ? undefined : shapeText(titled);
+  setSpot(slide, titled === undefined ? {} : { shape: titled });
+  slide.writer.heading(1, title ?? `Slide ${slide.number}`);
   for (const shape of shapes) {
     if (title !== undefined && TITLES.has(placeholder(shape) ?? "") && shapeText(shape) === title) continue;
+    setSpot(slide, { shape });
     await writeShape(slide, shape);
   }
   await writeNotes(slide);
@@ -175,7 +196,7 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
     const rows = childrenNamed(table, "tr").map((row) =>
       childrenNamed(row, "tc").map((cell) => shapeText(cell)),
     );
-    for (const part of pipeTables(rows)) slide.writer.add("table", part);
+    slide.writer.addTable(rows);
     return;
   }
   const chart = await unwrittenPart(
@@ -185,7 +206,7 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
   if (chart !== undefined) {
     const { title, rows } = chartRows(chart);
     slide.writer.add("paragraph", title);
-    for (const part of pipeTables(rows)) slide.writer.add("table", part);
+    slide.writer.addTable(rows);
   }
   const diagram = await unwrittenPart(
     slide,
@@ -203,6 +224,7 @@ async function writeNotes(slide: Slide): Promise<void> {
     (shape) => placeholder(shape) === "body" && shapeText(shape) !== "",
   );
   if (bodies.length === 0) return;
+  setSpot(slide, { part: "notes" });
   writer.heading(2, "Notes");
   for (const body of bodies)
     for (const { text } of drawingParagraphs(childAt(body, "txBody"))) writer.add("paragraph", text);
@@ -224,6 +246,7 @@ async function commentAuthors(office: OfficePackage): Promise<Map<string, string
 async function writeComments(slide: Slide): Promise<void> {
   const { writer, references, authors } = slide;
   const comments = await unwrittenPart(slide, referenceOfKind(references, "comments")?.target);
+  setSpot(slide, { part: "comments" });
   for (const comment of comments === undefined ? [] : descendantsNamed(comments, "cm")) {
     const said = [comment, ...descendantsNamed(comment, "reply")].map((entry) => ({
       author: authors.get(attribute(entry, "authorId") ?? "") || "unknown",

@@ -3,15 +3,17 @@
  * table.
  */
 
-import { read, type CellObject, type WorkBook, type WorkSheet } from "@e965/xlsx";
+import { read, type CellObject, type Comment, type WorkBook, type WorkSheet } from "@e965/xlsx";
 import { DomainError } from "../../domain/errors.ts";
+import type { Spot } from "../../domain/locations/location.ts";
 import { MAX_GROWTH } from "../bounded-parser.ts";
-import { pipeTables, quoted } from "../text/markdown-format.ts";
+import { quoted } from "../text/markdown-format.ts";
 import { described, isoDate } from "../metadata.ts";
-import { readInput, type Parser } from "../parser.ts";
+import { readInput, shapeName, type Parser } from "../parser.ts";
 import { countSourceText, sourceTextSoFar } from "../source-text.ts";
-import { harmlessPart } from "./spreadsheet-parts.ts";
+import { harmlessPart, rowNumbers, type SheetGaps } from "./spreadsheet-parts.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
+import { parseMarkup, textOf } from "../web/markup-tree.ts";
 import { openZip } from "../archives/zip-archive.ts";
 import { storedZip } from "../archives/zip-stored.ts";
 
@@ -25,13 +27,19 @@ export const spreadsheet: Parser = {
     const bytes = await readInput(input);
     const isPacked = isArchive(bytes) && input.fileType !== "XLS";
     if (!isPacked) countSourceText(bytes.length);
-    const book = openBook(isPacked ? await unpacked(bytes) : bytes);
+    const gaps: SheetGaps[] = [];
+    const book = openBook(isPacked ? await unpacked(bytes, gaps) : bytes);
     const writer = createUnitWriter();
     // Many cells may share a string that is in the file once, so the total is bounded while the text is made.
     const budget = { cells: MAX_CELLS, characters: sourceTextSoFar() * MAX_GROWTH };
     const filled = book.SheetNames.map((name, index) => {
       writer.setPage(index + 1);
-      return writeSheet(writer, name, book.Sheets[name], budget);
+      const sheet = {
+        name: input.fileType === "ODS" ? unescaped(name) : name,
+        cells: book.Sheets[name],
+        gaps: gaps[index],
+      };
+      return writeSheet(writer, sheet, budget);
     });
     if (!filled.includes(true)) throw new DomainError("no_text", "The spreadsheet holds no text.");
     return {
@@ -44,6 +52,11 @@ export const spreadsheet: Parser = {
   },
 };
 
+/** The name of a sheet of OpenDocument, which SheetJS leaves as it is in the XML. */
+function unescaped(name: string): string {
+  return name.includes("&") ? textOf(parseMarkup(name, "xml")) : name;
+}
+
 /** Whether the bytes are a zip archive, or the compound file of an Office document with a password. */
 function isArchive(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString("latin1") === "PK" || bytes[0] === 0xd0;
@@ -53,13 +66,13 @@ function isArchive(bytes: Buffer): boolean {
  * Unpacks the parts, without pictures, into an archive without compression: SheetJS itself unpacks without
  * bounds, and some damage sends it into a loop.
  */
-async function unpacked(bytes: Buffer): Promise<Buffer> {
+async function unpacked(bytes: Buffer, gaps: SheetGaps[]): Promise<Buffer> {
   const zip = await openZip(bytes);
   const files: { name: string; bytes: Buffer }[] = [];
   for (const name of zip.names) {
     if (!/(?:\.xml|\.rels|\.bin|\.vml|^mimetype)$/i.test(name)) continue;
     const part = await zip.read(name);
-    if (part !== undefined) files.push({ name, bytes: harmlessPart(name, part) });
+    if (part !== undefined) files.push({ name, bytes: harmlessPart(name, part, gaps) });
   }
   return storedZip(files);
 }
@@ -89,25 +102,60 @@ interface Budget {
   characters: number;
 }
 
+interface Sheet {
+  readonly name: string;
+  readonly cells: WorkSheet | undefined;
+  readonly gaps: SheetGaps | undefined;
+}
+
 /** Writes a sheet; false if it has nothing but its name. */
-function writeSheet(writer: UnitWriter, name: string, sheet: WorkSheet | undefined, budget: Budget): boolean {
-  writer.heading(1, name);
+function writeSheet(writer: UnitWriter, sheet: Sheet, budget: Budget): boolean {
+  const context = sheetContext(sheet.name);
+  const spotOf: SpotOfCells = (cells) =>
+    sheet.gaps?.hasTrueColumns === false ? context : { ...context, cells };
+  writer.setSpot(context);
+  writer.heading(1, sheet.name);
   const before = writer.units.length;
-  const comments: string[] = [];
-  for (const block of blocks(rowsOf(sheet, comments, budget))) writeBlock(writer, block);
-  for (const comment of comments) writer.add("quote", comment);
+  const comments: SheetComment[] = [];
+  for (const block of blocks(rowsOf(sheet, comments, budget))) writeBlock(writer, block, spotOf);
+  for (const { text, row, column } of comments) {
+    writer.setSpot(spotOf([column, row, column, row]));
+    writer.add("quote", text);
+  }
   return writer.units.length > before;
+}
+
+function sheetContext(name: string): Spot {
+  const shown = shapeName(name);
+  return shown === undefined ? {} : { sheet: shown };
+}
+
+/** The spot of a range: first column, first row, last column and last row, from 1. */
+type SpotOfCells = (cells: readonly [number, number, number, number]) => Spot;
+
+interface SheetComment {
+  readonly text: string;
+  readonly row: number;
+  readonly column: number;
+}
+
+interface SheetRow {
+  /** From 1, as in the file. */
+  readonly number: number;
+  readonly cells: string[];
 }
 
 /** The text of each row's cells by column; undefined for a row without text. */
 function* rowsOf(
-  sheet: WorkSheet | undefined,
-  comments: string[],
+  { cells: sheet, gaps }: Sheet,
+  comments: SheetComment[],
   budget: Budget,
-): Generator<string[] | undefined> {
+): Generator<SheetRow | undefined> {
   const rows: (CellObject | undefined)[][] = sheet?.["!data"] ?? [];
-  for (const row of rows) {
+  const numberOf = rowNumbers(gaps);
+  for (const [index, row] of rows.entries()) {
     if (budget.characters < 0) return;
+    const number = numberOf(index);
     const cells: string[] = [];
     // forEach skips the cells that a sparse row does not have.
     row?.forEach((cell, column) => {
@@ -115,13 +163,17 @@ function* rowsOf(
       budget.characters -= text.length;
       if (text !== "") cells[column] = text;
       for (const comment of cell?.c ?? [])
-        if (comment.t) comments.push(quoted(`Comment by ${comment.a || "unknown"}: ${comment.t.trim()}`));
+        if (comment.t) comments.push({ text: commentText(comment), row: number, column: column + 1 });
     });
     budget.cells -= cells.length;
     if (budget.cells < 0)
       throw new DomainError("too_large", `The spreadsheet has more than ${MAX_CELLS} cells.`);
-    yield cells.length === 0 ? undefined : Array.from(cells, (text) => text ?? "");
+    yield cells.length === 0 ? undefined : { number, cells: Array.from(cells, (text) => text ?? "") };
   }
+}
+
+function commentText({ a: author, t: text }: Comment): string {
+  return quoted(`Comment by ${author || "unknown"}: ${text.trim()}`);
 }
 
 function cellText(cell: CellObject): string {
@@ -135,9 +187,15 @@ function cellText(cell: CellObject): string {
   return (cell.w ?? (cell.v === undefined ? "" : String(cell.v))).trim();
 }
 
+/** Rows that follow one another, without the `left` empty columns before them. */
+interface Block {
+  readonly left: number;
+  readonly rows: readonly SheetRow[];
+}
+
 /** The blocks of rows between empty rows, without empty columns at their left. */
-function* blocks(rows: Iterable<string[] | undefined>): Generator<string[][]> {
-  let block: string[][] = [];
+function* blocks(rows: Iterable<SheetRow | undefined>): Generator<Block> {
+  let block: SheetRow[] = [];
   for (const row of rows) {
     if (row !== undefined) block.push(row);
     else if (block.length > 0) {
@@ -148,23 +206,36 @@ function* blocks(rows: Iterable<string[] | undefined>): Generator<string[][]> {
   if (block.length > 0) yield cropped(block);
 }
 
-function cropped(block: string[][]): string[][] {
-  const firstFilled = (row: string[]): number =>
+function cropped(rows: readonly SheetRow[]): Block {
+  const firstFilled = ({ cells }: SheetRow): number =>
     Math.max(
-      row.findIndex((cell) => cell !== ""),
+      cells.findIndex((cell) => cell !== ""),
       0,
     );
-  const left = block.reduce((least, row) => Math.min(least, firstFilled(row)), MAX_COLUMNS);
-  return left === 0 ? block : block.map((row) => row.slice(left));
+  const left = rows.reduce((least, row) => Math.min(least, firstFilled(row)), MAX_COLUMNS);
+  return left === 0
+    ? { left, rows }
+    : { left, rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(left) })) };
 }
 
 /** Writes a block as a table. Rows of one cell above wider rows are its caption. */
-function writeBlock(writer: UnitWriter, block: string[][]): void {
-  const filled = (row: string[]): number => row.filter((cell) => cell !== "").length;
-  const wide = block.findIndex((row) => filled(row) > 1);
-  const captions = wide > 0 ? block.slice(0, wide) : [];
-  for (const row of captions) writer.add("paragraph", row.join(" ").trim());
-  for (const part of pipeTables(block.slice(captions.length))) writer.add("table", part);
+function writeBlock(writer: UnitWriter, { left, rows }: Block, spotOf: SpotOfCells): void {
+  const filled = ({ cells }: SheetRow): number => cells.filter((cell) => cell !== "").length;
+  const wide = rows.findIndex((row) => filled(row) > 1);
+  const captions = wide > 0 ? rows.slice(0, wide) : [];
+  for (const { number, cells } of captions) {
+    const column = left + cells.findIndex((cell) => cell !== "") + 1;
+    writer.setSpot(spotOf([column, number, column, number]));
+    writer.add("paragraph", cells.join(" ").trim());
+  }
+  const body = rows.slice(captions.length);
+  writer.addTable(
+    body.map(({ cells }) => cells),
+    (index, first, last) => {
+      const number = body[index]?.number ?? 0;
+      return spotOf([left + first + 1, number, left + last + 1, number]);
+    },
+  );
 }
 
 function bookMetadata(book: WorkBook): ReturnType<typeof described> {

@@ -42,6 +42,7 @@ export function markRepeats(placed: readonly PlacedUnit[], path: HeadingPath): T
         page: unit.page,
         heading_path: path.current(),
         repeats: true,
+        ...(unit.places === undefined ? {} : { places: unit.places }),
       };
     if (unit.type === "heading") return { ...unit, heading_path: path.enter(unit.level ?? 1, unit.text) };
     return { ...unit, heading_path: path.current() };

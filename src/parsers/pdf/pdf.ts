@@ -18,7 +18,8 @@ import {
 import { markRepeats, type PlacedUnit } from "./page-edges.ts";
 import { inputSizeBytes, readInput, type ParseInput, type Parser } from "../parser.ts";
 import { pdfDateAsIso, xmpMetadata } from "./metadata.ts";
-import { pageUnits } from "./units.ts";
+import { withUpright } from "./orientation.ts";
+import { pageUnits, type ReadPage } from "./units.ts";
 import { unpdfMetadata, unpdfPageCount, unpdfParse } from "./unpdf.ts";
 
 /**
@@ -93,7 +94,8 @@ async function liteparseDocument(
     if (pageCount === 0) metadata = await documentMetadata(batch, input);
     pageCount = batch.totalPages;
     assertPageCount(pageCount);
-    const read = await withRecognized(batch.pages, { ...input, until }, Constructor);
+    const upright = await withUpright(batch.pages, () => liteparseInput(input), Constructor);
+    const read = await withRecognized(upright, { ...input, until }, Constructor);
     addPages(text, read.pages);
     if (performance.now() > until) end = read.end ?? batch.lastPage;
     if (end < Infinity) break;
@@ -128,7 +130,7 @@ interface PdfText {
   next: number;
 }
 
-function addPages(text: PdfText, pages: readonly ParsedPage[]): void {
+function addPages(text: PdfText, pages: readonly ReadPage[]): void {
   for (const page of pages) {
     const found = pageUnits(page, text.path);
     for (const unit of found) text.placed.push(unit);
@@ -140,14 +142,14 @@ function addPages(text: PdfText, pages: readonly ParsedPage[]): void {
 }
 
 interface ReadPages {
-  readonly pages: readonly ParsedPage[];
+  readonly pages: readonly ReadPage[];
   /** The last page for which there was time; undefined if it is the last of the batch. */
   readonly end: number | undefined;
 }
 
 /** The pages, of which those with hardly any text are replaced by what OCR reads if it reads more. */
 async function withRecognized(
-  pages: readonly ParsedPage[],
+  pages: readonly ReadPage[],
   input: ParseInput & { until: number },
   Constructor: LiteParseConstructor,
 ): Promise<ReadPages> {

@@ -1,53 +1,95 @@
 /** Turns liteparse's layout blocks into text units. */
 
 import type { LayoutBlock, ParsedPage } from "@llamaindex/liteparse";
-import type { UnitType } from "../../domain/text-unit.ts";
+import type { Place } from "../../domain/locations/location.ts";
+import { packPlaces } from "../../domain/locations/packed.ts";
+import type { TextUnit, UnitType } from "../../domain/text-unit.ts";
 import type { HeadingPath } from "../heading-path.ts";
-import { fenced, pipeTable } from "../text/markdown-format.ts";
+import { fenced } from "../text/markdown-format.ts";
+import type { Turn } from "./frame.ts";
 import type { PlacedUnit } from "./page-edges.ts";
+import { pageRuns } from "./page-runs.ts";
 import { storableText } from "../parser.ts";
+import { joinPieces, type PageGeometry, type Piece } from "./places.ts";
+import type { Part } from "./prose.ts";
 import { countSourceText } from "../source-text.ts";
+import { withNeighbours } from "./table-neighbours.ts";
+import { tableParts } from "./tables.ts";
 
 const LIST_INDENT = "  ";
 
 /** Running headers and footers are within this share of a page's height, at its top and bottom. */
 const EDGE_SHARE = 0.1;
 
-/** The units of one page in reading order. Consecutive list items become one list; rules are left out. */
-export function pageUnits(page: ParsedPage, path: HeadingPath): PlacedUnit[] {
+/** A page as liteparse reads it; `turn` if it was turned back for that. */
+export type ReadPage = ParsedPage & { readonly turn?: Turn };
+
+/** The units of one page in reading order. Consecutive list items become one list. */
+export function pageUnits(page: ReadPage, path: HeadingPath): PlacedUnit[] {
   countSourceText(page.text.length);
+  const { width, height, turn = 0 } = page;
+  const geometry = { page: page.pageNum, frame: { width, height, turn }, runs: pageRuns(page.textItems) };
   const placed: PlacedUnit[] = [];
-  const add = (type: UnitType, text: string, edge: PlacedUnit["edge"]): void => {
-    const stored = storableText(text).trimEnd();
-    if (stored.trim() !== "")
-      placed.push({ unit: { type, text: stored, page: page.pageNum, heading_path: path.current() }, edge });
+  const add = (type: UnitType, pieces: readonly Piece[], edge?: PlacedUnit["edge"]): void => {
+    const found = unitOf(type, pieces, { geometry, path });
+    if (found !== undefined) placed.push({ unit: found, edge });
   };
-  let items: string[] = [];
+  let items: Piece[] = [];
   const endList = (): void => {
-    if (items.length > 0) add("list", items.join("\n"), undefined);
+    add("list", items);
     items = [];
   };
-  for (const block of page.blocks ?? []) {
+  for (const block of withNeighbours(page.blocks ?? [], geometry.runs.runs)) {
     if (block.kind === "list_item") {
       items.push(listItem(block));
       continue;
     }
     endList();
     const edge = edgeOf(block, page);
-    if (block.kind === "heading") addHeading(placed, block, { page, path });
-    else add(UNIT_OF_BLOCK[block.kind] ?? "paragraph", blockText(block), edge);
+    for (const part of blockParts(block, geometry)) {
+      if (part.type === "heading") addHeading(placed, part, { geometry, path, edge });
+      else add(part.type, part.pieces, edge);
+    }
   }
   endList();
   return placed;
 }
 
-const UNIT_OF_BLOCK: Partial<Record<LayoutBlock["kind"], UnitType>> = { table: "table", code: "code" };
+interface Reading {
+  readonly geometry: PageGeometry;
+  readonly path: HeadingPath;
+}
 
-function blockText(block: LayoutBlock): string {
-  if (block.kind === "paragraph") return plainInline(block.text ?? "");
-  if (block.kind === "table") return tableText(block);
-  if (block.kind === "code") return fenced(block.lines ?? [], block.lang);
-  return block.kind === "grid_fallback" ? (block.lines ?? []).join("\n") : "";
+/** Undefined if the text is blank. */
+function unitOf(type: UnitType, pieces: readonly Piece[], { geometry, path }: Reading): TextUnit | undefined {
+  const { text, places } = joinPieces(pieces, geometry);
+  const stored = text.trimEnd();
+  if (stored.trim() === "") return undefined;
+  return { type, text: stored, page: geometry.page, heading_path: path.current(), ...packed(places) };
+}
+
+function packed(places: readonly Place[]): Pick<TextUnit, "places"> {
+  const stored = packPlaces(places);
+  return stored === undefined ? {} : { places: stored };
+}
+
+function blockParts(block: LayoutBlock, { runs }: PageGeometry): Part[] {
+  const region = block.bbox;
+  if (block.kind === "table") return tableParts(block, runs.runs);
+  if (block.kind === "heading")
+    return [
+      {
+        type: "heading",
+        pieces: [{ text: storableText(block.text ?? ""), region }],
+        level: Math.min(Math.max(block.level ?? 1, 1), 6),
+      },
+    ];
+  if (block.kind === "paragraph")
+    return [{ type: "paragraph", pieces: [{ text: storableText(plainInline(block.text ?? "")), region }] }];
+  const drawn = storableText((block.lines ?? []).join("\n"));
+  if (block.kind === "grid_fallback") return [{ type: "paragraph", pieces: [{ text: drawn, region }] }];
+  if (block.kind !== "code") return [];
+  return [{ type: "code", pieces: [{ text: fenced(drawn.split("\n"), block.lang), region, drawn }] }];
 }
 
 function edgeOf({ bbox }: LayoutBlock, page: ParsedPage): PlacedUnit["edge"] {
@@ -58,40 +100,33 @@ function edgeOf({ bbox }: LayoutBlock, page: ParsedPage): PlacedUnit["edge"] {
 
 function addHeading(
   placed: PlacedUnit[],
-  block: LayoutBlock,
-  place: { page: ParsedPage; path: HeadingPath },
+  { pieces, level = 1 }: Part,
+  { geometry, path, edge }: Reading & { edge: PlacedUnit["edge"] },
 ): void {
-  const text = storableText(block.text ?? "").trim();
-  const level = Math.min(Math.max(block.level ?? 1, 1), 6);
-  const edge = edgeOf(block, place.page);
-  if (text !== "")
-    placed.push({
-      unit: {
-        type: "heading",
-        text,
-        page: place.page.pageNum,
-        heading_path: place.path.enter(level, text),
-        level,
-      },
-      edge,
-    });
+  const { text, places } = joinPieces(
+    pieces.map((piece) => ({ ...piece, text: piece.text.trim(), kind: "heading" })),
+    geometry,
+  );
+  if (text === "") return;
+  const heading_path = path.enter(level, text);
+  const unit: TextUnit = { type: "heading", text, page: geometry.page, heading_path, level };
+  placed.push({ unit: { ...unit, ...packed(places) }, edge });
 }
 
-function listItem(block: LayoutBlock): string {
-  const marker = block.ordered === true ? (block.marker ?? "1.") : "-";
-  return `${LIST_INDENT.repeat(Math.max(block.level ?? 0, 0))}${marker} ${plainInline(block.text ?? "")}`;
+function listItem(block: LayoutBlock): Piece {
+  const indent = LIST_INDENT.repeat(Math.max(block.level ?? 0, 0));
+  const text = storableText(plainInline(block.text ?? ""));
+  const region = block.bbox;
+  if (block.ordered !== true) return { text: `${indent}- ${text}`, region, drawn: text };
+  const drawn = `${storableText(block.marker ?? "1.")} ${text}`;
+  return { text: `${indent}${drawn}`, region, drawn };
 }
 
 /**
  * The words of a paragraph or list item as they are on the page: liteparse marks bold and italic with
- * asterisks, and escapes asterisks, backslashes and underscores of the text. Search and citations need
- * neither. Headings and cells come without marks.
+ * asterisks and what a line crosses out with tildes, and escapes asterisks, backslashes and underscores of
+ * the text. Search and citations need none of it. Headings and cells come without marks.
  */
 function plainInline(text: string): string {
-  return text.includes("*") || text.includes("\\") ? text.replace(/\\([\\*_])|\*+/g, "$1") : text;
-}
-
-function tableText(block: LayoutBlock): string {
-  const rows = [...(block.header === undefined ? [] : [block.header]), ...(block.rows ?? [])];
-  return pipeTable(rows.map((row) => row.map((cell) => cell.text)));
+  return /[*\\~]/.test(text) ? text.replace(/\\([\\*_])|\*+|~~/g, "$1") : text;
 }

@@ -1,11 +1,13 @@
 /** Parses PDF files by unpdf, which is pure JavaScript and knows lines and pages but no structure. */
 
 import { getDocumentProxy, getMeta } from "unpdf";
+import { packPlaces } from "../../domain/locations/packed.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { ExtractedMetadata, ParsedDocument, ParseWarning, TextUnit } from "../../domain/text-unit.ts";
 import { readInput, storableText, type ParseInput } from "../parser.ts";
 import { pdfDateAsIso } from "./metadata.ts";
 import { countSourceText } from "../source-text.ts";
+import { pageParagraphs } from "./unpdf-lines.ts";
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -17,8 +19,7 @@ export async function unpdfParse(input: ParseInput): Promise<ParsedDocument> {
     const warnings: ParseWarning[] = [];
     for (let page = first; page <= Math.min(last, document.numPages); page++) {
       try {
-        for (const paragraph of await pageParagraphs(document, page))
-          units.push({ type: "paragraph", text: paragraph, page, heading_path: [] });
+        units.push(...(await pageUnits(document, page)));
       } catch {
         warnings.push({ pages: [page, page], code: "page_unreadable" });
       }
@@ -62,16 +63,16 @@ async function openDocument(bytes: Uint8Array): Promise<PdfDocument> {
   }
 }
 
-async function pageParagraphs(document: PdfDocument, number: number): Promise<string[]> {
+async function pageUnits(document: PdfDocument, number: number): Promise<TextUnit[]> {
   const page = await document.getPage(number);
-  const { items } = await page.getTextContent();
+  const { length, paragraphs } = await pageParagraphs(page);
   page.cleanup();
-  const text = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : "")).join("");
-  countSourceText(text.length);
-  return storableText(text)
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.trim())
-    .filter((paragraph) => paragraph !== "");
+  countSourceText(length);
+  return paragraphs.map(({ text, places }) => {
+    const packed = packPlaces(places);
+    const unit: TextUnit = { type: "paragraph", text, page: number, heading_path: [] };
+    return packed === undefined ? unit : { ...unit, places: packed };
+  });
 }
 
 async function documentMetadata(document: PdfDocument): Promise<ExtractedMetadata> {

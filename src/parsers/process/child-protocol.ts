@@ -1,6 +1,8 @@
 /** The messages between the worker and a parser process, and the bounds of one message. */
 
 import type { ErrorCode } from "../../domain/errors.ts";
+import { isPackedPlaces } from "../../domain/locations/checked.ts";
+import { packedSize } from "../../domain/locations/packed.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
 import type { ParseInput } from "../parser.ts";
 
@@ -30,12 +32,25 @@ export type ChildMessage =
 const MAX_UNITS_PER_MESSAGE = 500;
 const MAX_CHARS_PER_MESSAGE = 128 * 1024;
 
+/** The unit without its places if they are none: a compromised process may send anything. */
+export function withCheckedPlaces(unit: TextUnit): TextUnit {
+  if (unit.places === undefined || isPackedPlaces(unit.places)) return unit;
+  const { places: _none, ...rest } = unit;
+  return rest;
+}
+
+/** The characters of a unit's text and places. */
+export function unitSize({ text, places }: TextUnit): number {
+  return text.length + packedSize(places);
+}
+
 /** The units in one piece for each message; a unit that is longer than a message is a piece by itself. */
 export function* unitMessages(units: readonly TextUnit[]): Generator<readonly TextUnit[]> {
   let start = 0;
   let chars = 0;
   for (let at = 0; at < units.length; at++) {
-    const length = units[at]?.text.length ?? 0;
+    const unit = units[at];
+    const length = unit === undefined ? 0 : unitSize(unit);
     if (at > start && (chars + length > MAX_CHARS_PER_MESSAGE || at - start >= MAX_UNITS_PER_MESSAGE)) {
       yield units.slice(start, at);
       start = at;

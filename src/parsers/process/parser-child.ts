@@ -5,7 +5,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
 import type { ParsedDocument, TextUnit } from "../../domain/text-unit.ts";
-import type { ChildMessage, ChildRequest } from "./child-protocol.ts";
+import { unitSize, withCheckedPlaces, type ChildMessage, type ChildRequest } from "./child-protocol.ts";
 import { residentBytes } from "./process-usage.ts";
 import { permissionArguments } from "./sandbox/node-permissions.ts";
 import { takeOwnUser } from "./sandbox/own-user.ts";
@@ -225,9 +225,10 @@ function receive(running: Running, job: Job, message: ChildMessage): void {
       job.started = true;
       break;
     case "units":
-      for (const unit of message.units) {
+      for (const sent of message.units) {
+        const unit = withCheckedPlaces(sent);
         job.units.push(unit);
-        job.chars += unit.text.length;
+        job.chars += unitSize(unit);
       }
       // Answers are bounded too: a compromised process may send anything.
       if (job.chars > MAX_ANSWER_CHARS || job.units.length > MAX_ANSWER_UNITS) stop(running, outOfMemory());

@@ -1,8 +1,7 @@
 /** The parser of CSV and TSV files: one table, cut into parts that each repeat its head. */
 
-import { parse } from "csv-parse/sync";
+import { parse, type Options } from "csv-parse/sync";
 import { DomainError } from "../../domain/errors.ts";
-import { pipeTables } from "./markdown-format.ts";
 import type { Parser } from "../parser.ts";
 import { readTextInput } from "./plain.ts";
 import { createUnitWriter } from "../unit-writer.ts";
@@ -19,17 +18,26 @@ export const delimited: Parser = {
   async parse(input) {
     const text = await readTextInput(input);
     const writer = createUnitWriter();
-    for (const part of pipeTables(readRows(text, input.fileType === "TSV" ? "\t" : delimiterOf(text))))
-      writer.add("table", part);
+    const { rows, numbers } = readRows(text, input.fileType === "TSV" ? "\t" : delimiterOf(text));
+    writer.addTable(rows, (index, first, last) => {
+      const row = numbers?.[index] ?? index + 1;
+      return { cells: [first + 1, row, last + 1, row] };
+    });
     if (writer.units.length === 0) throw new DomainError("no_text", "The file holds no text.");
     return { parser_name: delimited.name, units: writer.units, page_count: null, metadata: {}, warnings: [] };
   },
 };
 
+interface DelimitedRows {
+  readonly rows: string[][];
+  /** The number of each row, from 1, as a spreadsheet shows the file; absent if it is its index plus 1. */
+  readonly numbers?: readonly number[] | undefined;
+}
+
 /**
  * If quotes do not match, they are read as text, so that a stray quote does not swallow the rest of the file.
  */
-function readRows(text: string, delimiter: string): string[][] {
+function readRows(text: string, delimiter: string): DelimitedRows {
   const options = {
     delimiter,
     bom: true,
@@ -38,11 +46,27 @@ function readRows(text: string, delimiter: string): string[][] {
     max_record_size: MAX_RECORD_CHARS,
   };
   try {
-    return parse(text, { ...options, relax_quotes: true });
+    return numbered(text, { ...options, relax_quotes: true });
   } catch {
-    return parse(text, { ...options, quote: false, max_record_size: 0 });
+    return numbered(text, { ...options, quote: false, max_record_size: 0 });
   }
 }
+
+/** Empty lines are rows of a spreadsheet. They are counted only if there may be some, since that takes time. */
+function numbered(text: string, options: Options): DelimitedRows {
+  if (!EMPTY_LINE.test(text)) return { rows: parse(text, options) };
+  const numbers: number[] = [];
+  const rows: string[][] = parse(text, {
+    ...options,
+    on_record(record: string[], { records, empty_lines: empty }) {
+      numbers.push(records + empty);
+      return record;
+    },
+  });
+  return { rows, numbers };
+}
+
+const EMPTY_LINE = /^[\r\n]|\n\r?\n|\r\r/;
 
 /**
  * The delimiter for which most of the first lines have the same number of cells; a comma if there is none.

@@ -4,6 +4,7 @@
 
 import { DomainError } from "../../domain/errors.ts";
 import type { ExtractedMetadata, ParseWarning, TextUnit, UnitType } from "../../domain/text-unit.ts";
+import { packPlaces } from "../../domain/locations/packed.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { createHeadingPath, type HeadingPath } from "../heading-path.ts";
 import {
@@ -94,7 +95,7 @@ function readBlock(reader: Reader): void {
   const heading = atxHeading(line);
   if (heading !== undefined) {
     reader.at++;
-    return addHeading(reader, heading.level, heading.text);
+    return addHeading(reader, heading, [reader.at, reader.at]);
   }
   if (fenceOpening(line) !== undefined) return take(reader, "code", fenceEnd(reader, reader.at));
   if (isThematicBreak(line)) {
@@ -112,20 +113,29 @@ function take(reader: Reader, type: UnitType, end: number): void {
   let last = end;
   while (last > reader.at + 1 && isBlank(lineAt(reader, last - 1))) last--;
   const block = reader.lines.slice(reader.at, last).join("\n").trimEnd();
+  const first = reader.at + 1;
   reader.at = end;
   if (!isBlank(block))
-    reader.units.push({ type, text: block, page: null, heading_path: reader.path.current() });
+    addUnit(reader, { type, text: block, heading_path: reader.path.current() }, [first, last]);
 }
 
-function addHeading(reader: Reader, level: number, heading: string): void {
-  if (heading !== "")
-    reader.units.push({
-      type: "heading",
-      text: heading,
-      page: null,
-      heading_path: reader.path.enter(level, heading),
-      level,
-    });
+/** @param lines The first and the last line of the text, from 1. */
+function addUnit(
+  reader: Reader,
+  unit: Omit<TextUnit, "page" | "places">,
+  lines: readonly [number, number],
+): void {
+  const places = packPlaces([{ from: 0, to: unit.text.length, spot: { lines } }]);
+  reader.units.push({ ...unit, page: null, ...(places === undefined ? {} : { places }) });
+}
+
+function addHeading(
+  reader: Reader,
+  { level, text }: { level: number; text: string },
+  lines: readonly [number, number],
+): void {
+  if (text === "") return;
+  addUnit(reader, { type: "heading", text, heading_path: reader.path.enter(level, text), level }, lines);
 }
 
 function indentedCodeEnd(reader: Reader): number {
@@ -204,20 +214,18 @@ function readParagraph(reader: Reader): void {
         .slice(reader.at, at)
         .map((line) => line.trim())
         .join(" ");
+      const first = reader.at + 1;
       reader.at = at + 1;
-      return addHeading(reader, level, heading);
+      return addHeading(reader, { level, text: heading }, [first, at]);
     }
     if (endsParagraph(reader, at) || isTableHead(reader, at)) break;
     at++;
   }
   const block = reader.lines.slice(reader.at, at).join("\n").trim();
+  const first = reader.at + 1;
   reader.at = at;
-  reader.units.push({
-    type: isImageOnly(block) ? "image" : "paragraph",
-    text: block,
-    page: null,
-    heading_path: reader.path.current(),
-  });
+  const type = isImageOnly(block) ? "image" : "paragraph";
+  addUnit(reader, { type, text: block, heading_path: reader.path.current() }, [first, at]);
 }
 
 function endsParagraph(reader: Reader, at: number): boolean {

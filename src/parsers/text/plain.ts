@@ -4,7 +4,9 @@ import { isUtf8 } from "node:buffer";
 import { analyse } from "chardet";
 import { DomainError } from "../../domain/errors.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
+import { packPlaces } from "../../domain/locations/packed.ts";
 import { readInput, storableText, type ParseInput, type Parser } from "../parser.ts";
+import { createLineCounter, type LineCounter } from "./line-counter.ts";
 
 /**
  * A longer paragraph is cut, at the end of a line or else at a space, so that no piece is too long to pass
@@ -19,7 +21,9 @@ export const text: Parser = {
   name: "text",
   runsIn: "worker",
   async parse(input) {
-    const units = [...paragraphs(await readTextInput(input))].map(paragraphUnit);
+    const whole = await readTextInput(input);
+    const counter = createLineCounter(whole);
+    const units = Array.from(paragraphs(whole), (piece) => paragraphUnit(piece, counter));
     if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
     return { parser_name: text.name, units, page_count: null, metadata: {}, warnings: [] };
   },
@@ -149,34 +153,58 @@ function isKnownToDecoder(charset: string): boolean {
   }
 }
 
-function paragraphUnit(paragraph: string): TextUnit {
-  return { type: "paragraph", text: paragraph, page: null, heading_path: [] };
+/** A stretch of a text, which begins at `from`. */
+interface TextPiece {
+  readonly text: string;
+  readonly from: number;
+}
+
+function paragraphUnit({ text: paragraph, from }: TextPiece, counter: LineCounter): TextUnit {
+  // A text may begin with a blank line, which is none of the paragraph's.
+  const blank = paragraph.length - paragraph.trimStart().length;
+  const lines = counter.linesOf(from + blank, from + paragraph.length);
+  const places = packPlaces([{ from: blank, to: paragraph.length, spot: { lines } }]);
+  return {
+    type: "paragraph",
+    text: paragraph,
+    page: null,
+    heading_path: [],
+    ...(places === undefined ? {} : { places }),
+  };
 }
 
 /** The text between blank lines or form feeds, in pieces of at most {@link MAX_PARAGRAPH_CHARS}. */
-function* paragraphs(whole: string): Generator<string> {
+function* paragraphs(whole: string): Generator<TextPiece> {
   const blank = /\r?\n[^\S\n]*(?:\r?\n[^\S\n]*)+|\f/g;
   let start = 0;
   for (const match of whole.matchAll(blank)) {
-    yield* bounded(whole.slice(start, match.index));
+    yield* placed(whole.slice(start, match.index), start);
     start = match.index + match[0].length;
   }
-  yield* bounded(whole.slice(start));
+  yield* placed(whole.slice(start), start);
+}
+
+function* placed(paragraph: string, from: number): Generator<TextPiece> {
+  for (const piece of pieces(paragraph)) yield { text: piece.text, from: from + piece.from };
 }
 
 /** The paragraph in pieces of at most {@link MAX_PARAGRAPH_CHARS}, without blank ones. */
 export function* bounded(paragraph: string): Generator<string> {
+  for (const { text: piece } of pieces(paragraph)) yield piece;
+}
+
+function* pieces(paragraph: string): Generator<TextPiece> {
   let start = 0;
   while (paragraph.length - start > MAX_PARAGRAPH_CHARS) {
     const end = cutBefore(paragraph, start, start + MAX_PARAGRAPH_CHARS);
-    yield* nonBlank(paragraph.slice(start, end));
+    yield* nonBlank(paragraph.slice(start, end), start);
     start = end;
   }
-  yield* nonBlank(paragraph.slice(start));
+  yield* nonBlank(paragraph.slice(start), start);
 }
 
-function* nonBlank(paragraph: string): Generator<string> {
-  if (/\S/.test(paragraph)) yield paragraph.trimEnd();
+function* nonBlank(paragraph: string, from: number): Generator<TextPiece> {
+  if (/\S/.test(paragraph)) yield { text: paragraph.trimEnd(), from };
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from "./markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
 import { readXml } from "../office/ooxml.ts";
-import { readInput, type Parser } from "../parser.ts";
+import { partName, readInput, type Parser } from "../parser.ts";
 import { createUnitWriter } from "../unit-writer.ts";
 import { openZip } from "../archives/zip-archive.ts";
 
@@ -37,7 +37,7 @@ export const epub: Parser = {
     for (const chapter of new Set(spine(book, posix.dirname(path)))) {
       const bytes = await zip.read(chapter);
       if (bytes === undefined) warnings.push({ pages: null, code: "part_missing" });
-      else writeHtml(parseMarkup(decodeHtml(bytes), "xhtml"), writer);
+      else writeHtml(parseMarkup(decodeHtml(bytes), "xhtml"), writer, { part: partName(chapter) });
     }
     if (writer.units.length === 0) throw new DomainError("no_text", "The book holds no text.");
     return {

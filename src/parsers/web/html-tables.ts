@@ -20,21 +20,37 @@ export function laysOut(table: MarkupElement): boolean {
   return table.children.some((child) => isElement(child) && (LAYOUT_ONLY.has(child.name) || laysOut(child)));
 }
 
-/** The cells of the table's own rows, without those of tables inside it. */
-export function tableRows(table: MarkupElement): MarkupElement[][] {
-  const rows: MarkupElement[][] = [];
-  for (const child of table.children) {
-    if (!isElement(child)) continue;
-    if (child.name === "tr")
-      rows.push(
-        child.children.filter(
-          (cell): cell is MarkupElement => isElement(cell) && (cell.name === "td" || cell.name === "th"),
-        ),
-      );
-    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot")
-      for (const row of tableRows(child)) rows.push(row);
-  }
-  return rows;
+export interface HtmlRow {
+  readonly cells: readonly MarkupElement[];
+  /** Its place among the rows of the table as they are written, from 1. */
+  readonly number: number;
+}
+
+/** The table's own rows, without those of tables inside it: first the head, and last the foot. */
+export function tableRows(table: MarkupElement): HtmlRow[] {
+  const sections: Record<Section, HtmlRow[]> = { thead: [], tbody: [], tfoot: [] };
+  let number = 0;
+  const add = (parent: MarkupElement, section: Section): void => {
+    for (const child of parent.children) {
+      if (!isElement(child)) continue;
+      if (child.name === "tr") sections[section].push({ cells: cellsOf(child), number: ++number });
+      else if (isSection(child.name)) add(child, child.name);
+    }
+  };
+  add(table, "tbody");
+  return [...sections.thead, ...sections.tbody, ...sections.tfoot];
+}
+
+type Section = "thead" | "tbody" | "tfoot";
+
+function isSection(name: string): name is Section {
+  return name === "thead" || name === "tbody" || name === "tfoot";
+}
+
+function cellsOf(row: MarkupElement): MarkupElement[] {
+  return row.children.filter(
+    (cell): cell is MarkupElement => isElement(cell) && (cell.name === "td" || cell.name === "th"),
+  );
 }
 
 const MAX_SPAN = 100;

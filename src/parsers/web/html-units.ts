@@ -1,6 +1,7 @@
 /** Turns HTML into text units: web pages, chapters of books and the bodies of mails. */
 
-import { fenced, listItem, pipeTables, quoted } from "../text/markdown-format.ts";
+import type { Context } from "../../domain/locations/location.ts";
+import { fenced, listItem, placedLines, quoted, type PlacedLine } from "../text/markdown-format.ts";
 import { laysOut, rowTexts, strayText, tableRows } from "./html-tables.ts";
 import {
   addNode,
@@ -16,6 +17,7 @@ import {
   attribute,
   childrenNamed,
   descendantsNamed,
+  elementName,
   isElement,
   type MarkupElement,
   type MarkupNode,
@@ -27,6 +29,8 @@ const LISTS = names("ul ol menu");
 export interface HtmlOptions {
   /** Added to the level of every heading. Default: 0. */
   readonly headingOffset?: number;
+  /** The part of the file that the HTML is: a chapter of a book, the body of a mail. Default: the file itself. */
+  readonly part?: string;
 }
 
 /**
@@ -37,17 +41,23 @@ export function writeHtml(root: MarkupElement, writer: UnitWriter, options: Html
   const walk: Walk = {
     writer,
     offset: options.headingOffset ?? 0,
+    part: options.part === undefined ? {} : { part: options.part },
+    block: undefined,
     inline: [],
     menus: 0,
     holdsBlock: new Map(),
   };
   walkNodes(walk, root.children);
   flush(walk);
+  writer.setSpot(undefined);
 }
 
 interface Walk {
   readonly writer: UnitWriter;
   readonly offset: number;
+  readonly part: Context;
+  /** The innermost open block, in which inline text is. */
+  block: MarkupElement | undefined;
   /** Inline text since the last block. */
   inline: string[];
   /** The number of open elements that are a site's menu. */
@@ -56,13 +66,18 @@ interface Walk {
   readonly holdsBlock: Map<MarkupElement, boolean>;
 }
 
+function spotOf(walk: Walk, element: MarkupElement | undefined): Context {
+  return element === undefined ? walk.part : { ...walk.part, element: elementName(element) };
+}
+
 function flush(walk: Walk): void {
   const text = collapsed(walk.inline.join(""));
   walk.inline = [];
-  if (text !== "")
-    walk.writer.add(/^!\[[^\]]*\]\([^()]*\)$/.test(text) ? "image" : "paragraph", text, {
-      repeats: walk.menus > 0,
-    });
+  if (text === "") return;
+  walk.writer.setSpot(spotOf(walk, walk.block));
+  walk.writer.add(/^!\[[^\]]*\]\([^()]*\)$/.test(text) ? "image" : "paragraph", text, {
+    repeats: walk.menus > 0,
+  });
 }
 
 function walkNodes(walk: Walk, nodes: readonly MarkupNode[]): void {
@@ -80,9 +95,10 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   }
   flush(walk);
   const { writer } = walk;
+  writer.setSpot(spotOf(walk, element));
   if (/^h[1-6]$/.test(element.name))
     writer.heading(Number(element.name[1]) + walk.offset, collapsed(inlineText(element)));
-  else if (LISTS.has(element.name)) writer.add("list", listText(element, 0), { repeats: walk.menus > 0 });
+  else if (LISTS.has(element.name)) writeList(walk, element);
   else if (element.name === "table") walkTable(walk, element);
   else if (element.name === "pre")
     writer.add("code", fenced(withoutBreaksAround(preformatted(element)).split("\n"), codeLanguage(element)));
@@ -90,10 +106,18 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   else {
     const menu = element.name === "nav" || attribute(element, "role") === "navigation" ? 1 : 0;
     walk.menus += menu;
-    walkNodes(walk, element.children);
-    flush(walk);
+    walkInside(walk, element);
     walk.menus -= menu;
   }
+}
+
+/** Writes what is inside of a block. */
+function walkInside(walk: Walk, block: MarkupElement): void {
+  const outer = walk.block;
+  walk.block = block;
+  walkNodes(walk, block.children);
+  flush(walk);
+  walk.block = outer;
 }
 
 function holdsBlock(walk: Walk, element: MarkupElement): boolean {
@@ -120,26 +144,30 @@ function codeLanguage(element: MarkupElement): string {
   return /\b(?:language|lang|highlight-source)-([\w+#-]{1,30})/.exec(marked)?.[1] ?? "";
 }
 
-function listText(list: MarkupElement, level: number): string {
+function writeList(walk: Walk, list: MarkupElement): void {
+  const lines: PlacedLine[] = [];
+  addItems(walk, list, { level: 0, lines });
+  const { text, places } = placedLines(lines);
+  walk.writer.add("list", text, { repeats: walk.menus > 0, places });
+}
+
+/** Adds the items of a list and of those inside it. */
+function addItems(walk: Walk, list: MarkupElement, to: { level: number; lines: PlacedLine[] }): void {
+  const { level, lines } = to;
   let number = Number.parseInt(attribute(list, "start") ?? "1", 10) || 1;
-  const lines: string[] = [];
+  const add = (text: string, element: MarkupElement): void => {
+    if (text !== "") lines.push({ text, spot: spotOf(walk, element) });
+  };
   for (const item of list.children) {
-    if (!isElement(item)) {
-      lines.push(collapsed(item));
-      continue;
+    if (!isElement(item)) add(collapsed(item), list);
+    else if (LISTS.has(item.name)) addItems(walk, item, { level: level + 1, lines });
+    else if (!SKIPPED.has(item.name)) {
+      const own = ownText(item);
+      if (own !== "") add(listItem(level, list.name === "ol" ? `${number}.` : "-", own), item);
+      number++;
+      for (const nested of nestedLists(item)) addItems(walk, nested, { level: level + 1, lines });
     }
-    if (SKIPPED.has(item.name)) continue;
-    if (LISTS.has(item.name)) {
-      lines.push(listText(item, level + 1));
-      continue;
-    }
-    const own = ownText(item);
-    const nested = nestedLists(item).map((child) => listText(child, level + 1));
-    if (own !== "") lines.push(listItem(level, list.name === "ol" ? `${number}.` : "-", own));
-    number++;
-    lines.push(...nested);
   }
-  return lines.filter((line) => line !== "").join("\n");
 }
 
 /** The text of an item without the lists that are its children. */
@@ -155,16 +183,24 @@ function nestedLists(item: MarkupElement): MarkupElement[] {
 }
 
 function walkTable(walk: Walk, table: MarkupElement): void {
+  const { writer } = walk;
   const rows = tableRows(table);
   walk.inline.push(strayText(table));
+  const outer = walk.block;
+  walk.block = table;
   flush(walk);
-  for (const caption of childrenNamed(table, "caption")) walk.writer.add("paragraph", blockText(caption));
-  if (rows.every((row) => row.length <= 1) || laysOut(table)) {
-    for (const cell of rows.flat()) {
-      walkNodes(walk, cell.children);
-      flush(walk);
-    }
+  walk.block = outer;
+  for (const caption of childrenNamed(table, "caption")) {
+    writer.setSpot(spotOf(walk, caption));
+    writer.add("paragraph", blockText(caption));
+  }
+  if (rows.every(({ cells }) => cells.length <= 1) || laysOut(table)) {
+    for (const { cells } of rows) for (const cell of cells) walkInside(walk, cell);
     return;
   }
-  for (const part of pipeTables(rowTexts(rows))) walk.writer.add("table", part);
+  const name = elementName(table);
+  writer.addTable(rowTexts(rows.map(({ cells }) => cells)), (index) => ({
+    ...walk.part,
+    element: `${name}/tr[${rows[index]?.number ?? index + 1}]`,
+  }));
 }

@@ -12,6 +12,8 @@ export interface MarkupElement {
   /** With prefixes, as written. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: MarkupNode[];
+  /** Its place among the elements of its name in the file, from 1 and in the order of their opening tags. */
+  readonly number: number;
 }
 
 /** A string is text. */
@@ -36,7 +38,8 @@ const MAX_OPEN_ELEMENTS = 2_000;
  * @param kind `xhtml` is HTML in which a tag may close itself.
  */
 export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): MarkupElement {
-  const root: MarkupElement = { name: "", attributes: {}, children: [] };
+  const root: MarkupElement = { name: "", attributes: {}, children: [], number: 1 };
+  const counts = new Map<string, { count: number }>();
   const open: MarkupElement[] = [root];
   let skipped = 0;
   let elements = 0;
@@ -47,10 +50,12 @@ export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): Mar
         elements++;
         if (elements > MAX_ELEMENTS)
           throw new DomainError("too_large", `The file has more than ${MAX_ELEMENTS} elements.`);
+        const ownName = isXml ? name.slice(name.indexOf(":") + 1) : name;
         const element: MarkupElement = {
-          name: isXml ? name.slice(name.indexOf(":") + 1) : name,
+          name: ownName,
           attributes,
           children: [],
+          number: countOne(counts, ownName),
         };
         open.at(-1)?.children.push(element);
         if (open.length + skipped > MAX_OPEN_ELEMENTS)
@@ -82,6 +87,18 @@ export function parseMarkup(source: string, kind: "xml" | "html" | "xhtml"): Mar
   );
   parser.end(source);
   return root;
+}
+
+function countOne(counts: Map<string, { count: number }>, name: string): number {
+  const known = counts.get(name);
+  if (known !== undefined) return ++known.count;
+  counts.set(name, { count: 1 });
+  return 1;
+}
+
+/** The element's name and its place among those of its name in the file: `p[12]`. */
+export function elementName({ name, number }: MarkupElement): string {
+  return `${name}[${number}]`;
 }
 
 export function isElement(node: MarkupNode): node is MarkupElement {

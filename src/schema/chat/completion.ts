@@ -1,7 +1,9 @@
 /** The contract of what chat completions answer, whole and as a stream, as OpenAI's clients read it. */
 import { z } from "zod";
+import { QUOTE_MAX } from "../../domain/work/turn.ts";
 import { ErrorObject } from "../error.ts";
 import { ChunkId, DocumentId } from "../ids.ts";
+import { Locations } from "../location.ts";
 
 const Usage = z
   .object({
@@ -13,6 +15,49 @@ const Usage = z
     total_tokens: z.int().meta({ description: "The sum of both", example: 450 }),
   })
   .meta({ id: "Usage" });
+
+const JWS = "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl";
+
+/** What stands behind a mark, or behind a citation by its best mark. */
+const evidence = {
+  quote: z
+    .string()
+    .max(QUOTE_MAX)
+    .optional()
+    .meta({
+      description:
+        "The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent " +
+        "if it has none of them, or if the chunk is not published any more",
+      example: "Revenue grew by 12 percent.",
+    }),
+  quote_start: z.int().optional().meta({
+    description: "Where the quote begins in the chunk's text, in UTF-16 units",
+    example: 0,
+  }),
+  quote_end: z.int().optional().meta({ description: "Where it ends, in UTF-16 units", example: 27 }),
+  support: z
+    .enum(["strong", "weak"])
+    .optional()
+    .meta({
+      description:
+        "`weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: " +
+        "`strong` is no proof that the statement is right, and an answer in another language than its source is `weak`",
+      example: "strong",
+    }),
+  receipt: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        "A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent " +
+        "without a quote",
+      example: JWS,
+    }),
+  salt: z.string().optional().meta({
+    description: "What the hashes of the receipt are salted with: keep it with the quote",
+    example: "c2FsdHNhbHRzYWx0c2FsdA",
+  }),
+};
 
 const Citation = z
   .object({
@@ -26,6 +71,17 @@ const Citation = z
       example: 2,
     }),
     text: z.string().meta({ description: "The chunk's text", example: "Revenue grew by 12 percent." }),
+    document_version: z.int().optional().meta({
+      description:
+        "The version of the document that has the chunk; absent if the chunk is not published any more",
+      example: 1,
+    }),
+    ...evidence,
+    locations: Locations.meta({
+      description:
+        "Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown",
+      example: [{ page: 2, boxes: [[0.12, 0.31, 0.88, 0.33]] }],
+    }),
   })
   .meta({ id: "Citation" });
 
@@ -47,6 +103,12 @@ const Annotation = z
         }),
       })
       .meta({ description: "What the mark cites" }),
+    sentence_start: z.int().optional().meta({
+      description: "Where the statement before the mark begins in `content`, in UTF-16 units",
+      example: 0,
+    }),
+    sentence_end: z.int().optional().meta({ description: "Where it ends, in UTF-16 units", example: 22 }),
+    ...evidence,
   })
   .meta({ id: "Annotation" });
 
@@ -57,6 +119,16 @@ const annotations = z
     description:
       "The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the " +
       "order of the text. Where the agent shows citations",
+  });
+
+const removedCitations = z
+  .int()
+  .optional()
+  .meta({
+    description:
+      "How many sources were taken out of marks because they do not support the statement; for agents with " +
+      "`require_support`",
+    example: 1,
   });
 
 const always = (description: string) => z.null().meta({ description });
@@ -106,6 +178,7 @@ export const ChatCompletion = z
       .array(Citation)
       .optional()
       .meta({ description: "The sources that the answer cites; where the agent shows citations" }),
+    removed_citations: removedCitations,
   })
   .meta({ id: "ChatCompletion" });
 
@@ -142,6 +215,7 @@ export const ChatCompletionChunk = z
       description: "Null except in the final chunk, where usage was asked for",
     }),
     citations: z.array(Citation).optional().meta({ description: "In the last content chunk" }),
+    removed_citations: removedCitations,
   })
   .meta({ id: "ChatCompletionChunk" });
 

@@ -4,7 +4,8 @@ import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
 import { NOT_BLANK } from "../requests/patterns.ts";
 import { missing } from "../requests/problem.ts";
 import { documentFilters, FileType } from "./document.ts";
-import { ChunkIndex, ChunkMetadata, ChunkText, PageEnd, PageStart } from "./text.ts";
+import { Locations } from "../location.ts";
+import { ChunkEnd, ChunkIndex, ChunkMetadata, ChunkStart, ChunkText, PageEnd, PageStart } from "./text.ts";
 
 const MAX_QUERY_CHARACTERS = 8_192;
 const MAX_HITS = 100;
@@ -153,6 +154,9 @@ const SearchHit = z
       example: 0.21,
     }),
     text: ChunkText,
+    start: ChunkStart,
+    end: ChunkEnd,
+    locations: Locations,
     metadata: HitMetadata,
   })
   .meta({ id: "SearchHit" });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { UNIT_TYPES } from "../../domain/text-unit.ts";
 import { envelope, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
 import { ChunkId, DocumentId } from "../ids.ts";
+import { Locations } from "../location.ts";
 
 const PAGES =
   "page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format " +
@@ -23,6 +24,22 @@ export const ChunkText = z.string().meta({
   description: "The chunk's text, as Markdown",
   example: "Revenue grew by 12 percent.",
 });
+
+export const ChunkStart = z
+  .int()
+  .min(0)
+  .optional()
+  .meta({
+    description:
+      "Where the chunk begins in the text that `GET /v1/data/{document_id}/text?format=markdown` answers, in UTF-16 " +
+      "code units; absent in versions that were made before 0.9.0",
+    example: 1204,
+  });
+export const ChunkEnd = z
+  .int()
+  .min(0)
+  .optional()
+  .meta({ description: "Where it ends there, exclusive", example: 1231 });
 
 /**
  * What the chunkers know of a chunk. Every field may be missing, as later versions may leave some out and
@@ -82,6 +99,7 @@ const TextUnit = z
       .boolean()
       .optional()
       .meta({ description: "True for a running header or footer, which is in no chunk", example: false }),
+    locations: Locations,
   })
   .meta({ id: "TextUnit" });
 
@@ -105,6 +123,9 @@ const Chunk = z
     }),
     page_start: PageStart,
     page_end: PageEnd,
+    start: ChunkStart,
+    end: ChunkEnd,
+    locations: Locations,
     metadata: ChunkMetadata,
     embedding: z
       .object({

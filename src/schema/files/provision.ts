@@ -72,6 +72,7 @@ const Agent = z.strictObject({
     .optional(),
   is_public: z.boolean().optional(),
   show_citations: z.boolean().optional(),
+  require_support: z.boolean().optional(),
   save_to_inbox: z.boolean().optional(),
   data_access_mode: oneOf(["origin", "caller", "none"]).optional(),
   allowed_folder_ids: z.array(Uuid).nullable().optional(),

@@ -13,6 +13,7 @@ import { extractSentences } from "../../../src/models/chat/extract-sentences.ts"
 import { collectToolCalls } from "../../../src/models/chat/tool-call-deltas.ts";
 import { nested, numbered, repeated, type Shape } from "../shape.ts";
 import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
+import { quoteSubjects } from "./quotes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const passage = (text: string) => ({
@@ -139,6 +140,7 @@ export async function chatSubjects(extent: Extent): Promise<Subject[]> {
   const { count } = await loadBytePairTokens("gpt-4o");
   return [
     ...[1, 7, 1_000_000].map((size) => citationFilter(size, shapes)),
+    ...quoteSubjects(shapes),
     // A socket delivers at most 64 KB at once.
     ...[7, 65_536].map(streamReader),
     ...[...(await tools()).values()].flatMap(toolSubjects),

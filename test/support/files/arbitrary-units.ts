@@ -44,9 +44,16 @@ const unbroken = fc.constantFrom(
   "ё".repeat(90),
 );
 
-const cell = fc
-  .array(fc.constantFrom("one", "two", "1,234.50", "Größe", "数据"), { minLength: 1, maxLength: 4 })
-  .map((words) => words.join(" "));
+const cellWords = (maxLength: number) =>
+  fc
+    .array(fc.constantFrom("one", "two.", "1,234.50", "Größe", "数据", "a\\|b"), { minLength: 1, maxLength })
+    .map((words) => words.join(" "));
+/** One in some rows is longer than a chunk. */
+const cell = fc.oneof(
+  { weight: 40, arbitrary: cellWords(4) },
+  { weight: 1, arbitrary: cellWords(200) },
+  { weight: 1, arbitrary: fc.constant("数据库系统".repeat(60)) },
+);
 const table = fc.integer({ min: 1, max: 5 }).chain((columns) =>
   fc
     .array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 30 })

@@ -16,6 +16,10 @@ interface PdfOptions {
   readonly author?: string;
   /** If set, the file cannot be read without it (RC4, 40 bits). */
   readonly userPassword?: string;
+  /** Left, bottom, right and top, in points. Default: a page of US Letter. */
+  readonly mediaBox?: readonly [number, number, number, number];
+  /** What else a page's dictionary has, for example `/Rotate 90`. */
+  readonly pageEntries?: string;
 }
 
 const PAGE_WIDTH = 612;
@@ -28,6 +32,7 @@ const MARGIN = 72;
 export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], options: PdfOptions = {}): Buffer {
   const fileId = createHash("md5").update(JSON.stringify(pages)).digest();
   const protection = options.userPassword === undefined ? undefined : protect(options.userPassword, fileId);
+  const mediaBox = options.mediaBox ?? [0, 0, PAGE_WIDTH, PAGE_HEIGHT];
   const firstPage = 5;
   const objects: Buffer[] = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
@@ -48,8 +53,8 @@ export function makePdf(pages: readonly (readonly (PdfLine | string)[])[], optio
     const stored = protection === undefined ? content : rc4(objectKey(protection.key, number + 1), content);
     objects.push(
       Buffer.from(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE_WIDTH} ${PAGE_HEIGHT}] /Resources << /Font ` +
-          `<< /F1 3 0 R >> >> /Contents ${number + 1} 0 R >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [${mediaBox.join(" ")}] /Resources << /Font ` +
+          `<< /F1 3 0 R >> >> /Contents ${number + 1} 0 R ${options.pageEntries ?? ""} >>`,
       ),
       Buffer.concat([
         Buffer.from(`<< /Length ${stored.length} >>\nstream\n`),

@@ -4,6 +4,17 @@ import { onSharedStack } from "../../support/stack/shared-stack.ts";
 
 const NOTE = "# Herons\n\nThe grey heron nests in tall trees near water.\n\nIt eats fish, frogs and voles.\n";
 
+const QUOTE = "The grey heron nests in tall trees near water.";
+/** What stands behind a mark that cites the note for tall trees. */
+const inTrees = {
+  quote: QUOTE,
+  quote_start: expect.any(Number),
+  quote_end: expect.any(Number),
+  support: "strong",
+  receipt: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+  salt: expect.any(String),
+};
+
 const { stack, tenants } = onSharedStack();
 let documentId: string;
 
@@ -38,8 +49,12 @@ describe("an agent that searches first", () => {
         chunk_index: expect.any(Number),
         page: null,
         text: expect.stringContaining("tall trees"),
+        document_version: 1,
+        ...inTrees,
       },
     ]);
+    const { quote, quote_start, quote_end, text } = body.citations[0];
+    expect(text.slice(quote_start, quote_end)).toBe(quote);
     expect(body.choices[0].message.annotations).toEqual([
       {
         type: "url_citation",
@@ -49,6 +64,9 @@ describe("an agent that searches first", () => {
           title: "herons.md",
           url: expect.stringContaining(`/v1/data/${documentId}/chunks?page=`),
         },
+        sentence_start: 0,
+        sentence_end: "In tall trees".length,
+        ...inTrees,
       },
     ]);
     const { pathname, search } = new URL(body.choices[0].message.annotations[0].url_citation.url);

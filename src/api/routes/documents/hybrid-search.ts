@@ -2,6 +2,7 @@
 import { authorizeListing, reachFor } from "../../../auth/policy.ts";
 import { HybridSearch, SearchResults } from "../../../schema/documents/search.ts";
 import { searchSpaces } from "../../../search/hybrid.ts";
+import { locate } from "../../../search/hits.ts";
 import { defineRoute } from "../../route.ts";
 
 const WARNINGS = {
@@ -28,7 +29,8 @@ export const searchDocuments = defineRoute({
     "Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach " +
     "narrows to nothing; it is never an error. `filters` take the fields of documents, as `POST " +
     "/v1/data/search` does. It never waits for a run: documents are found once a version is published. " +
-    "`metadata.highlights` are offsets in UTF-16 code units.",
+    "`metadata.highlights`, `start` and `end` are offsets in UTF-16 code units; `locations` say where the " +
+    "chunk stands in its file.",
   tags: ["Search"],
   body: HybridSearch,
   response: SearchResults,
@@ -54,7 +56,7 @@ export const searchDocuments = defineRoute({
       space_id: spaceId ?? null,
       ...(spaceIds ? { space_ids: spaceIds } : {}),
       total_results: answer.results.length,
-      results: answer.results,
+      results: await locate(answer.results),
     };
   },
 });

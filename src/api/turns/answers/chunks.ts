@@ -1,12 +1,11 @@
 /** Writes the chunks of a chat answer as server-sent events. */
 import type { ServerResponse } from "node:http";
-import type { Citation } from "../../../agents/sources.ts";
 import { withTotal } from "../../../agents/usage.ts";
 import type { DomainError } from "../../../domain/errors.ts";
 import { describeError, errorGuide } from "../../errors/error-body.ts";
 import { createAnnotationFinder, type UrlCitation } from "./annotations.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
-import type { TurnResult } from "../turn.ts";
+import type { Completed, TurnResult } from "../turn.ts";
 
 /** The fields that are the same in all chunks of an answer. */
 interface CompletionHead {
@@ -71,11 +70,8 @@ export function openChunkWriter(
         return;
       }
       if (result.status === "failed") return sendError(events, result.error, errorGuide(publicUrl));
-      if (showCitations && result.citations.length > 0)
-        void send(
-          lastNo + 1,
-          chunk(choice(annotatedDelta(annotations.end(result.citations))), citationsField(result.citations)),
-        );
+      if (showCitations && (result.citations.length > 0 || (result.removedCitations ?? 0) > 0))
+        void send(lastNo + 1, chunk(choice(annotatedDelta(annotations.end(result))), citationFields(result)));
       void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
       if (includeUsage) void send(lastNo + 3, chunk("", "", JSON.stringify(withTotal(result.usage))));
       void events.send("[DONE]");
@@ -115,6 +111,7 @@ function annotatedDelta(annotations: readonly UrlCitation[]): string {
   return JSON.stringify({ content: "", annotations });
 }
 
-function citationsField(citations: readonly Citation[]): string {
-  return `,"citations":${JSON.stringify(citations)}`;
+function citationFields({ citations, removedCitations }: Completed): string {
+  const removed = removedCitations === undefined ? "" : `,"removed_citations":${removedCitations}`;
+  return `,"citations":${JSON.stringify(citations)}${removed}`;
 }

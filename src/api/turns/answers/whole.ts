@@ -5,7 +5,7 @@ import { createAnnotationFinder } from "./annotations.ts";
 import { type StreamOptions, completionId, throwFailure } from "./streamed.ts";
 import type { RecordEvent } from "./read-record.ts";
 import type { TurnRecord } from "./record.ts";
-import type { AnswerSink, Turn, TurnResult } from "../turn.ts";
+import type { AnswerSink, Completed, Turn, TurnResult } from "../turn.ts";
 
 type WholeOptions = Pick<StreamOptions, "head" | "showCitations" | "publicUrl">;
 
@@ -71,7 +71,7 @@ function completion(
           content,
           tool_calls: null,
           refusal: null,
-          ...(showCitations ? { annotations: annotations.end(result.citations) } : {}),
+          ...(showCitations ? { annotations: annotations.end(result) } : {}),
         },
         finish_reason: result.finishReason,
         logprobs: null,
@@ -80,6 +80,16 @@ function completion(
     usage: withTotal(result.usage),
     system_fingerprint: null,
     service_tier: null,
-    ...(showCitations ? { citations: [...result.citations] } : {}),
+    ...(showCitations ? citationFields(result) : {}),
+  };
+}
+
+function citationFields({ citations, removedCitations }: Completed) {
+  return {
+    citations: citations.map(({ locations, ...citation }) => ({
+      ...citation,
+      ...(locations === undefined ? {} : { locations: [...locations] }),
+    })),
+    ...(removedCitations === undefined ? {} : { removed_citations: removedCitations }),
   };
 }

@@ -97,6 +97,7 @@ describe("one agent", () => {
       tool_attachments: [],
       is_public: false,
       show_citations: true,
+      require_support: false,
       save_to_inbox: false,
       data_access_mode: "origin",
       allowed_folder_ids: null,

@@ -24,7 +24,7 @@ describe("GET /data/{id}/text", () => {
       body.items.map((unit: { start: number; end: number }) => NOTE.slice(unit.start, unit.end)),
     ).toEqual(body.items.map((unit: { text: string }) => unit.text));
     expect(
-      body.items.map(({ start: _start, end: _end, ...unit }: { start: number; end: number }) => unit),
+      body.items.map(({ start: _start, end: _end, locations: _locations, ...unit }: Answer["body"]) => unit),
     ).toEqual([
       { index: 0, type: "heading", level: 1, text: "Zebras", page: null, heading_path: ["Zebras"] },
       {
@@ -37,6 +37,17 @@ describe("GET /data/{id}/text", () => {
       { index: 2, type: "list", text: "- one\n- two", page: null, heading_path: ["Zebras"] },
       { index: 3, type: "heading", level: 2, text: "Food", page: null, heading_path: ["Zebras", "Food"] },
       { index: 4, type: "paragraph", text: "They eat grass.", page: null, heading_path: ["Zebras", "Food"] },
+    ]);
+  });
+
+  test("says which lines of the file each unit is", async () => {
+    const { body } = await as(tenants.keys.viewer, "GET", `/data/${note.id}/text`);
+    expect(body.items.map((unit: Answer["body"]) => unit.locations)).toEqual([
+      [{ heading_path: ["Zebras"], lines: [1, 1] }],
+      [{ heading_path: ["Zebras"], lines: [3, 3] }],
+      [{ heading_path: ["Zebras"], lines: [5, 6] }],
+      [{ heading_path: ["Zebras", "Food"], lines: [8, 8] }],
+      [{ heading_path: ["Zebras", "Food"], lines: [10, 10] }],
     ]);
   });
 
@@ -92,6 +103,12 @@ test("GET /data/{id}/chunks is an envelope of chunks with what is known of their
       token_count: expect.any(Number),
       page_start: null,
       page_end: null,
+      start: 2,
+      end: expect.any(Number),
+      locations: [
+        { heading_path: ["Zebras"], lines: [1, 6] },
+        { heading_path: ["Zebras", "Food"], lines: [8, 10] },
+      ],
       metadata: expect.objectContaining({
         heading_text: expect.any(String),
         format: "markdown",

@@ -16,7 +16,7 @@ const citation = (index: number): Citation => ({
 function found(pieces: readonly string[], indexes: readonly number[]) {
   const finder = createAnnotationFinder("https://holdfast.example");
   for (const piece of pieces) finder.write(piece);
-  return finder.end(indexes.map(citation));
+  return finder.end({ citations: indexes.map(citation) });
 }
 
 test("each mark has one annotation a source, where it is, with an address of the chunk", () => {
@@ -52,5 +52,31 @@ describe("in a stream", () => {
         expect(found([text.slice(0, cut), text.slice(cut)], [1, 2, 3])).toEqual(found([text], [1, 2, 3]));
       }),
     );
+  });
+});
+
+test("the marks of an answer say where they are, what is quoted for them, and for which sentence", () => {
+  const finder = createAnnotationFinder("https://holdfast.example");
+  // What a client gets that comes back behind the first pieces.
+  finder.write("rest [1].");
+  const evidence = {
+    quote: "Te",
+    quote_start: 0,
+    quote_end: 2,
+    support: "strong" as const,
+    receipt: "a.b.c",
+    salt: "c2FsdA",
+    sentence_start: 90,
+    sentence_end: 100,
+  };
+  const [annotation, ...others] = finder.end({
+    citations: [citation(1)],
+    marks: [{ index: 1, start: 101, end: 104, ...evidence }],
+  });
+  expect(others).toEqual([]);
+  expect(annotation).toMatchObject({
+    type: "url_citation",
+    url_citation: { start_index: 101, end_index: 104 },
+    ...evidence,
   });
 });
