@@ -19,7 +19,7 @@ export function newSalt(): string {
 }
 
 /** Base64url of the HMAC-SHA-256 of the text in UTF-8 under the bytes of the salt. */
-export function saltedHash(salt: string, text: string): string {
+function saltedHash(salt: string, text: string): string {
   return hmac(salt, text).toString("base64url");
 }
 
