@@ -4,7 +4,7 @@ import { ChunkId, DocumentId, SpaceId } from "./ids.ts";
 import { Locations } from "./location.ts";
 
 /** More than any receipt has. */
-export const MAX_RECEIPT_TEXT = 8_192;
+const MAX_RECEIPT_TEXT = 8_192;
 const MAX_QUOTE_CHARACTERS = 1_000;
 const STATUSES = ["same", "superseded", "deleted", "not_reachable", "invalid"] as const;
 
