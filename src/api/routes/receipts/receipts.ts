@@ -5,20 +5,17 @@ import { readTenant } from "../../../db/pool.ts";
 import { publicJwk } from "../../../receipts/signature.ts";
 import { verifyReceipt } from "../../../receipts/verify-receipt.ts";
 import {
-  MAX_RECEIPT_TEXT,
   ReceiptKeyParams,
   ReceiptKeySet,
   ReceiptQuestion,
   ReceiptVerdict,
 } from "../../../schema/receipts.ts";
-import type { JsonLimits } from "../../body/json-limits.ts";
 import { defineRoute } from "../../route.ts";
 
 /** An organization that has had more keys than this gets the newest; any of them is found by its id. */
 const KEYS_SHOWN = 100;
 /** A key is retired within a minute, and stays in the set after that. */
 const CACHE_SECONDS = 300;
-const BODY_LIMITS: JsonLimits = { maxBytes: 4 * MAX_RECEIPT_TEXT, maxDepth: 2, maxValues: 16 };
 
 const listKeys = defineRoute({
   method: "GET",
@@ -87,7 +84,6 @@ const verify = defineRoute({
     "the words are compared too. Nothing is changed.",
   tags: ["Receipts"],
   body: ReceiptQuestion,
-  bodyLimits: BODY_LIMITS,
   response: ReceiptVerdict,
   replyHeaders: { "Cache-Control": "`no-store`" },
   async handle({ deps, principal, body, reply }) {
