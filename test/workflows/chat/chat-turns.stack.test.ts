@@ -50,6 +50,7 @@ describe("an agent that searches first", () => {
         page: null,
         text: expect.stringContaining("tall trees"),
         document_version: 1,
+        locations: [{ heading_path: ["Herons"], lines: [3, 3] }],
         ...inTrees,
       },
     ]);
