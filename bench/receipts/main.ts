@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { machine, say } from "../report.ts";
 import { boxes } from "./boxes.ts";
+import { ingest } from "./ingest.ts";
 import { parsing } from "./parsing.ts";
 import { space } from "./space.ts";
 import { tables } from "./tables.ts";
@@ -29,6 +30,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   space: {
     title: "Space of locations",
     run: (folder) => space(folder),
+  },
+  ingest: {
+    title: "Time of reading documents with and without locations",
+    run: (folder) => ingest(folder),
   },
   parsing: {
     title: "Time of parsing",
