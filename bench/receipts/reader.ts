@@ -30,7 +30,7 @@ export async function readWords(bytes: Uint8Array): Promise<Word[]> {
         const [left = 0, top = 0] = viewport.convertToViewportPoint(x, y) as number[];
         return [left / viewport.width, top / viewport.height];
       };
-      for (const item of items) if ("str" in item) words.push(...wordsOf(item as Item, number, shown));
+      words.push(...items.flatMap((item) => ("str" in item ? wordsOf(item as Item, number, shown) : [])));
       page.cleanup();
     }
     return words;

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { LiteParse } from "@llamaindex/liteparse";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { unpackPlaces } from "../../src/domain/locations/packed.ts";
+import type { TextUnit } from "../../src/domain/text-unit.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { image } from "../../src/parsers/pdf/image.ts";
 import { prepareOcrData } from "../../src/parsers/pdf/ocr-data.ts";
@@ -77,6 +79,25 @@ test("a picture of text gives its words", async () => {
   const parsed = await image.parse({ fileType: "PNG", bytes: png, ocr });
   expect(parsed).toMatchObject({ parser_name: "ocr", page_count: 1 });
   expect(recall(read(parsed.units))).toBeGreaterThanOrEqual(0.99);
+});
+
+/** The line of the picture in whose place each box is: the picture's lines are 30 points apart. */
+function linesOfBoxes(units: readonly TextUnit[]): (readonly [string, number])[] {
+  return units.flatMap((unit) =>
+    unpackPlaces(unit.places).map(({ from, to, spot }) => {
+      const middle = ((spot.box![1] + spot.box![3]) / 2) * 792;
+      return [unit.text.slice(from, to), Math.round((middle - (792 - 700 - 6)) / 30)] as const;
+    }),
+  );
+}
+
+test("the words of a picture and of a scan stand where OCR saw them", async () => {
+  const scan = makeScannedPdf(pixelsOf(png));
+  for (const { units } of [
+    await image.parse({ fileType: "PNG", bytes: png, ocr }),
+    await pdf.parse({ fileType: "PDF", bytes: scan, ocr }),
+  ])
+    expect(linesOfBoxes(units)).toEqual(LINES.map((line, index) => [line, index]));
 });
 
 test("a fax in TIFF gives its words", async () => {

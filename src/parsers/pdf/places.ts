@@ -10,7 +10,7 @@ export interface PageGeometry {
   readonly runs: PageRuns;
 }
 
-export function placesOf(lines: readonly TextLine[], { page, frame }: PageGeometry): Place[] {
+function placesOf(lines: readonly TextLine[], { page, frame }: PageGeometry): Place[] {
   return lines.flatMap(({ from, to, rectangle }) => {
     const box = boxOf(rectangle, frame);
     return box === undefined ? [] : [{ from, to, spot: { page, box } }];

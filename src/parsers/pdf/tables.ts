@@ -71,6 +71,9 @@ function isSideways(runs: readonly Run[]): boolean {
 /** Of the rows that have both columns, the share between whose cells one vertical line runs. */
 const MIN_GUTTER_SHARE = 0.75;
 
+/** In points. */
+const MIN_GUTTER = 2;
+
 /**
  * True if blank stripes part most columns: the words of justified prose begin and end in each line at another
  * place. A cell without a rectangle is a part of a run that goes on in the next cell.
@@ -88,7 +91,7 @@ function hasGutters(rows: readonly Row[]): boolean {
         : [[left.bbox.x + left.bbox.width, right.bbox.x] as const],
     );
     const most = gaps.reduce(
-      (best, [at]) => Math.max(best, gaps.filter(([from, to]) => from <= at && at <= to).length),
+      (best, [at]) => Math.max(best, gaps.filter(([from, to]) => from <= at && at + MIN_GUTTER <= to).length),
       0,
     );
     if (most >= pairs.length * MIN_GUTTER_SHARE) gutters++;
@@ -155,7 +158,7 @@ function linesOfRow(row: Row, runs: readonly Run[]): Row[] {
   const columns = row.map((cell) => (cell.bbox === undefined ? [] : runsWithin(runs, cell.bbox)));
   const isWhole = row.every(({ text }, column) => {
     const drawn = columns[column]!.map((run) => run.text).join("");
-    return [...drawn].toSorted().join("") === [...text.replace(/\s+/g, "")].toSorted().join("");
+    return sortedLetters(drawn) === sortedLetters(text.replace(/\s+/g, ""));
   });
   if (!isWhole) return [row];
   return textLines(columns.flat()).map((line) =>
@@ -165,4 +168,8 @@ function linesOfRow(row: Row, runs: readonly Run[]): Row[] {
       return { text: drawn.map((run) => run.words).join(" "), ...(bbox === undefined ? {} : { bbox }) };
     }),
   );
+}
+
+function sortedLetters(text: string): string {
+  return Array.from(text).toSorted().join("");
 }

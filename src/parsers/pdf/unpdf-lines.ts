@@ -49,15 +49,17 @@ function paragraphsOf(text: string, spans: readonly Span[], page: number): PageP
     at = start + paragraph.length;
     const first = next;
     while (next < spans.length && spans[next]!.to <= at) next++;
-    return [{ text: paragraph, places: placesOf(linesOf(spans.slice(first, next)), start, page) }];
+    const lines = linesOf(spans.slice(first, next), text);
+    return [{ text: paragraph, places: placesOf(lines, start, page) }];
   });
 }
 
-function linesOf(spans: readonly Span[]): Span[] {
+function linesOf(spans: readonly Span[], text: string): Span[] {
   const lines: Span[] = [];
   for (const span of spans) {
     const last = lines.at(-1);
-    if (last !== undefined && isBeside(last.rectangle, span.rectangle))
+    const isSame = last !== undefined && !text.slice(last.to, span.from).includes("\n");
+    if (isSame && isInLine(last.rectangle, span.rectangle))
       lines[lines.length - 1] = {
         from: last.from,
         to: span.to,
@@ -66,6 +68,17 @@ function linesOf(spans: readonly Span[]): Span[] {
     else lines.push(span);
   }
   return lines;
+}
+
+/** Lines of a page that is turned go from top to bottom. */
+function isInLine(one: Rectangle, other: Rectangle): boolean {
+  const turned = ({ x, y, width, height }: Rectangle): Rectangle => ({
+    x: y,
+    y: x,
+    width: height,
+    height: width,
+  });
+  return isBeside(one, other) || isBeside(turned(one), turned(other));
 }
 
 function placesOf(lines: readonly Span[], start: number, page: number): Place[] {

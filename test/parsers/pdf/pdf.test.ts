@@ -31,7 +31,7 @@ const report = makePdf(
 test("headings, paragraphs, lists and tables have page, heading path and text", async () => {
   const parsed = await pdf.parse(input(report));
   expect(parsed).toMatchObject({ parser_name: "liteparse", page_count: 2, warnings: [] });
-  expect(parsed.units).toEqual([
+  expect(parsed.units.map((unit) => ({ ...unit, places: undefined }))).toEqual([
     { type: "heading", text: "Annual report", page: 1, heading_path: ["Annual report"], level: 1 },
     { type: "paragraph", text: SENTENCE, page: 1, heading_path: ["Annual report"] },
     { type: "list", text: "1. first point\n2. second point", page: 1, heading_path: ["Annual report"] },
