@@ -29,7 +29,7 @@ describe("HTML", () => {
         "We & you\nbuild things.",
         "- one\n  - nested\n- two",
         "3. three",
-        "| Name | Both |\n| --- | --- |\n| Apple | 1 |\n|  | 2 |",
+        "| Name | Both |\n| --- | --- |\n| Apple | 1 |\n| Apple | 2 |",
         "## Laid out",
         "text",
         "more",

@@ -2,6 +2,9 @@
 
 import { attribute, childAt, descendantsNamed, isElement, type MarkupElement } from "../web/markup-tree.ts";
 
+/** Elements that only wrap blocks. */
+export const WRAPPERS = new Set(["sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag", "Choice"]);
+
 export interface DocxInline {
   readonly text: string;
   /** References to notes, in order. */

@@ -1,7 +1,8 @@
 /** The parser of DOCX files. */
 
 import { DomainError } from "../../domain/errors.ts";
-import { docxInline, type DocxInline } from "./docx-runs.ts";
+import { docxInline, WRAPPERS, type DocxInline } from "./docx-runs.ts";
+import { blockText, rowsOf, rowTexts } from "./docx-tables.ts";
 import { docxNumberings, docxStyles, type DocxNumberings, type DocxStyles } from "./docx-styles.ts";
 import {
   fenced,
@@ -20,6 +21,7 @@ import {
   isElement,
   type MarkupElement,
 } from "../web/markup-tree.ts";
+import { headRowsOf, joinedHead } from "../text/merged-cells.ts";
 import { openPackage, referenceOfKind, type OfficePackage } from "./ooxml.ts";
 import { readInput, type Parser } from "../parser.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
@@ -106,9 +108,6 @@ function writeBlocks(walk: Walk, container: MarkupElement | undefined): void {
   for (const child of container?.children ?? []) if (isElement(child)) writeBlock(walk, child);
   endPending(walk);
 }
-
-/** Elements that only wrap blocks. */
-const WRAPPERS = new Set(["sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag", "Choice"]);
 
 function writeBlock(walk: Walk, element: MarkupElement): void {
   if (element.name === "p") writeParagraph(walk, element);
@@ -199,74 +198,17 @@ function firstText(walk: Walk, entry: MarkupElement | undefined): string {
   return blockText(entry);
 }
 
-function blockText(container: MarkupElement | undefined): string {
-  if (container === undefined) return "";
-  return descendantsNamed(container, "p")
-    .map((paragraph) => docxInline(paragraph).text.trim())
-    .filter((text) => text !== "")
-    .join("\n");
-}
-
 function writeTable(walk: Walk, table: MarkupElement): void {
   const rows = rowsOf(table);
   const [only, second] = rows.flatMap(({ cells }) => cells);
   if (only !== undefined && second === undefined) return writeBlocks(walk, only);
   const anchored: DocxInline[] = [];
   const name = elementName(table);
-  walk.writer.addTable(
-    rows.map(({ cells, skipped }) => [
-      ...Array.from({ length: skipped }, () => ""),
-      ...cells.flatMap((cell) => cellColumns(cell, anchored)),
-    ]),
-    (index) => ({ element: `${name}/tr[${index + 1}]` }),
+  const headRows = headRowsOf(rows, ({ isHead }) => isHead);
+  const texts = rowTexts(rows, headRows, anchored);
+  walk.writer.addTable([joinedHead(texts.slice(0, headRows)), ...texts.slice(headRows)], (index) =>
+    // A head of several rows is in the table as a whole.
+    index === 0 && headRows > 1 ? { element: name } : { element: `${name}/tr[${index + headRows}]` },
   );
   for (const inline of anchored) writeAnchored(walk, inline);
-}
-
-interface DocxRow {
-  readonly cells: readonly MarkupElement[];
-  /** The number of columns before the first cell. */
-  readonly skipped: number;
-}
-
-function rowsOf(table: MarkupElement): DocxRow[] {
-  return unwrapped(table, "tr").map((row) => {
-    const before = Number(attribute(childAt(row, "trPr", "gridBefore"), "val") ?? 0) || 0;
-    return { cells: unwrapped(row, "tc"), skipped: Math.min(Math.max(before, 0), MAX_SPAN) };
-  });
-}
-
-/** Children of that name, also inside content controls. */
-function unwrapped(element: MarkupElement, name: string): MarkupElement[] {
-  return element.children.flatMap((child) =>
-    isElement(child)
-      ? child.name === name
-        ? [child]
-        : WRAPPERS.has(child.name)
-          ? unwrapped(child, name)
-          : []
-      : [],
-  );
-}
-
-const MAX_SPAN = 100;
-
-/**
- * A cell's text, followed by an empty cell for each further column that it spans. A cell that continues one
- * of the row above is empty.
- */
-function cellColumns(cell: MarkupElement, anchored: DocxInline[]): string[] {
-  const properties = childAt(cell, "tcPr");
-  const merge = childAt(properties, "vMerge");
-  const continues = merge !== undefined && attribute(merge, "val") !== "restart";
-  const span = Math.min(
-    Math.max(Number(attribute(childAt(properties, "gridSpan"), "val") ?? 1) || 1, 1),
-    MAX_SPAN,
-  );
-  const lines = descendantsNamed(cell, "p").map((paragraph) => {
-    const inline = docxInline(paragraph);
-    anchored.push({ ...inline, boxes: [] });
-    return [inline.text, ...inline.boxes.map(blockText)].join(" ");
-  });
-  return [continues ? "" : lines.join("\n"), ...Array.from({ length: span - 1 }, () => "")];
 }

@@ -12,6 +12,9 @@ import { described, isoDate } from "../metadata.ts";
 import { readInput, shapeName, type Parser } from "../parser.ts";
 import { countSourceText, sourceTextSoFar } from "../source-text.ts";
 import { harmlessPart, rowNumbers, type SheetGaps } from "./spreadsheet-parts.ts";
+import { createCellRepeats } from "../text/merged-cells.ts";
+import { blocks, captionsAndTables, withHead, type Block, type SheetRow } from "./sheet-blocks.ts";
+import { sheetMerges, type SheetMerges } from "./sheet-merges.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
 import { parseMarkup, textOf } from "../web/markup-tree.ts";
 import { openZip } from "../archives/zip-archive.ts";
@@ -117,7 +120,9 @@ function writeSheet(writer: UnitWriter, sheet: Sheet, budget: Budget): boolean {
   writer.heading(1, sheet.name);
   const before = writer.units.length;
   const comments: SheetComment[] = [];
-  for (const block of blocks(rowsOf(sheet, comments, budget))) writeBlock(writer, block, spotOf);
+  const merges = sheetMerges(sheet.cells?.["!merges"]);
+  for (const block of blocks(rowsOf({ ...sheet, merges }, comments, budget)))
+    writeBlock(writer, block, { spotOf, merges });
   for (const { text, row, column } of comments) {
     writer.setSpot(spotOf([column, row, column, row]));
     writer.add("quote", text);
@@ -133,26 +138,26 @@ function sheetContext(name: string): Spot {
 /** The spot of a range: first column, first row, last column and last row, from 1. */
 type SpotOfCells = (cells: readonly [number, number, number, number]) => Spot;
 
+interface BlockOptions {
+  readonly spotOf: SpotOfCells;
+  readonly merges: SheetMerges;
+}
+
 interface SheetComment {
   readonly text: string;
   readonly row: number;
   readonly column: number;
 }
 
-interface SheetRow {
-  /** From 1, as in the file. */
-  readonly number: number;
-  readonly cells: string[];
-}
-
 /** The text of each row's cells by column; undefined for a row without text. */
 function* rowsOf(
-  { cells: sheet, gaps }: Sheet,
+  { cells: sheet, gaps, merges }: Sheet & { merges: SheetMerges },
   comments: SheetComment[],
   budget: Budget,
 ): Generator<SheetRow | undefined> {
   const rows: (CellObject | undefined)[][] = sheet?.["!data"] ?? [];
   const numberOf = rowNumbers(gaps);
+  const repeats = createCellRepeats();
   for (const [index, row] of rows.entries()) {
     if (budget.characters < 0) return;
     const number = numberOf(index);
@@ -162,13 +167,19 @@ function* rowsOf(
       const text = cell === undefined || column >= MAX_COLUMNS ? "" : cellText(cell);
       budget.characters -= text.length;
       if (text !== "") cells[column] = text;
+      repeats.count(text);
       for (const comment of cell?.c ?? [])
         if (comment.t) comments.push({ text: commentText(comment), row: number, column: column + 1 });
     });
+    if (cells.length > 0)
+      for (const { column, top } of merges.below(index)) {
+        const merged = column >= MAX_COLUMNS || cells[column] !== undefined ? undefined : rows[top]?.[column];
+        if (merged !== undefined) cells[column] = repeats.again(cellText(merged));
+      }
     budget.cells -= cells.length;
     if (budget.cells < 0)
       throw new DomainError("too_large", `The spreadsheet has more than ${MAX_CELLS} cells.`);
-    yield cells.length === 0 ? undefined : { number, cells: Array.from(cells, (text) => text ?? "") };
+    yield cells.length === 0 ? undefined : { index, number, cells: Array.from(cells, (text) => text ?? "") };
   }
 }
 
@@ -187,55 +198,22 @@ function cellText(cell: CellObject): string {
   return (cell.w ?? (cell.v === undefined ? "" : String(cell.v))).trim();
 }
 
-/** Rows that follow one another, without the `left` empty columns before them. */
-interface Block {
-  readonly left: number;
-  readonly rows: readonly SheetRow[];
-}
-
-/** The blocks of rows between empty rows, without empty columns at their left. */
-function* blocks(rows: Iterable<SheetRow | undefined>): Generator<Block> {
-  let block: SheetRow[] = [];
-  for (const row of rows) {
-    if (row !== undefined) block.push(row);
-    else if (block.length > 0) {
-      yield cropped(block);
-      block = [];
-    }
-  }
-  if (block.length > 0) yield cropped(block);
-}
-
-function cropped(rows: readonly SheetRow[]): Block {
-  const firstFilled = ({ cells }: SheetRow): number =>
-    Math.max(
-      cells.findIndex((cell) => cell !== ""),
-      0,
-    );
-  const left = rows.reduce((least, row) => Math.min(least, firstFilled(row)), MAX_COLUMNS);
-  return left === 0
-    ? { left, rows }
-    : { left, rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(left) })) };
-}
-
-/** Writes a block as a table. Rows of one cell above wider rows are its caption. */
-function writeBlock(writer: UnitWriter, { left, rows }: Block, spotOf: SpotOfCells): void {
-  const filled = ({ cells }: SheetRow): number => cells.filter((cell) => cell !== "").length;
-  const wide = rows.findIndex((row) => filled(row) > 1);
-  const captions = wide > 0 ? rows.slice(0, wide) : [];
+function writeBlock(writer: UnitWriter, block: Block, { spotOf, merges }: BlockOptions): void {
+  const { captions, tables } = captionsAndTables(block);
   for (const { number, cells } of captions) {
-    const column = left + cells.findIndex((cell) => cell !== "") + 1;
+    const column = block.left + cells.findIndex((cell) => cell !== "") + 1;
     writer.setSpot(spotOf([column, number, column, number]));
     writer.add("paragraph", cells.join(" ").trim());
   }
-  const body = rows.slice(captions.length);
-  writer.addTable(
-    body.map(({ cells }) => cells),
-    (index, first, last) => {
-      const number = body[index]?.number ?? 0;
-      return spotOf([left + first + 1, number, left + last + 1, number]);
-    },
-  );
+  for (const table of tables) {
+    const { left, rows, head, headRows } = withHead(table, merges);
+    writer.addTable([head, ...rows.slice(headRows).map(({ cells }) => cells)], (index, first, last) => {
+      const top = index === 0 ? 0 : index + headRows - 1;
+      const bottom = index === 0 ? headRows - 1 : top;
+      const numbers = [rows[top]?.number ?? 0, rows[bottom]?.number ?? 0] as const;
+      return spotOf([left + first + 1, numbers[0], left + last + 1, numbers[1]]);
+    });
+  }
 }
 
 function bookMetadata(book: WorkBook): ReturnType<typeof described> {

@@ -1,5 +1,6 @@
 /** The rows, cells and texts of HTML tables. */
 
+import { createCellRepeats, namesColumns } from "../text/merged-cells.ts";
 import { blockText, names } from "./html-text.ts";
 import { attribute, isElement, type MarkupElement } from "./markup-tree.ts";
 
@@ -24,6 +25,7 @@ export interface HtmlRow {
   readonly cells: readonly MarkupElement[];
   /** Its place among the rows of the table as they are written, from 1. */
   readonly number: number;
+  readonly section: Section;
 }
 
 /** The table's own rows, without those of tables inside it: first the head, and last the foot. */
@@ -33,7 +35,7 @@ export function tableRows(table: MarkupElement): HtmlRow[] {
   const add = (parent: MarkupElement, section: Section): void => {
     for (const child of parent.children) {
       if (!isElement(child)) continue;
-      if (child.name === "tr") sections[section].push({ cells: cellsOf(child), number: ++number });
+      if (child.name === "tr") sections[section].push({ cells: cellsOf(child), number: ++number, section });
       else if (isSection(child.name)) add(child, child.name);
     }
   };
@@ -58,18 +60,22 @@ const MAX_SPAN = 100;
 const MAX_SPANNED_SHARE = 8;
 const MIN_SPANNED_CELLS = 10_000;
 
-/** Texts by column. A cell that spans several columns or rows is in the first; the others are empty. */
-export function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][] {
-  /** For each column, the number of further rows that a cell above covers. */
-  const taken: number[] = [];
+/**
+ * Texts by column. A cell that spans several rows is in each of them, and one of the first `headRows` rows that
+ * spans several columns is in each of those; in other rows it is in the first.
+ */
+export function rowTexts(rows: readonly (readonly MarkupElement[])[], headRows: number): string[][] {
+  /** For each column, the number of further rows that a cell above covers, and its text. */
+  const taken: { rows: number; text: string }[] = [];
+  const repeats = createCellRepeats();
   let spare = rows.reduce((sum, cells) => sum + cells.length * MAX_SPANNED_SHARE, MIN_SPANNED_CELLS);
-  return rows.map((cells) => {
+  return rows.map((cells, index) => {
     const row: string[] = [];
     let column = 0;
     const skipTaken = (): void => {
-      while (spare > 0 && (taken[column] ?? 0) > 0) {
-        taken[column] = (taken[column] ?? 0) - 1;
-        row[column] = "";
+      for (let above = taken[column]; spare > 0 && above && above.rows > 0; above = taken[column]) {
+        above.rows--;
+        row[column] = repeats.again(above.text);
         spare--;
         column++;
       }
@@ -77,20 +83,26 @@ export function rowTexts(rows: readonly (readonly MarkupElement[])[]): string[][
     for (const cell of cells) {
       skipTaken();
       const further = span(cell, "rowspan") - 1;
-      row[column] = blockText(cell);
+      const text = blockText(cell);
+      repeats.count(text);
       const columns = Math.min(span(cell, "colspan"), spare + 1);
       spare -= columns - 1;
-      const end = column + columns;
-      while (column < end) {
-        row[column] ??= "";
-        taken[column] = further;
-        column++;
+      const start = column;
+      for (; column < start + columns; column++) {
+        const isRepeated = column > start && index < headRows && namesColumns(columns, cells.length);
+        row[column] = column === start ? text : isRepeated ? repeats.again(text) : (row[column] ?? "");
+        taken[column] = { rows: further, text: column === start || isRepeated ? text : "" };
       }
     }
     skipTaken();
     while (row.at(-1) === "") row.pop();
     return row;
   });
+}
+
+/** Whether the row belongs to a head at the start of the table: it is in a `thead`, or has nothing but `th`. */
+export function isHeadRow({ cells, section }: HtmlRow): boolean {
+  return section === "thead" || cells.every((cell) => cell.name === "th");
 }
 
 function span(cell: MarkupElement, name: string): number {

@@ -1,8 +1,9 @@
 /** Turns HTML into text units: web pages, chapters of books and the bodies of mails. */
 
 import type { Context } from "../../domain/locations/location.ts";
+import { headRowsOf, joinedHead } from "../text/merged-cells.ts";
 import { fenced, listItem, placedLines, quoted, type PlacedLine } from "../text/markdown-format.ts";
-import { laysOut, rowTexts, strayText, tableRows } from "./html-tables.ts";
+import { isHeadRow, laysOut, rowTexts, strayText, tableRows } from "./html-tables.ts";
 import {
   addNode,
   BLOCKS,
@@ -198,9 +199,16 @@ function walkTable(walk: Walk, table: MarkupElement): void {
     for (const { cells } of rows) for (const cell of cells) walkInside(walk, cell);
     return;
   }
+  const headRows = headRowsOf(rows, isHeadRow);
+  const texts = rowTexts(
+    rows.map(({ cells }) => cells),
+    headRows,
+  );
   const name = elementName(table);
-  writer.addTable(rowTexts(rows.map(({ cells }) => cells)), (index) => ({
-    ...walk.part,
-    element: `${name}/tr[${rows[index]?.number ?? index + 1}]`,
-  }));
+  writer.addTable([joinedHead(texts.slice(0, headRows)), ...texts.slice(headRows)], (index) => {
+    // A head of several rows is in the table as a whole.
+    if (index === 0 && headRows > 1) return spotOf(walk, table);
+    const row = index === 0 ? rows[0] : rows[index + headRows - 1];
+    return { ...walk.part, element: `${name}/tr[${row?.number ?? index + 1}]` };
+  });
 }
