@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { machine, say } from "../report.ts";
 import { boxes } from "./boxes.ts";
 import { measureChat } from "./chat.ts";
+import { ingest } from "./ingest.ts";
 import { parsing } from "./parsing.ts";
 import { space } from "./space.ts";
 import { measureSupport } from "./support.ts";
@@ -45,6 +46,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   chat: {
     title: "First token and end of an answer with ten citations",
     run: () => measureChat(),
+  },
+  ingest: {
+    title: "Time of reading documents with and without locations",
+    run: (folder) => ingest(folder),
   },
   parsing: {
     title: "Time of parsing",

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const Fraction = z.number().min(0).max(1);
 
-export const Location = z
+const Location = z
   .object({
     page: z.int().min(1).optional().meta({
       description: "The page of a PDF or a picture, from 1",

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { FileType } from "../../src/domain/file-type.ts";
 import type { TextUnit } from "../../src/domain/text-unit.ts";
 import { parserFor } from "../../src/parsers/index.ts";
-import { makeZip } from "../support/files/office.ts";
+import { makeOdf, makeZip } from "../support/files/office.ts";
 import { placedTexts } from "../support/files/places.ts";
 
 async function parse(fileType: FileType, bytes: Buffer | string): Promise<readonly TextUnit[]> {
@@ -90,6 +90,56 @@ test("DOCX: a head of two rows is one, and merged cells are in each of their row
     "tbl[1]/tr[4]",
     "tbl[1]/tr[5]",
   ]);
+});
+
+test("ODT: merged cells are in each of their rows, and in the head in each of their columns", async () => {
+  const cell = (text: string, more = ""): string =>
+    `<table:table-cell ${more}><text:p>${text}</text:p></table:table-cell>`;
+  const covered = "<table:covered-table-cell/>";
+  const row = (cells: string): string => `<table:table-row>${cells}</table:table-row>`;
+  const rows = [
+    cell("Region") + cell("Sales", 'table:number-columns-spanned="2"') + covered,
+    cell("North", 'table:number-rows-spanned="2"') + cell("1") + cell("2"),
+    covered + cell("3") + cell("4"),
+    cell("South") + cell("none", 'table:number-columns-spanned="2"') + covered,
+  ];
+  const units = await parse(
+    "ODT",
+    await makeOdf("text", `<table:table>${rows.map(row).join("")}</table:table>`),
+  );
+  expect(tables(units)).toEqual([
+    ["| Region | Sales | Sales |", "| North | 1 | 2 |", "| North | 3 | 4 |", "| South | none |  |"],
+  ]);
+});
+
+test("PPTX: merged cells are in each of their rows, and in the head in each of their columns", async () => {
+  const cell = (text: string, more = ""): string =>
+    `<a:tc ${more}><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;
+  const rows = [
+    cell("Region") + cell("Sales", 'gridSpan="2"') + cell("", 'hMerge="1"'),
+    cell("North", 'rowSpan="2"') + cell("1") + cell("2"),
+    cell("", 'vMerge="1"') + cell("3") + cell("4"),
+    cell("South") + cell("none", 'gridSpan="2"') + cell("", 'hMerge="1"'),
+  ];
+  const table = rows.map((cells) => `<a:tr>${cells}</a:tr>`).join("");
+  const relation = (id: string, type: string, target: string): string =>
+    `<Relationships><Relationship Id="${id}" Type="x/${type}" Target="${target}"/></Relationships>`;
+  const units = await parse(
+    "PPTX",
+    await makeZip({
+      "_rels/.rels": relation("r", "officeDocument", "ppt/presentation.xml"),
+      "ppt/_rels/presentation.xml.rels": relation("s", "slide", "slides/slide1.xml"),
+      "ppt/presentation.xml": '<p:presentation><p:sldIdLst><p:sldId r:id="s"/></p:sldIdLst></p:presentation>',
+      "ppt/slides/slide1.xml":
+        '<p:sld><p:cSld><p:spTree><p:graphicFrame><p:nvGraphicFramePr><p:cNvPr name="The table"/>' +
+        `</p:nvGraphicFramePr><a:graphic><a:graphicData><a:tbl>${table}</a:tbl></a:graphicData></a:graphic>` +
+        "</p:graphicFrame></p:spTree></p:cSld></p:sld>",
+    }),
+  );
+  expect(tables(units)).toEqual([
+    ["| Region | Sales | Sales |", "| North | 1 | 2 |", "| North | 3 | 4 |", "| South | none |  |"],
+  ]);
+  expect(placedTexts(units).at(-1)?.[1]).toEqual({ slide: 1, shape: "The table" });
 });
 
 describe("sheets", () => {

@@ -43,6 +43,7 @@ describe("a hit", () => {
           [40, 43],
         ],
       },
+      places: null,
     });
     expect(results.find((hit) => hit.document_name === "child.txt")!.folder_path).toBe("Reports/2026");
   });

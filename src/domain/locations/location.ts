@@ -61,16 +61,34 @@ export function contextOf(spot: Spot): Context {
  * of its own. Places that only differ by their element keep a location each.
  */
 export function locationsOf(places: readonly Place[], from = 0, to = Infinity): Location[] {
-  const groups: { key: string; context: Context; spots: Spot[] }[] = [];
-  for (const place of places) {
-    if (place.to <= from || place.from >= to) continue;
-    const context = contextOf(place.spot);
-    const key = JSON.stringify(context);
-    const last = groups.at(-1);
-    if (last?.key === key && touches(last.spots.at(-1)?.cells, place.spot.cells)) last.spots.push(place.spot);
-    else groups.push({ key, context, spots: [place.spot] });
+  const locations: Location[] = [];
+  let group: Spot[] = [];
+  for (const { from: start, to: end, spot } of places) {
+    if (end <= from || start >= to) continue;
+    const before = group.at(-1);
+    if (before !== undefined && haveEqualContext(before, spot) && touches(before.cells, spot.cells))
+      group.push(spot);
+    else {
+      if (before !== undefined) locations.push(locationOf(before, group));
+      group = [spot];
+    }
   }
-  return groups.map(({ context, spots }) => ({ ...context, ...extent(spots) }));
+  const last = group.at(-1);
+  if (last !== undefined) locations.push(locationOf(last, group));
+  return locations;
+}
+
+function haveEqualContext(one: Spot, other: Spot): boolean {
+  return (
+    one.page === other.page &&
+    one.element === other.element &&
+    one.slide === other.slide &&
+    one.shape === other.shape &&
+    one.sheet === other.sheet &&
+    one.part === other.part &&
+    (one.heading_path === other.heading_path ||
+      JSON.stringify(one.heading_path) === JSON.stringify(other.heading_path))
+  );
 }
 
 /** True also if one of them has no cells. */
@@ -79,35 +97,41 @@ function touches(before: Spot["cells"], next: Spot["cells"]): boolean {
   return next[1] <= before[3] + 1 && next[3] >= before[1] - 1;
 }
 
-function extent(spots: readonly Spot[]): Pick<Location, "boxes" | "range" | "lines"> {
-  const boxes = spots.flatMap(({ box }) => (box === undefined ? [] : [box]));
-  const cells = spots.flatMap((spot) => (spot.cells === undefined ? [] : [spot.cells]));
-  const lines = spots.flatMap((spot) => (spot.lines === undefined ? [] : [spot.lines]));
+/** @param spots have the context of `one`. */
+function locationOf(one: Spot, spots: readonly Spot[]): Location {
+  const boxes: Box[] = [];
+  let cells: Spot["cells"];
+  let lines: Spot["lines"];
+  for (const spot of spots) {
+    if (spot.box !== undefined) boxes.push(spot.box);
+    if (spot.cells !== undefined) cells = cells === undefined ? spot.cells : around(cells, spot.cells);
+    if (spot.lines !== undefined)
+      lines =
+        lines === undefined
+          ? spot.lines
+          : [Math.min(lines[0], spot.lines[0]), Math.max(lines[1], spot.lines[1])];
+  }
   return {
+    ...contextOf(one),
     ...(boxes.length === 0 ? {} : { boxes }),
-    ...(cells.length === 0
-      ? {}
-      : {
-          range: rangeName([
-            Math.min(...cells.map(([column]) => column)),
-            Math.min(...cells.map(([, row]) => row)),
-            Math.max(...cells.map(([, , column]) => column)),
-            Math.max(...cells.map(([, , , row]) => row)),
-          ]),
-        }),
-    ...(lines.length === 0
-      ? {}
-      : {
-          lines: [
-            Math.min(...lines.map(([first]) => first)),
-            Math.max(...lines.map(([, last]) => last)),
-          ] as const,
-        }),
+    ...(cells === undefined ? {} : { range: rangeName(cells) }),
+    ...(lines === undefined ? {} : { lines }),
   };
 }
 
+type Cells = NonNullable<Spot["cells"]>;
+
+function around(one: Cells, other: Cells): Cells {
+  return [
+    Math.min(one[0], other[0]),
+    Math.min(one[1], other[1]),
+    Math.max(one[2], other[2]),
+    Math.max(one[3], other[3]),
+  ];
+}
+
 /** A range of cells as spreadsheets write it: `B2:D5`, and `B2` for one cell. */
-export function rangeName([left, top, right, bottom]: readonly [number, number, number, number]): string {
+export function rangeName([left, top, right, bottom]: Cells): string {
   const first = `${columnName(left)}${top}`;
   return left === right && top === bottom ? first : `${first}:${columnName(right)}${bottom}`;
 }

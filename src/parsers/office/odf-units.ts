@@ -1,6 +1,7 @@
 /** Turns the body of an OpenDocument file into text units. */
 
 import type { Spot } from "../../domain/locations/location.ts";
+import { createCellRepeats, type CellRepeats } from "../text/merged-cells.ts";
 import { fenced, listItem, placedLines, quoted, type PlacedLine } from "../text/markdown-format.ts";
 import {
   attribute,
@@ -218,7 +219,7 @@ interface OdfRow {
 
 function writeTable(walk: OdfWalk, table: MarkupElement): void {
   const rows: OdfRow[] = [];
-  addRows(walk, table, { rows, written: 0 });
+  addRows(walk, table, { rows, written: 0, merged: [], repeats: createCellRepeats() });
   const name = elementName(table);
   walk.writer.addTable(
     rows.map(({ cells }) => cells),
@@ -226,11 +227,19 @@ function writeTable(walk: OdfWalk, table: MarkupElement): void {
   );
 }
 
-function addRows(walk: OdfWalk, table: MarkupElement, to: { rows: OdfRow[]; written: number }): void {
+interface TableReading {
+  readonly rows: OdfRow[];
+  written: number;
+  /** For each column, the number of further rows that a cell above covers, and its text. */
+  readonly merged: { rows: number; readonly text: string }[];
+  readonly repeats: CellRepeats;
+}
+
+function addRows(walk: OdfWalk, table: MarkupElement, to: TableReading): void {
   for (const child of table.children) {
     if (!isElement(child)) continue;
     if (child.name === "table-row") {
-      const cells = rowCells(walk, child);
+      const cells = rowCells(walk, child, to);
       const times = allowed(walk, repeats(child, "number-rows-repeated"), cells.length);
       to.written++;
       for (let time = 0; time < times; time++) to.rows.push({ cells, number: to.written });
@@ -239,13 +248,33 @@ function addRows(walk: OdfWalk, table: MarkupElement, to: { rows: OdfRow[]; writ
   }
 }
 
-function rowCells(walk: OdfWalk, row: MarkupElement): string[] {
+/** A cell that is merged with those below is in each of their rows, and one of the head in each of its columns. */
+function rowCells(
+  walk: OdfWalk,
+  row: MarkupElement,
+  { rows, merged, repeats: labels }: TableReading,
+): string[] {
   const cells: string[] = [];
+  let across = { columns: 0, text: "" };
   for (const cell of row.children) {
     if (!isElement(cell) || !cell.name.endsWith("table-cell")) continue;
+    const isCovered = cell.name.startsWith("covered");
     const text = descendantsNamed(cell, "p").concat(descendantsNamed(cell, "h")).map(inlineText).join("\n");
+    labels.count(text);
+    if (!isCovered) across = { columns: repeats(cell, "number-columns-spanned") - 1, text };
+    const below = isCovered ? 0 : repeats(cell, "number-rows-spanned") - 1;
     const times = allowed(walk, repeats(cell, "number-columns-repeated"), 1);
-    for (let time = 0; time < times; time++) cells.push(text);
+    for (let time = 0; time < times; time++) {
+      const above = merged[cells.length];
+      if (isCovered && above !== undefined && above.rows > 0) {
+        above.rows--;
+        cells.push(labels.again(above.text));
+      } else {
+        const isNamed = isCovered && rows.length === 0 && across.columns-- > 0;
+        merged[cells.length] = { rows: below, text };
+        cells.push(isNamed ? labels.again(across.text) : text);
+      }
+    }
   }
   return cells;
 }

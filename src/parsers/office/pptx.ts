@@ -13,6 +13,7 @@ import {
   textOf,
   type MarkupElement,
 } from "../web/markup-tree.ts";
+import { createCellRepeats } from "../text/merged-cells.ts";
 import { openPackage, referenceOfKind, type OfficePackage, type PartReference } from "./ooxml.ts";
 import { readInput, shapeName, type Parser } from "../parser.ts";
 import { chartRows, drawingParagraphs, type DrawingParagraph } from "./pptx-text.ts";
@@ -193,10 +194,7 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
   const data = descendantsNamed(frame, "graphicData")[0];
   const table = data === undefined ? undefined : descendantsNamed(data, "tbl")[0];
   if (table !== undefined) {
-    const rows = childrenNamed(table, "tr").map((row) =>
-      childrenNamed(row, "tc").map((cell) => shapeText(cell)),
-    );
-    slide.writer.addTable(rows);
+    slide.writer.addTable(tableRows(table));
     return;
   }
   const chart = await unwrittenPart(
@@ -214,6 +212,29 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
   );
   for (const body of diagram === undefined ? [] : descendantsNamed(diagram, "t"))
     writeParagraphs(slide.writer, drawingParagraphs(body), { bulleted: true, running: false });
+}
+
+/** Texts by column: a cell that is merged with those below is in each of their rows, one of the head in each column. */
+function tableRows(table: MarkupElement): string[][] {
+  const repeats = createCellRepeats();
+  const rows: string[][] = [];
+  for (const row of childrenNamed(table, "tr")) {
+    const cells: string[] = [];
+    for (const cell of childrenNamed(row, "tc")) {
+      const text = shapeText(cell);
+      repeats.count(text);
+      const isBelow = isOn(attribute(cell, "vMerge"));
+      const isBeside = rows.length === 0 && isOn(attribute(cell, "hMerge"));
+      if (isBelow) cells.push(repeats.again(rows.at(-1)?.[cells.length] ?? ""));
+      else cells.push(isBeside ? repeats.again(cells.at(-1) ?? "") : text);
+    }
+    rows.push(cells);
+  }
+  return rows;
+}
+
+function isOn(value: string | undefined): boolean {
+  return value === "1" || value === "true";
 }
 
 async function writeNotes(slide: Slide): Promise<void> {

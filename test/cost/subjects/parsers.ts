@@ -4,6 +4,7 @@
  */
 import { DomainError } from "../../../src/domain/errors.ts";
 import { FILE_TYPES, type FileType } from "../../../src/domain/file-type.ts";
+import { packedSize } from "../../../src/domain/locations/packed.ts";
 import type { ParsedDocument } from "../../../src/domain/text-unit.ts";
 import { parserFor } from "../../../src/parsers/index.ts";
 import type { Parser } from "../../../src/parsers/parser.ts";
@@ -13,6 +14,8 @@ import type { Extent, Subject } from "./subject.ts";
 
 /** The maximum ratio of extracted text to input, as the product promises it. */
 const MOST_TEXT_TIMES = 4;
+/** Short words with an element each take more for their places than for themselves. */
+const MOST_PLACES_TIMES = 4 * MOST_TEXT_TIMES;
 const MOST_HEADING_CHARACTERS = 512;
 const MOST_PATH_LEVELS = 6;
 const MOST_UNIT_BYTES = 64 * 1024;
@@ -100,6 +103,7 @@ function subjectOf(fileType: FileType, carrier: Carrier): Subject {
 function textFaults({ units }: ParsedDocument, given: number): string[] {
   let characters = 0;
   let pathCharacters = 0;
+  let places = 0;
   let heading = 0;
   let path = 0;
   let unitBytes = 0;
@@ -110,6 +114,7 @@ function textFaults({ units }: ParsedDocument, given: number): string[] {
     characters += unit.text.length - (ownHead === head ? ownHead.length : 0);
     head = ownHead;
     pathCharacters += unit.heading_path.reduce((sum, title) => sum + title.length, 0);
+    places += packedSize(unit.places);
     path = Math.max(path, unit.heading_path.length);
     unitBytes = Math.max(unitBytes, Buffer.byteLength(unit.text));
     for (const title of [...unit.heading_path, ...(unit.type === "heading" ? [unit.text] : [])])
@@ -121,6 +126,9 @@ function textFaults({ units }: ParsedDocument, given: number): string[] {
       : []),
     ...(pathCharacters > MOST_TEXT_TIMES * given + ALLOWANCE_CHARACTERS
       ? [`has heading paths of ${pathCharacters} characters over a text of ${given}`]
+      : []),
+    ...(places > MOST_PLACES_TIMES * given + 4 * ALLOWANCE_CHARACTERS
+      ? [`has places of ${places} characters over a text of ${given}`]
       : []),
     ...(heading > MOST_HEADING_CHARACTERS ? [`has a heading of ${heading} characters`] : []),
     ...(path > MOST_PATH_LEVELS ? [`has a heading path of ${path} levels`] : []),
