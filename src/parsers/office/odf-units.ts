@@ -249,34 +249,40 @@ function addRows(walk: OdfWalk, table: MarkupElement, to: TableReading): void {
 }
 
 /** A cell that is merged with those below is in each of their rows, and one of the head in each of its columns. */
-function rowCells(
-  walk: OdfWalk,
-  row: MarkupElement,
-  { rows, merged, repeats: labels }: TableReading,
-): string[] {
+function rowCells(walk: OdfWalk, row: MarkupElement, reading: TableReading): string[] {
   const cells: string[] = [];
-  let across = { columns: 0, text: "" };
+  const across = { columns: 0, text: "" };
   for (const cell of row.children) {
     if (!isElement(cell) || !cell.name.endsWith("table-cell")) continue;
-    const isCovered = cell.name.startsWith("covered");
     const text = descendantsNamed(cell, "p").concat(descendantsNamed(cell, "h")).map(inlineText).join("\n");
-    labels.count(text);
-    if (!isCovered) across = { columns: repeats(cell, "number-columns-spanned") - 1, text };
-    const below = isCovered ? 0 : repeats(cell, "number-rows-spanned") - 1;
+    reading.repeats.count(text);
     const times = allowed(walk, repeats(cell, "number-columns-repeated"), 1);
+    if (cell.name.startsWith("covered")) {
+      for (let time = 0; time < times; time++) cells.push(coveredText(cells.length, reading, across) ?? text);
+      continue;
+    }
+    across.columns = reading.rows.length === 0 ? repeats(cell, "number-columns-spanned") - 1 : 0;
+    across.text = text;
     for (let time = 0; time < times; time++) {
-      const above = merged[cells.length];
-      if (isCovered && above !== undefined && above.rows > 0) {
-        above.rows--;
-        cells.push(labels.again(above.text));
-      } else {
-        const isNamed = isCovered && rows.length === 0 && across.columns-- > 0;
-        merged[cells.length] = { rows: below, text };
-        cells.push(isNamed ? labels.again(across.text) : text);
-      }
+      reading.merged[cells.length] = { rows: repeats(cell, "number-rows-spanned") - 1, text };
+      cells.push(text);
     }
   }
   return cells;
+}
+
+/** The text of the cell that covers the column; undefined if none does, or if it names another column. */
+function coveredText(
+  column: number,
+  { merged, repeats: labels }: TableReading,
+  across: { columns: number; readonly text: string },
+): string | undefined {
+  const above = merged[column];
+  if (above !== undefined && above.rows > 0) {
+    above.rows--;
+    return labels.again(above.text);
+  }
+  return across.columns-- > 0 ? labels.again(across.text) : undefined;
 }
 
 /** How many of the `times` the document's remaining repeats allow; at least 1. */

@@ -12,7 +12,7 @@ import { described, isoDate } from "../metadata.ts";
 import { readInput, shapeName, type Parser } from "../parser.ts";
 import { countSourceText, sourceTextSoFar } from "../source-text.ts";
 import { harmlessPart, rowNumbers, type SheetGaps } from "./spreadsheet-parts.ts";
-import { createCellRepeats } from "../text/merged-cells.ts";
+import { createCellRepeats, type CellRepeats } from "../text/merged-cells.ts";
 import { blocks, captionsAndTables, withHead, type Block, type SheetRow } from "./sheet-blocks.ts";
 import { sheetMerges, type SheetMerges } from "./sheet-merges.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
@@ -171,15 +171,27 @@ function* rowsOf(
       for (const comment of cell?.c ?? [])
         if (comment.t) comments.push({ text: commentText(comment), row: number, column: column + 1 });
     });
-    if (cells.length > 0)
-      for (const { column, top } of merges.below(index)) {
-        const merged = column >= MAX_COLUMNS || cells[column] !== undefined ? undefined : rows[top]?.[column];
-        if (merged !== undefined) cells[column] = repeats.again(cellText(merged));
-      }
+    if (cells.length > 0) addMerged(cells, { rows, below: merges.below(index), repeats });
     budget.cells -= cells.length;
     if (budget.cells < 0)
       throw new DomainError("too_large", `The spreadsheet has more than ${MAX_CELLS} cells.`);
     yield cells.length === 0 ? undefined : { index, number, cells: Array.from(cells, (text) => text ?? "") };
+  }
+}
+
+/** Adds the texts of cells above that reach into the row. */
+function addMerged(
+  cells: string[],
+  from: {
+    rows: readonly (readonly (CellObject | undefined)[] | undefined)[];
+    below: ReturnType<SheetMerges["below"]>;
+    repeats: CellRepeats;
+  },
+): void {
+  for (const { column, top } of from.below) {
+    const merged = from.rows[top]?.[column];
+    const isEmpty = column < MAX_COLUMNS && cells[column] === undefined;
+    if (isEmpty && merged !== undefined) cells[column] = from.repeats.again(cellText(merged));
   }
 }
 
