@@ -4,10 +4,10 @@
  */
 
 import type { LayoutBlock, LayoutCell } from "@llamaindex/liteparse";
-import { pipeTable } from "../text/markdown-format.ts";
+import { pipeTable } from "../../text/markdown-format.ts";
 import { unionOf, type Rectangle } from "./frame.ts";
 import { runsWithin, type Run } from "./page-runs.ts";
-import { storableText } from "../parser.ts";
+import { storableText } from "../../parser.ts";
 import type { Piece } from "./places.ts";
 import { median, proseParts, textLines, type Part } from "./prose.ts";
 
