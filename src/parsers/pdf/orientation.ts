@@ -1,7 +1,7 @@
 /** Reads pages whose text stands on its side or head: liteparse knows lines only in upright text. */
 
 import type { ParsedPage } from "@llamaindex/liteparse";
-import type { Turn } from "./frame.ts";
+import type { Turn } from "./layout/frame.ts";
 import { LITEPARSE_CONFIG, type LiteParseConstructor } from "./liteparse.ts";
 import type { ReadPage } from "./units.ts";
 

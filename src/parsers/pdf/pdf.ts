@@ -20,7 +20,8 @@ import { inputSizeBytes, readInput, type ParseInput, type Parser } from "../pars
 import { pdfDateAsIso, xmpMetadata } from "./metadata.ts";
 import { withUpright } from "./orientation.ts";
 import { pageUnits, type ReadPage } from "./units.ts";
-import { unpdfMetadata, unpdfPageCount, unpdfParse } from "./unpdf.ts";
+import { inReadingOrder, isRightToLeft } from "./right-to-left.ts";
+import { unpdfMetadata, unpdfPageCount, unpdfParse, withDocument } from "./unpdf.ts";
 
 /**
  * Pages in memory at once: as many as a part has, since liteparse reads the whole file again for each batch.
@@ -95,7 +96,8 @@ async function liteparseDocument(
     pageCount = batch.totalPages;
     assertPageCount(pageCount);
     const upright = await withUpright(batch.pages, () => liteparseInput(input), Constructor);
-    const read = await withRecognized(upright, { ...input, until }, Constructor);
+    const ordered = await withReadingOrder(upright, input);
+    const read = await withRecognized(ordered, { ...input, until }, Constructor);
     addPages(text, read.pages);
     if (performance.now() > until) end = read.end ?? batch.lastPage;
     if (end < Infinity) break;
@@ -112,6 +114,17 @@ async function liteparseDocument(
     warnings: mergeNeighbours(text.warnings),
     ...(last < wanted ? { last_page: last } : {}),
   };
+}
+
+/** The pages, of which those that are written from right to left are read by pdf.js if it can. */
+async function withReadingOrder(pages: readonly ReadPage[], input: ParseInput): Promise<readonly ReadPage[]> {
+  if (!pages.some(isRightToLeft) || (await inputSizeBytes(input)) > MAX_REOPENED_BYTES) return pages;
+  return withDocument(input, async (document) => {
+    const ordered: ReadPage[] = [];
+    for (const page of pages)
+      ordered.push(isRightToLeft(page) ? await inReadingOrder(page, document).catch(() => page) : page);
+    return ordered;
+  }).catch(() => pages);
 }
 
 /**

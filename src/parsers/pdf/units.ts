@@ -6,15 +6,15 @@ import { packPlaces } from "../../domain/locations/packed.ts";
 import type { TextUnit, UnitType } from "../../domain/text-unit.ts";
 import type { HeadingPath } from "../heading-path.ts";
 import { fenced } from "../text/markdown-format.ts";
-import type { Turn } from "./frame.ts";
+import type { Turn } from "./layout/frame.ts";
 import type { PlacedUnit } from "./page-edges.ts";
-import { pageRuns } from "./page-runs.ts";
+import { pageRuns } from "./layout/page-runs.ts";
 import { storableText } from "../parser.ts";
-import { joinPieces, type PageGeometry, type Piece } from "./places.ts";
-import type { Part } from "./prose.ts";
+import { joinPieces, type PageGeometry, type Piece } from "./layout/places.ts";
+import type { Part } from "./layout/prose.ts";
 import { countSourceText } from "../source-text.ts";
-import { withNeighbours } from "./table-neighbours.ts";
-import { tableParts } from "./tables.ts";
+import { withNeighbours } from "./layout/table-neighbours.ts";
+import { tableParts } from "./layout/tables.ts";
 
 const LIST_INDENT = "  ";
 

@@ -3,7 +3,7 @@
 import type { getDocumentProxy } from "unpdf";
 import type { Place } from "../../domain/locations/location.ts";
 import { storableText } from "../parser.ts";
-import { boxOf, isBeside, unionOf, type Rectangle } from "./frame.ts";
+import { boxOf, isBeside, unionOf, type Rectangle } from "./layout/frame.ts";
 
 type PdfPage = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>["getPage"]>>;
 type Content = Awaited<ReturnType<PdfPage["getTextContent"]>>;
@@ -89,7 +89,7 @@ function placesOf(lines: readonly Span[], start: number, page: number): Place[] 
 }
 
 /** In fractions of the page as shown; undefined for text from top to bottom, of which pdf.js says no width. */
-function shownRectangle(
+export function shownRectangle(
   { transform, width, fontName }: Item,
   { styles }: Content,
   viewport: ReturnType<PdfPage["getViewport"]>,

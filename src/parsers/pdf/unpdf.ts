@@ -9,7 +9,7 @@ import { pdfDateAsIso } from "./metadata.ts";
 import { countSourceText } from "../source-text.ts";
 import { pageParagraphs } from "./unpdf-lines.ts";
 
-type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
+export type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
 /** Throws `encrypted` or `corrupt`; a page that cannot be read is left out with a warning. */
 export async function unpdfParse(input: ParseInput): Promise<ParsedDocument> {
@@ -43,7 +43,10 @@ export async function unpdfMetadata(input: ParseInput): Promise<ExtractedMetadat
   return withDocument(input, documentMetadata).catch(() => ({}));
 }
 
-async function withDocument<T>(input: ParseInput, use: (document: PdfDocument) => Promise<T>): Promise<T> {
+export async function withDocument<T>(
+  input: ParseInput,
+  use: (document: PdfDocument) => Promise<T>,
+): Promise<T> {
   // A copy, since pdf.js takes ownership of the buffer.
   const document = await openDocument(new Uint8Array(await readInput(input)));
   try {

@@ -133,6 +133,35 @@ describe("lines", () => {
     expect(await readBack(bytes, await parse(bytes))).toEqual(lines.map((line) => [line, line]));
   });
 
+  test("of Arabic are in reading order and stand where they are", async () => {
+    const drawn = (text: string): string => Array.from(text).toReversed().join("");
+    const lines = ["مرحبا بالعالم الجديد هنا", "السفن تصل كل يوم"];
+    const bytes = makeUnicodePdf(lines.map(drawn));
+    const placed = linesOf(await parse(bytes));
+    expect(placed.map(({ text }) => text)).toEqual(lines);
+    placed.forEach(({ box }, index) => {
+      expect(box[0]).toBeCloseTo(72 / 612, 2);
+      expect(box[2]).toBeCloseTo((72 + lines[index]!.length * 9.8) / 612, 2);
+      const baseline = (792 - 700 + index * 40) / 792;
+      expect(box[1]).toBeLessThan(baseline - 0.004);
+      expect(box[3]).toBeGreaterThan(baseline - 0.004);
+    });
+  });
+
+  test("of Arabic in two columns are read from the right one on, and numbers from left to right", async () => {
+    const column = (word: string, price: string) =>
+      Array.from({ length: 4 }, () => `${price} ${Array.from(`${word} هنا كل يوم`).toReversed().join("")}`);
+    const right = column("ميناء", "250");
+    const left = column("مكتب", "17");
+    const bytes = makeUnicodePdf(
+      left.map((line, index) => `${line}${" ".repeat(34 - line.length)}${right[index]!}`),
+    );
+    const text = (await parse(bytes)).map((unit) => unit.text).join(" ");
+    expect(text).toContain("ميناء هنا كل يوم 250");
+    expect(text.lastIndexOf("ميناء")).toBeLessThan(text.indexOf("مكتب"));
+    expect(text).toContain("مكتب هنا كل يوم 17");
+  });
+
   test("of lists, headings and running heads have places", async () => {
     const pages = ["one", "two", "three", "four"].map((word) => [
       { text: "Company confidential", y: 770, size: 9 },

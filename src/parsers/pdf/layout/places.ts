@@ -1,6 +1,6 @@
 /** Says where on its page the text of a unit is, line by line. */
 
-import type { Place } from "../../domain/locations/location.ts";
+import type { Place } from "../../../domain/locations/location.ts";
 import { boxOf, type Frame, type Rectangle } from "./frame.ts";
 import { findHeadingLines, findLines, type PageRuns, type TextLine } from "./page-runs.ts";
 

@@ -1,6 +1,6 @@
 /** Finds the lines of a block's text among the runs of characters that are drawn on its page. */
 
-import { storableText } from "../parser.ts";
+import { storableText } from "../../parser.ts";
 import { isBeside, unionOf, type Rectangle } from "./frame.ts";
 
 /** Characters that are drawn together. */

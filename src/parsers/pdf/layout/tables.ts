@@ -4,10 +4,10 @@
  */
 
 import type { LayoutBlock, LayoutCell } from "@llamaindex/liteparse";
-import { pipeTable } from "../text/markdown-format.ts";
+import { pipeTable } from "../../text/markdown-format.ts";
 import { unionOf, type Rectangle } from "./frame.ts";
 import { runsWithin, type Run } from "./page-runs.ts";
-import { storableText } from "../parser.ts";
+import { storableText } from "../../parser.ts";
 import type { Piece } from "./places.ts";
 import { median, proseParts, textLines, type Part } from "./prose.ts";
 
@@ -73,6 +73,8 @@ const MIN_GUTTER_SHARE = 0.75;
 
 /** In points. */
 const MIN_GUTTER = 2;
+/** Places of a gutter that are tried: enough for a page, and no page takes minutes. */
+const MAX_GUTTERS = 200;
 
 /**
  * True if blank stripes part most columns: the words of justified prose begin and end in each line at another
@@ -90,10 +92,13 @@ function hasGutters(rows: readonly Row[]): boolean {
         ? []
         : [[left.bbox.x + left.bbox.width, right.bbox.x] as const],
     );
-    const most = gaps.reduce(
-      (best, [at]) => Math.max(best, gaps.filter(([from, to]) => from <= at && at + MIN_GUTTER <= to).length),
-      0,
-    );
+    const most = gaps
+      .slice(0, MAX_GUTTERS)
+      .reduce(
+        (best, [at]) =>
+          Math.max(best, gaps.filter(([from, to]) => from <= at && at + MIN_GUTTER <= to).length),
+        0,
+      );
     if (most >= pairs.length * MIN_GUTTER_SHARE) gutters++;
   }
   return columns > 1 && gutters >= (columns - 1) / 2;
@@ -155,7 +160,9 @@ function bottomOf(row: Row | undefined): number {
 
 /** The lines of a row, each with its part of every cell. The row itself if its runs are not its cells'. */
 function linesOfRow(row: Row, runs: readonly Run[]): Row[] {
-  const columns = row.map((cell) => (cell.bbox === undefined ? [] : runsWithin(runs, cell.bbox)));
+  const around = unionOf(rectangles(row));
+  const near = around === undefined ? [] : runsWithin(runs, around);
+  const columns = row.map((cell) => (cell.bbox === undefined ? [] : runsWithin(near, cell.bbox)));
   const isWhole = row.every(({ text }, column) => {
     const drawn = columns[column]!.map((run) => run.text).join("");
     return sortedLetters(drawn) === sortedLetters(text.replace(/\s+/g, ""));

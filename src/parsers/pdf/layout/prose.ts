@@ -1,6 +1,6 @@
 /** Reads lines of text that were taken for a table: paragraphs and the headings between them. */
 
-import type { UnitType } from "../../domain/text-unit.ts";
+import type { UnitType } from "../../../domain/text-unit.ts";
 import { isBeside, unionOf, type Rectangle } from "./frame.ts";
 import type { Run } from "./page-runs.ts";
 import type { Piece } from "./places.ts";

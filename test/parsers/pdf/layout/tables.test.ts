@@ -1,13 +1,13 @@
 /** What is a table in a PDF, what only looks like one, and which cells are in which row. */
 
 import { expect, test } from "vitest";
-import { unpackPlaces } from "../../../src/domain/locations/packed.ts";
-import type { TextUnit } from "../../../src/domain/text-unit.ts";
-import { pdf } from "../../../src/parsers/pdf/pdf.ts";
-import { tableParts } from "../../../src/parsers/pdf/tables.ts";
-import { withNeighbours } from "../../../src/parsers/pdf/table-neighbours.ts";
-import { pageRuns } from "../../../src/parsers/pdf/page-runs.ts";
-import { makePdf, type PdfLine } from "../../support/files/text.ts";
+import { unpackPlaces } from "../../../../src/domain/locations/packed.ts";
+import type { TextUnit } from "../../../../src/domain/text-unit.ts";
+import { pdf } from "../../../../src/parsers/pdf/pdf.ts";
+import { tableParts } from "../../../../src/parsers/pdf/layout/tables.ts";
+import { withNeighbours } from "../../../../src/parsers/pdf/layout/table-neighbours.ts";
+import { pageRuns } from "../../../../src/parsers/pdf/layout/page-runs.ts";
+import { makePdf, type PdfLine } from "../../../support/files/text.ts";
 
 const parse = async (lines: readonly PdfLine[]): Promise<readonly TextUnit[]> =>
   (await pdf.parse({ fileType: "PDF", bytes: makePdf([lines]) })).units;

@@ -1,6 +1,6 @@
 /** Turns rectangles of a page into fractions of the page as it is shown. */
 
-import type { Box } from "../../domain/locations/location.ts";
+import type { Box } from "../../../domain/locations/location.ts";
 
 export interface Rectangle {
   readonly x: number;
