@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { machine, say } from "../report.ts";
 import { boxes } from "./boxes.ts";
+import { measurePages } from "./pages.ts";
 import { parsing } from "./parsing.ts";
 import { tables } from "./tables.ts";
 
@@ -28,6 +29,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   parsing: {
     title: "Time of parsing",
     run: async (folder) => parsing(await pdfsIn(folder)),
+  },
+  pages: {
+    title: "Time of a page as a picture",
+    run: async (folder) => measurePages(await pdfsIn(folder)),
   },
 };
 
