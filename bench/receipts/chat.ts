@@ -67,12 +67,11 @@ export async function measureChat({
     stack.provider.replyAlways({ pieces: ANSWER.match(/.{1,7}/gs) ?? [], delayMsBetweenPieces: pieceMs });
     await until("chat is ready", async () => (await timed(stack, AGENTS.analyst)).quotes === BIRDS.length);
     const measured = new Map(agents.map((agent) => [agent.name, [] as Timed[]]));
-    for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-      for (const agent of agents) {
-        const sample = await timed(stack, agent.id);
-        if (round >= 0) measured.get(agent.name)!.push(sample);
-        await sleep(REST_MS);
-      }
+    for (let answers = -WARM_UP_ROUNDS * agents.length; answers < rounds * agents.length; answers++) {
+      const agent = agents.at(answers % agents.length)!;
+      const sample = await timed(stack, agent.id);
+      if (answers >= 0) measured.get(agent.name)!.push(sample);
+      await sleep(REST_MS);
     }
     report(measured);
   } finally {

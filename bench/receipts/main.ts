@@ -1,13 +1,17 @@
 /**
- * Measures receipts: whether a chunk's boxes hold its words. `DIR` is a folder of documents; `SECTIONS`, by
+ * Measures receipts: whether a chunk's boxes hold its words, and what quotes cost an answer. `DIR` is a folder
+ * of documents, `COLLECTIONS` one of retrieval's test collections; `SECTIONS`, by
  * name and with commas between, are all by default; with `VERBOSE` each document has a line of its own.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { machine, say } from "../report.ts";
 import { boxes } from "./boxes.ts";
+import { measureChat } from "./chat.ts";
 import { measurePages } from "./pages.ts";
 import { parsing } from "./parsing.ts";
+import { space } from "./space.ts";
+import { measureSupport } from "./support.ts";
 import { tables } from "./tables.ts";
 
 interface Section {
@@ -25,6 +29,23 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   tables: {
     title: "Cells of tables whose source is known",
     run: (folder) => tables(folder, { verbose: isVerbose }),
+  },
+  space: {
+    title: "Space of locations",
+    run: (folder) => space(folder),
+  },
+  support: {
+    title: "Support of statements by their sources",
+    async run() {
+      const collections = process.env["COLLECTIONS"];
+      if (collections === undefined)
+        say("left out: COLLECTIONS is no folder of collections in BEIR's format");
+      else measureSupport(collections);
+    },
+  },
+  chat: {
+    title: "First token and end of an answer with ten citations",
+    run: () => measureChat(),
   },
   parsing: {
     title: "Time of parsing",

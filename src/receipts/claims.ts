@@ -8,7 +8,7 @@ const SALT_BYTES = 16;
 const ID_BYTES = 16;
 /** These bound the length of a receipt: with all of them it has less than 4 KB. */
 const MAX_BOXES = 32;
-const MAX_LOCATIONS = 16;
+const MAX_LOCATIONS = 12;
 /** A box is exact to a ten-thousandth of the page. */
 const BOX_STEPS = 10_000;
 const RANGE = /^[A-Z]{1,4}[0-9]{1,9}(?::[A-Z]{1,4}[0-9]{1,9})?$/;
@@ -57,7 +57,7 @@ export function claimsOf(statement: Statement, salt: string, now: Date): Receipt
 
 /**
  * The numbers of locations. What a file calls its parts is left out: the names of sheets and shapes, headings,
- * elements and attachments are text of the document. At most 16 locations and 32 boxes.
+ * elements and attachments are text of the document. At most 12 locations and 32 boxes.
  */
 export function numberedLocations(locations: readonly Location[]): NumberedLocation[] {
   const numbered: NumberedLocation[] = [];

@@ -8,10 +8,8 @@ import {
   type LooseWords,
 } from "../db/receipts/words.ts";
 import type { Sql } from "../db/pool.ts";
-import { locationsOf } from "../domain/locations/location.ts";
-import { unpackPlaces } from "../domain/locations/packed.ts";
-import type { NumberedLocation } from "../domain/receipts/claims.ts";
-import { numberedLocations } from "./claims.ts";
+import type { Location } from "../domain/locations/location.ts";
+import { chunkLocations, unitLocations } from "../domain/locations/of-chunk.ts";
 
 /** In longer documents only exact words are looked for, since matching white space reads all of the text. */
 const MAX_CHUNKS_MATCHED = 20_000;
@@ -27,7 +25,7 @@ export interface FoundWords {
   /** UTF-16 offsets in the document as Markdown. */
   readonly start?: number;
   readonly end?: number;
-  readonly locations?: readonly NumberedLocation[];
+  readonly locations?: readonly Location[];
 }
 
 interface Published {
@@ -69,33 +67,28 @@ function looseWords(quote: string): LooseWords | undefined {
   };
 }
 
-function inChunk(
-  { id, chunk_index: index, text, start, end, places }: FoundChunk,
-  at: number,
-  length: number,
-) {
+function inChunk(chunk: FoundChunk, at: number, length: number): FoundWords {
+  const { id, chunk_index: index, text, start, end } = chunk;
   // A chunk that repeats a heading is no stretch of the document, so that its offsets say nothing of a part.
   const isStretch = start !== null && end !== null && end - start === text.length;
+  const locations = chunkLocations(chunk, at, at + length);
   return {
     chunk_id: id,
     chunk_index: index,
     quote_start: at,
     quote_end: at + length,
     ...(isStretch ? { start: start + at, end: start + at + length } : {}),
-    ...located(places, at, length),
+    ...(locations === undefined ? {} : { locations }),
   };
 }
 
-function inUnit({ start, places }: FoundUnit, at: number, length: number): FoundWords {
+function inUnit(unit: FoundUnit, at: number, length: number): FoundWords {
+  const { start } = unit;
+  const locations = unitLocations(unit, at, at + length);
   return {
     chunk_id: null,
     chunk_index: null,
-    ...(start === null ? {} : { start: start + at, end: start + at + length }),
-    ...located(places, at, length),
+    ...(start === undefined ? {} : { start: start + at, end: start + at + length }),
+    ...(locations === undefined ? {} : { locations }),
   };
-}
-
-function located(places: FoundChunk["places"], at: number, length: number): Pick<FoundWords, "locations"> {
-  const locations = numberedLocations(locationsOf(unpackPlaces(places), at, at + length));
-  return locations.length === 0 ? {} : { locations };
 }

@@ -1,6 +1,7 @@
 /** Contract of receipts: the keys that sign them, and what became of the words that they vouch for. */
 import { z } from "zod";
 import { ChunkId, DocumentId, SpaceId } from "./ids.ts";
+import { Locations } from "./location.ts";
 
 /** More than any receipt has. */
 export const MAX_RECEIPT_TEXT = 8_192;
@@ -108,7 +109,7 @@ const ReceiptLocation = z
     id: "ReceiptLocation",
     description: "A place in the file by numbers alone: names of sheets and headings are text, and left out",
   });
-const Locations = z
+const ReceiptLocations = z
   .array(ReceiptLocation)
   .optional()
   .meta({ description: "Where the words stand in the file; absent: it is not known" });
@@ -136,7 +137,7 @@ const Claims = z
     quote_end: z.int().meta({ description: "Where it ends there, exclusive", example: 29 }),
     start: Start,
     end: End,
-    locations: Locations,
+    locations: ReceiptLocations,
     quote_hash: hash("the quote"),
     chunk_hash: hash("the chunk's text"),
     sentence_hash: hash("the answer's sentence"),

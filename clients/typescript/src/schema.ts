@@ -5572,8 +5572,27 @@ export interface components {
              * @example 1233
              */
             end?: number;
-            /** @description Where the words stand in the file; absent: it is not known */
-            locations?: components["schemas"]["ReceiptLocation"][];
+            /**
+             * @description Where the text stands in the file, in its order; absent: unknown, as for formats without pages, lines or the like, and versions that were made before 0.9.0
+             * @example [
+             *       {
+             *         "page": 3,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ],
+             *         "heading_path": [
+             *           "Report",
+             *           "Results"
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
         };
         RawFileUploaded: {
             /**
@@ -15044,20 +15063,18 @@ export interface operations {
                      *         "end": 1233,
                      *         "locations": [
                      *           {
-                     *             "page": 4,
+                     *             "page": 3,
                      *             "boxes": [
                      *               [
                      *                 0.12,
                      *                 0.31,
-                     *                 0.61,
+                     *                 0.88,
                      *                 0.33
                      *               ]
                      *             ],
-                     *             "slide": 2,
-                     *             "range": "B2:D5",
-                     *             "lines": [
-                     *               12,
-                     *               14
+                     *             "heading_path": [
+                     *               "Report",
+                     *               "Results"
                      *             ]
                      *           }
                      *         ]

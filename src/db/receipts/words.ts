@@ -1,5 +1,6 @@
 /** Finds out what became of the words that a receipt vouches for. */
 import type { PackedPlaces } from "../../domain/locations/packed.ts";
+import type { ChunkMetadata, TextUnit } from "../../domain/text-unit.ts";
 import type { Sql } from "../sql.ts";
 
 export interface CitedDocument {
@@ -36,6 +37,7 @@ export interface FoundChunk {
   readonly start: number | null;
   readonly end: number | null;
   readonly places: PackedPlaces | null;
+  readonly metadata: ChunkMetadata;
 }
 
 /** The chunk of the run that has this id and this index; undefined if the run has none. */
@@ -45,7 +47,7 @@ export async function findCitedChunk(
   { id, index }: { readonly id: string; readonly index: number },
 ): Promise<FoundChunk | undefined> {
   const { rows } = await sql.query<FoundChunk>(
-    `select id, chunk_index, text, start_offset as start, end_offset as "end", places
+    `select id, chunk_index, text, start_offset as start, end_offset as "end", places, metadata
      from chunks
      where run_num = $1
        and chunk_index = $2
@@ -62,7 +64,7 @@ export async function findChunkWith(
   words: string,
 ): Promise<FoundChunk | undefined> {
   const { rows } = await sql.query<FoundChunk>(
-    `select id, chunk_index, text, start_offset as start, end_offset as "end", places
+    `select id, chunk_index, text, start_offset as start, end_offset as "end", places, metadata
      from chunks
      where run_num = $1
        and strpos(text, $2) > 0
@@ -88,7 +90,7 @@ export async function findChunkLike(
   { pattern, longest }: LooseWords,
 ): Promise<FoundChunk | undefined> {
   const { rows } = await sql.query<FoundChunk>(
-    `select id, chunk_index, text, start_offset as start, end_offset as "end", places
+    `select id, chunk_index, text, start_offset as start, end_offset as "end", places, metadata
      from chunks
      where run_num = $1
        and case when strpos(text, $3) > 0 then text ~ $2 else false end
@@ -100,11 +102,7 @@ export async function findChunkLike(
 }
 
 /** A unit of a document's text, where no chunk has the words as a whole. */
-export interface FoundUnit {
-  readonly text: string;
-  readonly start: number | null;
-  readonly places: PackedPlaces | null;
-}
+export type FoundUnit = Pick<TextUnit, "text" | "start" | "places" | "heading_path">;
 
 /** The first unit of the run's text that has the words with any white space between them. */
 export async function findUnitLike(
@@ -112,10 +110,8 @@ export async function findUnitLike(
   runNum: number,
   { pattern, longest }: LooseWords,
 ): Promise<FoundUnit | undefined> {
-  const { rows } = await sql.query<FoundUnit>(
-    `select entry.unit ->> 'text' as text,
-            (entry.unit ->> 'start')::int as start,
-            entry.unit -> 'places' as places
+  const { rows } = await sql.query<{ unit: FoundUnit }>(
+    `select entry.unit
      from text_blocks block
      cross join lateral jsonb_array_elements(block.units) with ordinality as entry (unit, position)
      where block.run_num = $1
@@ -127,5 +123,5 @@ export async function findUnitLike(
      limit 1`,
     [runNum, pattern, longest],
   );
-  return rows[0];
+  return rows[0]?.unit;
 }

@@ -8,7 +8,7 @@ import { call, ended, fileForm, upload } from "../clients/client.ts";
 import { runSchedule } from "../stack/maintenance.ts";
 import { runCli } from "../stack/processes.ts";
 import type { Stack } from "../stack/stack.ts";
-import { ACME, KEYS, SPACES } from "../tenants/tenants.ts";
+import { ACME, AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
 import { until } from "../until.ts";
 
 type As = (method: string, path: string, body?: unknown) => ReturnType<typeof call>;
@@ -22,6 +22,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await refuseSome(stack, owner);
   await changePeople(stack, signedIn);
   await changeWebhooks(signedIn);
+  await verifyReceipts(stack, owner);
   await runCli(
     [
       "organization",
@@ -160,6 +161,37 @@ async function changeWebhooks(signedIn: As): Promise<void> {
   await signedIn("PATCH", path, { status: "paused" });
   await signedIn("PATCH", path, { status: "active" });
   await signedIn("DELETE", path);
+}
+
+/** Lets an agent cite a document, and asks for the receipt while that is published and after changes of it. */
+async function verifyReceipts({ url, provider }: Stack, owner: As): Promise<void> {
+  const quote = `The keel of the ${"very ".repeat(30)}old ferry is iron.`;
+  const put = async (content: string) => {
+    await owner("POST", `${files}/upload`, fileForm(content, "ferry.txt", { path: "ferry" }));
+    const { body } = await owner("GET", `${files}/files?prefix=ferry`);
+    await ended(url, KEYS.owner, body.items[0].document_id);
+    return body.items[0].document_id as string;
+  };
+  await put(quote);
+  provider.reply({ pieces: [quote, " [1]"] });
+  const { body: answer } = await owner("POST", "/chat/completions", {
+    model: AGENTS.analyst,
+    messages: [{ role: "user", content: quote }],
+  });
+  const { receipt, salt, quote: cited } = answer.citations[0];
+  const verify = () => owner("POST", "/receipts/verify", { receipt, salt, quote: cited });
+  await verify();
+  await owner("GET", "/receipts/jwks");
+  const again = await put(`First. ${quote}`);
+  await verify();
+  await put(`${"Other ".repeat(30)}${quote.replaceAll(" ", "\n")}`);
+  await verify();
+  await owner("POST", `/data/${again}/reprocess`, {
+    chunker_name: "fixed_tokens",
+    chunker_config: { max_tokens: 50, overlap_tokens: 0 },
+  });
+  await ended(url, KEYS.owner, again);
+  await verify();
 }
 
 async function removeThings(stack: Stack, owner: As, signedIn: As): Promise<void> {

@@ -8,7 +8,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { localMasterKey } from "../../../src/storage/keys/keyring.ts";
+import { keyIdOf } from "../../../src/receipts/signature.ts";
 import { call, ended, upload } from "../../support/clients/client.ts";
+import { citationOf } from "../../support/receipts/cited.ts";
 import { runCli } from "../../support/stack/processes.ts";
 import { documentClient } from "../../support/clients/document-client.ts";
 import { onOwnStack } from "../../support/stack/own-stack.ts";
@@ -61,9 +63,24 @@ async function put(name: string): Promise<string> {
   return `documents/${document.id}/original/${name}`;
 }
 
+/** A receipt of a file of {@link put}. */
+const cite = (path: string, masterKey = stack.env["MASTER_KEY"]!) =>
+  citationOf(
+    { url: stack.url, database: stack.database, env: { MASTER_KEY: masterKey } },
+    {
+      organizationId: tenants.acme,
+      key: tenants.keys.owner,
+      documentId: path.split("/")[1]!,
+      quote: "It is read all the while.",
+    },
+  );
+const verify = async (citation: object) =>
+  (await call(stack.url, tenants.keys.owner, "POST", "/receipts/verify", citation)).body.status as string;
+
 describe("keys are rotated while reads go on", () => {
   test("an organization's: new objects have the new key, old ones stay readable", async () => {
     const old = await put("old.md");
+    const citation = await cite(old);
     const report = await whileReading(old, async () =>
       JSON.parse(await runCli(["keys", "rotate-organization", tenants.acme], stack.env)),
     );
@@ -78,10 +95,14 @@ describe("keys are rotated while reads go on", () => {
     });
     const fresh = await put("new.md");
     expect([await read(old), await read(fresh)]).toEqual([TEXT, TEXT]);
+    const later = await cite(fresh);
+    expect(keyIdOf(later.receipt)).not.toBe(keyIdOf(citation.receipt));
+    expect([await verify(citation), await verify(later)]).toEqual(["same", "same"]);
   });
 
   test("the master key: everything is rewrapped, and the old key is no longer needed", async () => {
     const path = await put("before.md");
+    const citation = await cite(path);
     const pair = { MASTER_KEY: NEXT.toString("base64"), MASTER_KEY_PREVIOUS: stack.env["MASTER_KEY"]! };
     await stack.worker.kill("SIGTERM");
     stack.restartWorker(pair);
@@ -97,7 +118,9 @@ describe("keys are rotated while reads go on", () => {
     await stack.api.kill("SIGTERM");
     await stack.restartApi({ MASTER_KEY: pair.MASTER_KEY, MASTER_KEY_PREVIOUS: "" });
     expect(await read(path)).toBe(TEXT);
-    expect(await put("after.md")).toContain("after.md");
+    const later = await cite(await put("after.md"), pair.MASTER_KEY);
+    expect(keyIdOf(later.receipt)).toBe(keyIdOf(citation.receipt));
+    expect([await verify(citation), await verify(later)]).toEqual(["same", "same"]);
   }, 120_000);
 });
 
@@ -124,6 +147,18 @@ describe("an organization that is deleted", () => {
       "secret.md",
     );
     await ended(stack.url, tenants.keys.rival, document.id);
+    const citation = await citationOf(
+      { url: stack.url, database: stack.database, env: { MASTER_KEY: NEXT.toString("base64") } },
+      {
+        organizationId: tenants.rival,
+        key: tenants.keys.rival,
+        documentId: document.id,
+        quote: "Of the rival.",
+      },
+    );
+    const path = `/receipts/jwks/${keyIdOf(citation.receipt)}`;
+    expect(await verify(citation)).toBe("not_reachable");
+    expect((await call(stack.url, null, "GET", path)).body.keys).toHaveLength(1);
     const before = await objectsOf(tenants.rival);
     expect(before).toBeGreaterThan(0);
     const { report } = JSON.parse(
@@ -154,5 +189,7 @@ describe("an organization that is deleted", () => {
       10_000,
     );
     expect(await read(kept)).toBe(TEXT);
+    expect(await verify(citation)).toBe("invalid");
+    expect((await call(stack.url, null, "GET", path)).body.keys).toEqual([]);
   }, 120_000);
 });

@@ -15,6 +15,7 @@ import { call, ended, fileForm, upload } from "../../support/clients/client.ts";
 import { runCli } from "../../support/stack/processes.ts";
 import { documentClient } from "../../support/clients/document-client.ts";
 import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { citationOf } from "../../support/receipts/cited.ts";
 import { until } from "../../support/until.ts";
 
 const FILES = 30;
@@ -104,6 +105,8 @@ test("copies replace the files although a worker dies, and the files stay readab
     "document.md",
   );
   await ended(stack.url, tenants.keys.editor, document.id);
+  const cite = { organizationId: tenants.acme, key: tenants.keys.editor, documentId: document.id };
+  const citation = await citationOf(stack, { ...cite, quote: "is read all the while." });
   const before = await named(tenants.acme);
   expect(before.length).toBeGreaterThan(made.length);
   const { report: rotation } = await cli("keys", "rotate-organization", tenants.acme);
@@ -141,6 +144,17 @@ test("copies replace the files although a worker dies, and the files stay readab
     objects_encrypted_anew: 0,
     objects_unreadable: 0,
   });
+  const later = await citationOf(stack, { ...cite, quote: "is read all the while." });
+  for (const one of [citation, later])
+    expect((await call(stack.url, tenants.keys.editor, "POST", "/receipts/verify", one)).body).toMatchObject({
+      status: "same",
+    });
+  expect(
+    await rows(
+      "select distinct seal_key_id from receipt_keys where retired_at is null and organization_id = $1",
+      [tenants.acme],
+    ),
+  ).toEqual([{ seal_key_id: rotation.key_id }]);
   expect(await cli("backup", "verify", "--organization", tenants.acme)).toMatchObject({ ok: true });
   expect((await call(stack.url, tenants.keys.editor, "POST", `/data/${document.id}/reprocess`)).status).toBe(
     202,

@@ -7,10 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EMPTY_INSTANCE } from "../../../src/domain/tenancy/empty-instance.ts";
+import { keyIdOf } from "../../../src/receipts/signature.ts";
 import { call, ended, upload } from "../../support/clients/client.ts";
 import { runCli } from "../../support/stack/processes.ts";
 import { type Stack, startStack } from "../../support/stack/stack.ts";
 import { ACME, KEYS, SPACES } from "../../support/tenants/tenants.ts";
+import { citationOf } from "../../support/receipts/cited.ts";
 import { until } from "../../support/until.ts";
 
 let source: Stack;
@@ -72,6 +74,11 @@ test("search has the same scores there, and an import that loses its worker embe
   );
   for (const { id } of documents)
     expect((await ended(source.url, KEYS.editor, id)).processing_state.pipeline_status).toBe("completed");
+  const { id: cited } = documents[0];
+  await call(source.url, KEYS.owner, "POST", `/data/${cited}/reprocess`);
+  await ended(source.url, KEYS.owner, cited);
+  const cite = { organizationId: ACME, documentId: cited, quote: "stands in the" };
+  const citation = await citationOf(source, { ...cite, key: KEYS.owner });
   const before = await hits(source.url, KEYS.owner);
   expect(before.size).toBeGreaterThan(DOCUMENTS);
   const archive = join(folder, "archive");
@@ -131,6 +138,13 @@ test("search has the same scores there, and an import that loses its worker embe
     embeddings: rows[0].chunks,
   });
   expect(await hits(target.url, key)).toEqual(before);
+  const later = await citationOf(target, { ...cite, key });
+  expect(keyIdOf(later.receipt)).not.toBe(keyIdOf(citation.receipt));
+  for (const one of [citation, later])
+    expect((await call(target.url, key, "POST", "/receipts/verify", one)).body).toMatchObject({
+      status: "same",
+      current_version: 1,
+    });
   expect(target.provider.counts.texts).toBe(QUERIES.length);
   expect(JSON.parse(await runCli(["integrity", "--json"], target.env)).ok).toBe(true);
 }, 120_000);

@@ -41,6 +41,9 @@ interface Hit {
   readonly document_id: string;
   readonly chunk_id: string;
   readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly locations: unknown;
 }
 
 /**
@@ -55,7 +58,14 @@ async function search(key: string): Promise<Hit[]> {
   });
   const hits: Hit[] = body.results
     .filter(({ text }: Hit) => text.includes("Heron"))
-    .map(({ document_id, chunk_id, text }: Hit) => ({ document_id, chunk_id, text }));
+    .map(({ document_id, chunk_id, text, start, end, locations }: Hit) => ({
+      document_id,
+      chunk_id,
+      text,
+      start,
+      end,
+      locations,
+    }));
   return hits.toSorted((one, other) => one.chunk_id.localeCompare(other.chunk_id));
 }
 
@@ -98,6 +108,11 @@ test(
       [ACME],
     );
     expect(before.length).toBe(TEXTS.length);
+    for (const { end, locations } of before)
+      expect({ end, locations }).toEqual({
+        end: expect.any(Number),
+        locations: [expect.objectContaining({ lines: expect.any(Array) })],
+      });
     const { operation_id: id } = await operate("export", ACME, "--to", archive(), "--no-wait", "--json");
     const standing = async () =>
       (await stack.database.db.owner.query("select completed_at, report from operations where id = $1", [id]))
