@@ -28,31 +28,36 @@ export async function measurePages(paths: readonly string[]): Promise<void> {
     let isWarm = false;
     for (const path of paths) {
       if ((await stat(path)).size > MAX_BYTES) continue;
-      const { id } = await upload(
-        stack.url,
-        KEYS.owner,
-        SPACES.research,
-        new Uint8Array(await readFile(path)),
-        basename(path),
-      );
-      await ended(stack.url, KEYS.owner, id, 600_000);
+      const id = await ingest(stack, path);
       const count = (await call(stack.url, KEYS.owner, "GET", `/data/${id}/pages`)).body.total_items ?? 1;
-      for (let page = 1; page <= Math.min(count, PAGES_A_DOCUMENT); page++) {
-        // The first page of all starts the process.
-        if (!isWarm) isWarm = (await timed(stack, id, page, WIDTH - 1)) !== undefined;
-        const first = await timed(stack, id, page, WIDTH);
-        const again = await timed(stack, id, page, WIDTH);
-        if (first === undefined || again === undefined) times.refused += 1;
-        else {
-          times.first.push(first);
-          times.again.push(again);
-        }
-      }
+      // The first page of all starts the process.
+      if (!isWarm) isWarm = (await timed(stack, id, 1, WIDTH - 1)) !== undefined;
+      await measure(stack, id, Math.min(count, PAGES_A_DOCUMENT), times);
     }
     report(times);
   } finally {
     await stack.close();
     await stop();
+  }
+}
+
+async function ingest(stack: Stack, path: string): Promise<string> {
+  const content = new Uint8Array(await readFile(path));
+  const { id } = await upload(stack.url, KEYS.owner, SPACES.research, content, basename(path));
+  await ended(stack.url, KEYS.owner, id, 600_000);
+  return id;
+}
+
+/** The first pages of the document, each twice. */
+async function measure(stack: Stack, id: string, pages: number, times: Times): Promise<void> {
+  for (let page = 1; page <= pages; page++) {
+    const first = await timed(stack, id, page, WIDTH);
+    const again = await timed(stack, id, page, WIDTH);
+    if (first === undefined || again === undefined) times.refused += 1;
+    else {
+      times.first.push(first);
+      times.again.push(again);
+    }
   }
 }
 
