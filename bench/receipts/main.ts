@@ -9,6 +9,7 @@ import { machine, say } from "../report.ts";
 import { boxes } from "./boxes.ts";
 import { measureChat } from "./chat.ts";
 import { ingest } from "./ingest.ts";
+import { measurePages } from "./pages.ts";
 import { parsing } from "./parsing.ts";
 import { space } from "./space.ts";
 import { measureSupport } from "./support.ts";
@@ -54,6 +55,10 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   parsing: {
     title: "Time of parsing",
     run: async (folder) => parsing(await pdfsIn(folder)),
+  },
+  pages: {
+    title: "Time of a page as a picture",
+    run: async (folder) => measurePages(await pdfsIn(folder)),
   },
 };
 

@@ -1,5 +1,6 @@
 /** `npm run demo`: the main job against a running service: upload, processing, search, a cited answer. */
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -37,7 +38,18 @@ interface Hit {
 
 interface ChatAnswer {
   readonly choices: [{ message: { content: string } }];
-  readonly citations?: Array<{ index: number; document_name: string; page: number | null }>;
+  readonly citations?: Citation[];
+}
+
+interface Citation {
+  readonly index: number;
+  readonly document_id: string;
+  readonly document_name: string;
+  readonly chunk_id: string;
+  readonly page: number | null;
+  readonly quote?: string;
+  readonly locations?: Array<{ page?: number; boxes?: unknown[] }>;
+  readonly receipt?: string;
 }
 
 function say(line: string): void {
@@ -69,6 +81,28 @@ function post<T>(settings: Settings, path: string, body: unknown): Promise<T> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+}
+
+/** Writes a picture of the page on which the first quote stands that has a place on one. */
+async function drawCitedPage(
+  settings: Settings,
+  citations: readonly Citation[],
+): Promise<string | undefined> {
+  for (const cited of citations) {
+    const page = cited.locations?.find(({ boxes }) => boxes !== undefined)?.page;
+    if (page === undefined) continue;
+    const highlight = cited.receipt ?? cited.chunk_id;
+    const path = `/v1/data/${cited.document_id}/pages/${page}?highlight=${highlight}`;
+    const picture = await fetch(settings.url + path, {
+      headers: { authorization: `Bearer ${settings.key}` },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    if (!picture.ok) throw new Error(`GET ${path} answered ${picture.status}: ${await picture.text()}`);
+    const file = join(tmpdir(), "holdfast-cited-page.png");
+    await writeFile(file, Buffer.from(await picture.arrayBuffer()));
+    return file;
+  }
+  return undefined;
 }
 
 async function assertFile(file: string): Promise<void> {
@@ -164,8 +198,16 @@ async function main(): Promise<void> {
     messages: [{ role: "user", content: question }],
   });
   say(`   ${answer.choices[0].message.content.replaceAll("\n", "\n   ")}`);
-  for (const source of answer.citations ?? [])
-    say(`   [${source.index}] ${source.document_name}${source.page === null ? "" : `, page ${source.page}`}`);
+  const citations = answer.citations ?? [];
+  for (const { index, document_name: name, page, quote } of citations)
+    say(
+      `   [${index}] ${name}${page === null ? "" : `, page ${page}`}` +
+        (quote === undefined ? "" : `: “${excerpt(quote)}”`),
+    );
+
+  say("5. The page that it cites, with the words highlighted");
+  const picture = await drawCitedPage(settings, citations);
+  say(`   ${picture ?? "no source has pages: cite a PDF to see one"}`);
 }
 
 try {

@@ -19,7 +19,7 @@ import { createPageCache, type PageCache } from "./page-cache.ts";
 import { createPageSeats } from "./page-seats.ts";
 
 /** A file that the caller may read. */
-export interface PageFile {
+interface PageFile {
   readonly object_key: string;
   readonly file_type: FileType;
   readonly version: number;

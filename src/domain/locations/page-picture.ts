@@ -4,7 +4,7 @@ import type { FileType } from "../file-type.ts";
 import type { Box } from "./location.ts";
 
 export const PICTURE_FORMATS = ["png", "webp"] as const;
-export type PictureFormat = (typeof PICTURE_FORMATS)[number];
+type PictureFormat = (typeof PICTURE_FORMATS)[number];
 
 export const MAX_PICTURE_WIDTH = 2_000;
 /** Of a page that is 50 times as high as it is wide, 200 pixels of width. */

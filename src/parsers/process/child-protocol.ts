@@ -26,7 +26,7 @@ export type ChildMessage =
   | { readonly kind: "failed"; readonly code: ErrorReason; readonly message: string };
 
 /** An answer that is one message. */
-export type ShortAnswer =
+type ShortAnswer =
   | { readonly kind: "page_count"; readonly pages: number | null }
   | { readonly kind: "page_sizes"; readonly sizes: PageSizes }
   | { readonly kind: "picture"; readonly bytes: Uint8Array };
