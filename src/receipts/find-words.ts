@@ -49,10 +49,10 @@ export async function findWords(
   if (words === undefined) return null;
   const chunk = await findChunkLike(sql, runNum, words);
   const unit = chunk === undefined ? await findUnitLike(sql, runNum, words) : undefined;
-  const match = new RegExp(words.pattern, "u").exec(chunk?.text ?? unit?.text ?? "");
-  if (match === null) return null;
-  const [{ length }] = match;
-  return chunk === undefined ? inUnit(unit!, match.index, length) : inChunk(chunk, match.index, length);
+  const match = placeOf(quote, chunk?.text ?? unit?.text ?? "");
+  if (match === undefined) return null;
+  const { at, length } = match;
+  return chunk === undefined ? inUnit(unit!, at, length) : inChunk(chunk, at, length);
 }
 
 /** The words between white space; undefined if there are none. */
@@ -65,6 +65,31 @@ function looseWords(quote: string): LooseWords | undefined {
       .join(String.raw`\s+`),
     longest: words.reduce((longest, word) => (word.length > longest.length ? word : longest)),
   };
+}
+
+/** Where the words stand in the text, whatever white space is between them. */
+function placeOf(quote: string, text: string): { at: number; length: number } | undefined {
+  const words = spaced(quote.trim()).text;
+  const { text: searched, offsets } = spaced(text);
+  const index = searched.indexOf(words);
+  if (index < 0) return undefined;
+  const at = offsets[index]!;
+  return { at, length: offsets[index + words.length - 1]! + 1 - at };
+}
+
+/** The text with one space for each run of white space, and the offset in `text` of each of its code units. */
+function spaced(text: string): { text: string; offsets: number[] } {
+  const kept: string[] = [];
+  const offsets: number[] = [];
+  let wasSpace = false;
+  for (let at = 0; at < text.length; at++) {
+    const isSpace = /\s/u.test(text[at]!);
+    if (isSpace && wasSpace) continue;
+    kept.push(isSpace ? " " : text[at]!);
+    offsets.push(at);
+    wasSpace = isSpace;
+  }
+  return { text: kept.join(""), offsets };
 }
 
 function inChunk(chunk: FoundChunk, at: number, length: number): FoundWords {

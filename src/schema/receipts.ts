@@ -39,11 +39,16 @@ export const ReceiptKeySet = z
 export const ReceiptKeyParams = z.object({
   kid: z
     .string()
-    .regex(/^[\w-]{1,64}$/)
+    .max(64)
+    .regex(/^[\w-]+$/)
     .meta({ description: "The key that a receipt's header names", example: EXAMPLE_KID }),
 });
 
-const Base64Url = z.string().regex(/^[\w-]{16,64}$/);
+const Base64Url = z
+  .string()
+  .min(16)
+  .max(64)
+  .regex(/^[\w-]+$/);
 
 export const ReceiptQuestion = z
   .object({

@@ -12,6 +12,7 @@ import type { ReadPage } from "./units.ts";
 import { shownRectangle } from "./unpdf-lines.ts";
 
 const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
+const ALL_RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/g;
 /** Forms of letters that fonts have, by their place in a word. */
 const PRESENTATION_FORMS = /[\uFB1D-\uFDFF\uFE70-\uFEFC]+/g;
 const LEFT_TO_RIGHT = /[\p{Script=Latin}\p{N}\p{Script=Greek}\p{Script=Cyrillic}]/u;
@@ -20,7 +21,7 @@ const LEFT_TO_RIGHT = /[\p{Script=Latin}\p{N}\p{Script=Greek}\p{Script=Cyrillic}
 export function isRightToLeft({ text }: ReadPage): boolean {
   if (!RIGHT_TO_LEFT.test(text)) return false;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  return (text.match(new RegExp(RIGHT_TO_LEFT, "g"))?.length ?? 0) > letters / 2;
+  return (text.match(ALL_RIGHT_TO_LEFT)?.length ?? 0) > letters / 2;
 }
 
 /** The page with its lines in reading order. The page itself if pdf.js finds no text on it. */
