@@ -27,7 +27,7 @@ async function fetchPicture(
 ): Promise<Response> {
   const text = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) text.set(name, String(value));
-  return fetch(`${stack.url}/v1/data/${id}/pages/${page}?${text}`, {
+  return fetch(`${stack.url}/v1/data/${id}/pages/${page}?${text.toString()}`, {
     headers: { authorization: `Bearer ${tenants.keys.viewer}`, ...headers },
   });
 }
@@ -226,7 +226,7 @@ describe("versions", () => {
       spaceId: tenants.spaces.research,
       locations: [{ page: 1, boxes: [[0.5, 0.05, 0.9, 0.15]] }],
     });
-    const [{ receipt = "" } = {}] = await issuer.issue(tenants.acme, [cited]);
+    const { receipt } = (await issuer.issue(tenants.acme, [cited]))[0]!;
 
     const seen = await show(id, { highlight: receipt });
     expect([seen.at(0.7, 0.1), seen.at(0.3, 0.1), seen.at(0.5, 0.9)]).toEqual(["yellow", "white", "red"]);
