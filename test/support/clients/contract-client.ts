@@ -50,6 +50,7 @@ export function contractClient(stack: ContractStack) {
     const ids: Record<string, string> = {
       ...Object.fromEntries(paramsOf(route).map((name) => [name, UNKNOWN_ID])),
       version: "1",
+      page_number: "1",
       ...stack.ids,
       ...request.ids,
     };

@@ -23,6 +23,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await changePeople(stack, signedIn);
   await changeWebhooks(signedIn);
   await verifyReceipts(stack, owner);
+  await runCli(["locations", "--organization", ACME, "--documents"], stack.env);
   await runCli(
     [
       "organization",
@@ -181,6 +182,11 @@ async function verifyReceipts({ url, provider }: Stack, owner: As): Promise<void
   const { receipt, salt, quote: cited } = answer.citations[0];
   const verify = () => owner("POST", "/receipts/verify", { receipt, salt, quote: cited });
   await verify();
+  await owner(
+    "GET",
+    `/data/${answer.citations[0].document_id}/pages/1?highlight=${answer.citations[0].chunk_id}`,
+  );
+  await owner("GET", `/data/${answer.citations[0].document_id}/pages?version=99`);
   await owner("GET", "/receipts/jwks");
   const again = await put(`First. ${quote}`);
   await verify();
