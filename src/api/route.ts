@@ -116,6 +116,8 @@ interface RouteContract<A extends Access> {
   readonly tags: readonly [string, ...string[]];
   /** Error statuses that do not follow from the rest of the contract. */
   readonly errors?: readonly number[];
+  /** What an error status means here and what its body is, where that differs from other routes. */
+  readonly ownErrors?: Readonly<Record<number, { readonly schema: z.ZodType; readonly description: string }>>;
   /** Other successful statuses, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
   /**

@@ -4810,25 +4810,6 @@ export interface components {
              */
             height: number | null;
         };
-        CursorExpired: {
-            /**
-             * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
-             */
-            detail: string;
-            /** @description The same failure, as OpenAI's clients read it */
-            error: components["schemas"]["ErrorObjectOutput"];
-            /**
-             * @description The same as `error.code`
-             * @example cursor_expired
-             */
-            code: string;
-            /**
-             * @description The oldest cursor that can be gone on from
-             * @example MToxOjQy
-             */
-            oldest: string;
-        };
         DocumentIntegrity: {
             /**
              * Format: uuid
@@ -5851,6 +5832,25 @@ export interface components {
             data: {
                 [key: string]: string | number | boolean | null;
             };
+        };
+        CursorExpired: {
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
+            detail: string;
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
+            code: string;
+            /**
+             * @description The oldest cursor that can be gone on from
+             * @example MToxOjQy
+             */
+            oldest: string;
         };
         EventStreamEnd: {
             /**
@@ -12049,7 +12049,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            /** @description The file of that version is not kept any more */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12061,7 +12061,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CursorExpired"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description The path and the query together have more than 8,192 characters */
@@ -12271,7 +12271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            /** @description The file of that version is not kept any more */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12283,7 +12283,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CursorExpired"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description The path and the query together have more than 8,192 characters */

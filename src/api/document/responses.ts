@@ -69,9 +69,13 @@ function failures(route: Route): Record<string, unknown> {
     declaredErrors(route).map((status) => [
       String(status),
       {
-        description: ERROR_DESCRIPTIONS[status] ?? "Failure",
+        description: route.ownErrors?.[status]?.description ?? ERROR_DESCRIPTIONS[status] ?? "Failure",
         headers: errorHeaders(route, status),
-        content: { "application/json": { schema: ERROR_BODIES[status] ?? ErrorBody } },
+        content: {
+          "application/json": {
+            schema: route.ownErrors?.[status]?.schema ?? ERROR_BODIES[status] ?? ErrorBody,
+          },
+        },
       },
     ]),
   );

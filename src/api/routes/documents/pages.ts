@@ -14,6 +14,7 @@ import {
 import type { NumberedLocation } from "../../../domain/receipts/claims.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { readReceipt } from "../../../receipts/read-receipt.ts";
+import { ErrorBody } from "../../../schema/error.ts";
 import { valueError, ValidationProblems } from "../../../schema/requests/problem.ts";
 import type { Deps } from "../../deps.ts";
 import { raw } from "../../response.ts";
@@ -22,6 +23,10 @@ import { defineRoute } from "../../route.ts";
 const WHICH_FILES =
   "Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the " +
   "published version, of the one before it and of the latest run are kept; older versions are 410.";
+
+const NOT_KEPT = {
+  410: { schema: ErrorBody, description: "The file of that version is not kept any more" },
+};
 
 const listPages = defineRoute({
   method: "GET",
@@ -38,6 +43,7 @@ const listPages = defineRoute({
   query: PagesQuery,
   response: PageSizePage,
   errors: [410, 503],
+  ownErrors: NOT_KEPT,
   async handle({ deps, principal, params, query }) {
     const { file } = await findPageFile({
       db: deps.db,
@@ -74,6 +80,7 @@ const showPage = defineRoute({
   otherContent: { "image/png": { schema: PictureContent }, "image/webp": { schema: PictureContent } },
   otherStatuses: { 304: "The picture has not changed" },
   errors: [410, 503],
+  ownErrors: NOT_KEPT,
   async handle({ deps, principal, params, query, request }) {
     const { page_number: page } = params;
     const { width, format } = query;
