@@ -23,6 +23,7 @@ export {
   RateLimitError,
   ServerError,
   WaitTimeoutError,
+  refusalOf,
 } from "./errors.ts";
 export type { EventsOptions, HoldfastEvent, ReceivedEvent } from "./events/follow-events.ts";
 export type { FilteredListOptions, ListOptions, Lists } from "./pages.ts";

@@ -24,10 +24,13 @@ export class SignInFailed extends Error {
   override name = "SignInFailed";
   /** The issuer's code, such as `access_denied`; `login_required` is no failure but a question. */
   readonly code: string;
+  /** Where the person wanted to go, for the sign-in that is begun by hand. */
+  readonly returnTo: string | undefined;
 
-  constructor(code: string, options?: ErrorOptions) {
+  constructor(code: string, options: ErrorOptions & { readonly returnTo?: string } = {}) {
     super(code, options);
     this.code = code;
+    this.returnTo = options.returnTo;
   }
 }
 
@@ -160,23 +163,15 @@ async function redeem(
       requireIdToken: true,
     });
   } catch (error) {
-    if (error instanceof oauth.AuthorizationResponseError) throw asked(error.error, pending, error);
-    if (error instanceof oauth.ResponseBodyError) throw new SignInFailed(error.error, { cause: error });
-    throw new SignInFailed("answer_not_valid", { cause: error });
+    const facts = { cause: error, returnTo: pending.returnTo };
+    const isAnswer =
+      error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError;
+    throw new SignInFailed(isAnswer ? error.error : "answer_not_valid", facts);
   }
 }
 
-/** Remembers where the person wanted to go, for the sign-in that is begun by hand. */
-function asked(code: string, { returnTo }: Pending, cause: unknown): SignInFailed {
-  return Object.assign(new SignInFailed(code, { cause }), { returnTo });
-}
-
 /** Issuers without an end of sessions only forget this page's tokens. */
-function signOutUrl(
-  server: oauth.AuthorizationServer,
-  clientId: string,
-  idToken: string | undefined,
-): URL {
+function signOutUrl(server: oauth.AuthorizationServer, clientId: string, idToken: string | undefined): URL {
   const after = consoleUrl("signed-out");
   if (server.end_session_endpoint === undefined) return new URL(after);
   const url = new URL(server.end_session_endpoint);

@@ -1,0 +1,16 @@
+/** What a person has chosen for this browser: the language; the colours are kept by Mantine. */
+import { LANGUAGES, type Language } from "../messages/messages.ts";
+
+const LANGUAGE = "holdfast.language";
+
+const isLanguage = (value: string | null | undefined): value is Language =>
+  LANGUAGES.some((language) => language === value);
+
+/** The language that was chosen, or else the first one of the browser that the console has. */
+export function preferredLanguage(): Language {
+  const chosen = localStorage.getItem(LANGUAGE);
+  if (isLanguage(chosen)) return chosen;
+  return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? "en";
+}
+
+export const keepLanguage = (language: Language): void => localStorage.setItem(LANGUAGE, language);

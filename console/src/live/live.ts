@@ -1,0 +1,185 @@
+/**
+ * The one stream of events of this tab. What is shown is asked again when an event tells of it, so that
+ * another person's change appears at once; a stream that breaks is opened again and goes on where it was.
+ */
+import type { Holdfast, HoldfastEvent } from "@holdfast/client";
+import { HoldfastError } from "@holdfast/client";
+import type { QueryClient } from "@tanstack/react-query";
+import type { Kind } from "../api/keys.ts";
+import { SessionEnded } from "../auth/session.ts";
+import { kindsOf } from "./kinds.ts";
+
+/** `behind`: what is shown may be older than what is. */
+export type LiveState = "starting" | "live" | "behind";
+
+export interface Live {
+  state(): LiveState;
+  /** When the console last heard from the service, in milliseconds of `Date.now()`; 0: never. */
+  heardAt(): number;
+  onState(listener: () => void): () => void;
+  /** Each event, also of what is not shown. @returns a function that ends the subscription */
+  subscribe(listener: (event: HoldfastEvent) => void): () => void;
+  stop(): void;
+}
+
+/** What changes within it is asked once: an upload of a folder makes hundreds of events. */
+const GATHER_MS = 250;
+const RETRY_MS = 2_000;
+/** The service writes a line at least every 15 s. */
+const SILENCE_MS = 40_000;
+
+/** Sends the requests of the stream, and hears what comes over it. */
+export interface Listener {
+  send(request: Request): Promise<Response>;
+  onHeard(listener: (isHeard: boolean) => void): void;
+}
+
+export function createListener(): Listener {
+  let tell: (isHeard: boolean) => void = () => undefined;
+  return {
+    onHeard(listener) {
+      tell = listener;
+    },
+    async send(request) {
+      try {
+        const response = await fetch(request);
+        tell(response.ok);
+        if (!response.ok || response.body === null) return response;
+        const heard = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+          transform(bytes, controller) {
+            tell(true);
+            controller.enqueue(bytes);
+          },
+          flush: () => tell(false),
+        });
+        const isStream = request.url.includes("/v1/events/stream");
+        return isStream ? new Response(response.body.pipeThrough(heard), response) : response;
+      } catch (error) {
+        tell(false);
+        throw error;
+      }
+    },
+  };
+}
+
+export function createLive(holdfast: Holdfast, queries: QueryClient, listener: Listener): Live {
+  const listeners = new Set<(event: HoldfastEvent) => void>();
+  const stateListeners = new Set<() => void>();
+  const refresh = createRefresh(queries);
+  let state: LiveState = "starting";
+  let heardAt = 0;
+  let connection = new AbortController();
+  const stopped = new AbortController();
+  const setState = (next: LiveState): void => {
+    if (next === state) return;
+    state = next;
+    for (const told of stateListeners) told();
+  };
+  listener.onHeard((isHeard) => {
+    if (isHeard) heardAt = Date.now();
+    setState(isHeard ? "live" : "behind");
+  });
+  const receive = (event: HoldfastEvent): void => {
+    refresh(kindsOf(event));
+    for (const told of listeners) told(event);
+  };
+  void follow(holdfast, {
+    isStopped: () => stopped.signal.aborted,
+    nextSignal: () => (connection = new AbortController()).signal,
+    receive,
+    lost: () => refresh("all"),
+    failed: () => setState("behind"),
+  });
+  const leave = watchNetwork({
+    // A connection that a sleeping laptop or another network has cut says nothing of it.
+    restart: () => connection.abort(new Error("opened again")),
+    behind: () => setState("behind"),
+    isSilent: () => state === "live" && Date.now() - heardAt > SILENCE_MS,
+  });
+  return {
+    state: () => state,
+    heardAt: () => heardAt,
+    onState: (told) => subscribeTo(stateListeners, told),
+    subscribe: (told) => subscribeTo(listeners, told),
+    stop() {
+      leave();
+      stopped.abort();
+      connection.abort(new Error("stopped"));
+    },
+  };
+}
+
+function subscribeTo<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+interface Following {
+  isStopped(): boolean;
+  nextSignal(): AbortSignal;
+  receive(event: HoldfastEvent): void;
+  /** Events between the cursor and now are not kept any more. */
+  lost(): void;
+  failed(): void;
+}
+
+async function follow(holdfast: Holdfast, following: Following): Promise<void> {
+  let after = "now";
+  while (!following.isStopped()) {
+    try {
+      for await (const { event, cursor } of holdfast.events({ after, signal: following.nextSignal() })) {
+        after = cursor;
+        following.receive(event);
+      }
+    } catch (error) {
+      if (following.isStopped() || error instanceof SessionEnded) return;
+      const isLost = error instanceof HoldfastError && error.code === "cursor_expired";
+      // Without a cursor nobody knows what has happened since the last event.
+      if (isLost || after === "now") following.lost();
+      if (isLost) after = "now";
+      following.failed();
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+function createRefresh(queries: QueryClient): (kinds: readonly Kind[] | "all") => void {
+  let gathered: Set<Kind> | "all" | undefined;
+  const run = (): void => {
+    const kinds = gathered;
+    gathered = undefined;
+    if (kinds === "all") void queries.invalidateQueries();
+    else void queries.invalidateQueries({ predicate: ({ queryKey }) => kinds!.has(queryKey[0] as Kind) });
+  };
+  return (kinds) => {
+    if (gathered === undefined) setTimeout(run, GATHER_MS);
+    if (kinds === "all" || gathered === "all") gathered = "all";
+    else gathered = new Set([...(gathered ?? []), ...kinds]);
+  };
+}
+
+interface Network {
+  restart(): void;
+  behind(): void;
+  isSilent(): boolean;
+}
+
+const WATCH_MS = 5_000;
+
+function watchNetwork({ restart, behind, isSilent }: Network): () => void {
+  const look = (): void => {
+    if (!isSilent()) return;
+    behind();
+    restart();
+  };
+  const timer = setInterval(look, WATCH_MS);
+  addEventListener("online", restart);
+  addEventListener("offline", behind);
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearInterval(timer);
+    removeEventListener("online", restart);
+    removeEventListener("offline", behind);
+    document.removeEventListener("visibilitychange", look);
+  };
+}
