@@ -70,7 +70,7 @@ export const messages = defineMessages(
       space: "Space",
       screen: "Screen",
     },
-    help: { title: "Keyboard shortcuts", everywhere: "Everywhere", here: "On this screen", then: "then" },
+    help: { title: "Keyboard shortcuts", everywhere: "Everywhere", here: "On this screen", andThen: "then" },
     newSpace: { title: "New space", name: "Name", create: "Create", cancel: "Cancel" },
     lost: { title: "There is no such page", text: "The address leads nowhere.", back: "To the spaces" },
   },
@@ -147,7 +147,7 @@ export const messages = defineMessages(
       space: "Bereich",
       screen: "Seite",
     },
-    help: { title: "Tastenkürzel", everywhere: "Überall", here: "Auf dieser Seite", then: "dann" },
+    help: { title: "Tastenkürzel", everywhere: "Überall", here: "Auf dieser Seite", andThen: "dann" },
     newSpace: { title: "Neuer Bereich", name: "Name", create: "Anlegen", cancel: "Abbrechen" },
     lost: {
       title: "Diese Seite gibt es nicht",

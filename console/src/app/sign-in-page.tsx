@@ -90,7 +90,7 @@ function Asking({ entry }: { readonly entry: Extract<Before, { phase: "asking" }
         {code === null ? texts.title : texts.failed}
       </Title>
       <Text role={code === null ? undefined : "alert"}>{code === null ? texts.text : failure}</Text>
-      <Button size="md" onClick={begin} data-autofocus autoFocus>
+      <Button size="md" onClick={begin}>
         {texts.button}
       </Button>
     </>

@@ -23,7 +23,7 @@ function Keys({
   readonly title: string;
   readonly shortcuts: readonly Shortcut[];
 }): ReactNode {
-  const { then } = useMessages(messages).help;
+  const { andThen } = useMessages(messages).help;
   if (shortcuts.length === 0) return null;
   return (
     <Stack gap={6} mb="md">
@@ -36,7 +36,7 @@ function Keys({
           <Group gap={4}>
             {keys.split(" ").map((key, index) => (
               <Fragment key={key}>
-                {index > 0 && <Text size="xs">{then}</Text>}
+                {index > 0 && <Text size="xs">{andThen}</Text>}
                 <Kbd>{key.replace("mod+", "Ctrl ")}</Kbd>
               </Fragment>
             ))}

@@ -12,7 +12,7 @@ const initials = (name: string): string =>
   name
     .split(/\s+/u)
     .slice(0, 2)
-    .map((word) => [...word][0] ?? "")
+    .map((word) => word.charAt(0))
     .join("");
 
 export function AccountMenu({ onHelp }: { readonly onHelp: () => void }): ReactNode {
