@@ -51,7 +51,7 @@ const ACTIVITIES_AT_ONCE = 2_000;
 /** The second and later model calls of a turn each keep a workflow task open. */
 const WORKFLOW_TASKS_AT_ONCE = 1_000;
 const WORKFLOWS_CACHED = 1_000;
-const GRACE = "10 seconds";
+const GRACE = "10 seconds" as const;
 
 export function hostChat(settings: ChatHostSettings): ChatWorkers {
   const stop = new AbortController();

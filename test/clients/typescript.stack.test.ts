@@ -121,3 +121,37 @@ test("twenty documents at once use a tenth of the default rate limit", async () 
   expect(asked.filter((path) => path.endsWith("/events/stream"))).toHaveLength(1);
   expect(asked.length).toBeLessThanOrEqual(60);
 });
+
+test("an answer comes in pieces, once, over a stream that breaks off", async () => {
+  stack.provider.reset();
+  stack.provider.reply({ pieces: ["One", " two", " three"], delayMsBetweenPieces: 400 });
+  let connections = 0;
+  const cut: typeof fetch = async (request, init) => {
+    const answer = await fetch(request, init);
+    connections += 1;
+    if (connections > 1 || answer.body === null) return answer;
+    const reader = answer.body.getReader();
+    const beginning = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { value } = await reader.read();
+        if (value === undefined || new TextDecoder().decode(value).includes(" two")) {
+          await reader.cancel();
+          controller.error(new TypeError("terminated"));
+        } else controller.enqueue(value);
+      },
+    });
+    return new Response(beginning, answer);
+  };
+  const pieces = [];
+  const agent = tenants.agents.librarian;
+  for await (const piece of client(cut).askInPieces({ agent, question: "Count.", idempotencyKey: "count-1" }))
+    pieces.push(piece);
+  expect(connections).toBeGreaterThan(1);
+  expect(pieces.map(({ text }) => text).join("")).toBe("One two three");
+  expect(pieces.map(({ finishReason }) => finishReason)).toContain("stop");
+  const cursor = pieces.find(({ text }) => text === "One")?.cursor ?? "";
+  const again = client().askInPieces({ agent, question: "Count.", idempotencyKey: "count-1", after: cursor });
+  const rest = await Array.fromAsync(again);
+  expect(rest.map(({ text }) => text).join("")).toBe(" two three");
+  expect(stack.provider.requests.filter(({ route }) => route === "chat")).toHaveLength(1);
+});

@@ -3,6 +3,7 @@
  * check of a webhook's signature, and every endpoint of its OpenAPI document.
  */
 import createFetch, { type Client } from "openapi-fetch";
+import { type AnswerPiece, type AnswerStreamOptions, askInPieces } from "./answer-stream.ts";
 import { createDocumentFeed } from "./events/document-feed.ts";
 import { type EventsOptions, type ReceivedEvent, followEvents } from "./events/follow-events.ts";
 import { type Lists, createLists } from "./pages.ts";
@@ -11,6 +12,7 @@ import { createRepeatingFetch } from "./repeating-fetch.ts";
 import type { components, paths } from "./schema.ts";
 import { type UploadAndWaitOptions, type UploadOptions, upload, uploadAndWait } from "./uploads.ts";
 
+export type { AnswerPiece, AnswerStreamOptions } from "./answer-stream.ts";
 export {
   AuthenticationError,
   BadRequestError,
@@ -84,12 +86,21 @@ export interface Holdfast extends Lists {
    */
   search(options: SearchOptions): Promise<SearchResults>;
   /**
-   * Asks an agent and resolves with the whole answer. For answers that come in pieces use an OpenAI client.
+   * Asks an agent and resolves with the whole answer.
    * @throws HoldfastError
    * @example
    * const { text, citations } = await holdfast.ask({ agent, question: "What does the warranty cover?" });
    */
   ask(options: AskOptions): Promise<Answer>;
+  /**
+   * Asks an agent and gives the answer piece by piece. A connection that breaks is opened again behind the last
+   * piece, so that none comes twice and the model is paid once.
+   * @throws HoldfastError, also for an answer that fails on its way
+   * @throws the signal's reason if it is aborted
+   * @example
+   * for await (const { text } of holdfast.askInPieces({ agent, question })) process.stdout.write(text);
+   */
+  askInPieces(options: AnswerStreamOptions): AsyncGenerator<AnswerPiece, void, undefined>;
   /**
    * What happens, as it happens: each event once and in its order, also over connections that break. It
    * reads no further while the loop's body runs, and it goes on until the signal or the loop ends it.
@@ -147,6 +158,7 @@ export function createHoldfast({
     uploadAndWait: (options) => uploadAndWait({ api: once, feed, maxRetries }, options),
     search: (options) => search(once, options, { maxRetries }),
     ask: (options) => ask(once, options, { maxRetries }),
+    askInPieces: (options) => askInPieces(once, options, { maxRetries }),
     events: (options = {}) => followEvents(once, options, { maxRetries }),
     ...createLists(once, { maxRetries }),
   };

@@ -2347,6 +2347,11 @@ export interface components {
                  * @example true
                  */
                 include_usage?: boolean | null;
+                /**
+                 * @description True sends a chunk with `tools` and without `choices` when tools begin and end
+                 * @example false
+                 */
+                include_tools?: boolean | null;
             } | null;
             /**
              * @description Accepted and ignored
@@ -3699,7 +3704,7 @@ export interface components {
              * @constant
              */
             object: "chat.completion.chunk";
-            /** @description The answer, alone; empty in the chunk that has `usage` */
+            /** @description The answer, alone; empty in chunks that have `usage` or `tools` */
             choices: {
                 /**
                  * @description Always 0
@@ -3733,11 +3738,31 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             /** @description In the last content chunk */
             citations?: components["schemas"]["Citation"][];
+            /** @description Tools that begin or have ended; with `include_tools`, and not where an answer is read once more */
+            tools?: components["schemas"]["ToolProgress"][];
             /**
              * @description How many sources were taken out of marks because they do not support the statement; for agents with `require_support`
              * @example 1
              */
             removed_citations?: number;
+        };
+        ToolProgress: {
+            /**
+             * @description The call; its begin and its end have the same
+             * @example call_1
+             */
+            id: string;
+            /**
+             * @description The tool, as its model calls it
+             * @example knowledge_search
+             */
+            name: string;
+            /**
+             * @description `failed`: the model was told why, and goes on
+             * @example done
+             * @enum {string}
+             */
+            status: "running" | "done" | "failed";
         };
         ChatStreamError: {
             /** @description Why the answer breaks off */
@@ -7278,6 +7303,13 @@ export interface operations {
                      *               ]
                      *             }
                      *           ]
+                     *         }
+                     *       ],
+                     *       "tools": [
+                     *         {
+                     *           "id": "call_1",
+                     *           "name": "knowledge_search",
+                     *           "status": "done"
                      *         }
                      *       ],
                      *       "removed_citations": 1

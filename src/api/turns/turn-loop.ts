@@ -32,7 +32,7 @@ import {
 import type { ChatMessage, ToolDefinition } from "../../models/chat/chat-model.ts";
 import { type AnswerWriter, createAnswerWriter } from "./answers/write.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
-import type { AnswerSink, Completed, TurnDeps, TurnRequest } from "./turn.ts";
+import type { AnswerSink, Completed, ToolProgress, TurnDeps, TurnRequest } from "./turn.ts";
 
 /** The end of an answer waits this long for the evidence of its citations. */
 const EVIDENCE_MAX_MS = 1_000;
@@ -101,6 +101,7 @@ class Loop implements TurnLoop {
   async goOn(results: readonly ToolResult[]): Promise<LoopStep> {
     if (this.#asked === undefined) throw new Error("no tools were asked for");
     this.#messages.push(...toolMessages(this.#input.request.agent, this.#sources, this.#asked, results));
+    this.#input.sink.tools?.(endsOf(this.#asked.calls, results));
     if (results.some((result) => result.type === "invalid")) this.#invalidRounds += 1;
     return this.#next();
   }
@@ -115,6 +116,7 @@ class Loop implements TurnLoop {
       return this.#answered("stop", exhausted ?? "the model asked for a tool where it has none");
     this.#asked = answer;
     const calls = answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP);
+    this.#input.sink.tools?.(calls.map(({ id, name }) => ({ id, name, status: "running" })));
     return { type: "tools", calls: calls.map((call) => fitForPayload(call, this.#input.deps.toolbox)) };
   }
 
@@ -225,6 +227,14 @@ function searchAhead({ deps, request, signal }: LoopInput): Promise<Passage[]> {
     { text: searchQuery(messages), limit: PASSAGES_DEFAULT },
     signal,
   );
+}
+
+function endsOf(calls: readonly ToolCall[], results: readonly ToolResult[]): ToolProgress[] {
+  return results.flatMap(({ id, type }) => {
+    const call = calls.find((asked) => asked.id === id);
+    const status = type === "error" || type === "invalid" ? "failed" : "done";
+    return call === undefined ? [] : [{ id, name: call.name, status }];
+  });
 }
 
 /**

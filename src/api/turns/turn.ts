@@ -28,6 +28,14 @@ export interface TurnRequest {
   readonly options: SamplingOptions;
 }
 
+/** A tool that a turn uses, and how far it is. */
+export interface ToolProgress {
+  /** The call, by which `running` and its end belong together. */
+  readonly id: string;
+  readonly name: string;
+  readonly status: "running" | "done" | "failed";
+}
+
 /** Takes an answer piece by piece. */
 export interface AnswerSink {
   /** True once the caller has been sent anything: a failure can no longer have a status of its own. */
@@ -36,6 +44,8 @@ export interface AnswerSink {
   readonly begun: () => void;
   /** Called before the model is shown these documents or their names. */
   readonly shown?: (documentIds: readonly string[]) => void;
+  /** Tools begin, or have ended. What they were asked and what they found is not said. */
+  readonly tools?: (progress: readonly ToolProgress[]) => void;
   /** Returns a promise if the reader is slow; the next piece waits for it. */
   content(text: string): Promise<void> | undefined;
 }

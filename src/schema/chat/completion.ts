@@ -182,6 +182,16 @@ export const ChatCompletion = z
   })
   .meta({ id: "ChatCompletion" });
 
+const ToolProgress = z
+  .object({
+    id: z.string().meta({ description: "The call; its begin and its end have the same", example: "call_1" }),
+    name: z.string().meta({ description: "The tool, as its model calls it", example: "knowledge_search" }),
+    status: z
+      .enum(["running", "done", "failed"])
+      .meta({ description: "`failed`: the model was told why, and goes on", example: "done" }),
+  })
+  .meta({ id: "ToolProgress" });
+
 export const ChatCompletionChunk = z
   .object({
     ...completion,
@@ -210,11 +220,15 @@ export const ChatCompletionChunk = z
           logprobs: always("Always null, for OpenAI's clients"),
         }),
       )
-      .meta({ description: "The answer, alone; empty in the chunk that has `usage`" }),
+      .meta({ description: "The answer, alone; empty in chunks that have `usage` or `tools`" }),
     usage: Usage.nullable().meta({
       description: "Null except in the final chunk, where usage was asked for",
     }),
     citations: z.array(Citation).optional().meta({ description: "In the last content chunk" }),
+    tools: z.array(ToolProgress).optional().meta({
+      description:
+        "Tools that begin or have ended; with `include_tools`, and not where an answer is read once more",
+    }),
     removed_citations: removedCitations,
   })
   .meta({ id: "ChatCompletionChunk" });

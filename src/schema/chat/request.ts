@@ -146,6 +146,10 @@ export const ChatCompletionRequest = z
           description: "True sends `usage` in the last chunk",
           example: true,
         }),
+        include_tools: z.boolean().nullish().meta({
+          description: "True sends a chunk with `tools` and without `choices` when tools begin and end",
+          example: false,
+        }),
       })
       .nullish()
       .meta({ description: "For `stream: true` alone" }),

@@ -118,6 +118,26 @@ describe("a tool that searches", () => {
     expect(requests()[1]!["messages"].at(-1).content).toContain("<<<SOURCES\n[1] herons.md");
   });
 
+  it("is told of in the stream as it begins and ends, and only to those who ask for it", async () => {
+    const listing = { id: "a", name: "list_documents", arguments: "{}" };
+    const nonsense = { id: "b", name: "read_document", arguments: "{}" };
+    const tools = async (streamOptions: Record<string, unknown>): Promise<any[]> => {
+      stack.provider.reply({ toolCalls: [listing, nonsense] }, { pieces: ["ok"] });
+      const { body } = await chat(tenants.agents.librarian, { stream: true, stream_options: streamOptions });
+      return String(body)
+        .split("\n\n")
+        .filter((event) => event.startsWith("data: {"))
+        .flatMap((event) => JSON.parse(event.slice(6)).tools ?? []);
+    };
+    expect(await tools({ include_tools: true })).toEqual([
+      { id: "a", name: "list_documents", status: "running" },
+      { id: "b", name: "read_document", status: "running" },
+      { id: "a", name: "list_documents", status: "done" },
+      { id: "b", name: "read_document", status: "failed" },
+    ]);
+    expect(await tools({})).toEqual([]);
+  });
+
   it("reads and lists no more than the caller reaches", async () => {
     const read = { id: "a", name: "read_document", arguments: JSON.stringify({ document_id: documentId }) };
     stack.provider.reply(

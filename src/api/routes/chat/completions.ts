@@ -69,6 +69,7 @@ export const createChatCompletion = defineRoute({
       isStream: body.stream === true,
       options: {
         includeUsage: body.stream_options?.include_usage ?? false,
+        includeTools: body.stream_options?.include_tools ?? false,
         showCitations: agent.show_citations,
         pingMs: deps.chat.pingMs,
         publicUrl: deps.config.api.publicUrl,

@@ -5,7 +5,7 @@ import type { DomainError } from "../../../domain/errors.ts";
 import { describeError, errorGuide } from "../../errors/error-body.ts";
 import { createAnnotationFinder, type UrlCitation } from "./annotations.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
-import type { Completed, TurnResult } from "../turn.ts";
+import type { Completed, ToolProgress, TurnResult } from "../turn.ts";
 
 /** The fields that are the same in all chunks of an answer. */
 interface CompletionHead {
@@ -36,6 +36,8 @@ export interface ChunkWriter {
    * @param no the number of the piece, from 1. Default: the next one.
    */
   content(text: string, no?: number): Promise<void>;
+  /** Tells of tools. It is no part of the answer, and has no number. */
+  tools(progress: readonly ToolProgress[]): Promise<void>;
   /** Ends the stream. What the client has not read yet is sent as it reads. */
   finish(result: TurnResult): void;
 }
@@ -63,6 +65,9 @@ export function openChunkWriter(
       lastNo = no;
       if (showCitations) annotations.write(text);
       await send(no, chunk(choice(contentDelta(text))));
+    },
+    async tools(progress) {
+      await events.send(chunk("", `,"tools":${JSON.stringify(progress)}`));
     },
     finish(result) {
       if (result.status === "cancelled") {

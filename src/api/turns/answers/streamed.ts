@@ -9,6 +9,8 @@ import type { AnswerSink, Turn, TurnResult } from "../turn.ts";
 
 export interface StreamOptions extends Omit<ChunkOptions, "head" | "afterNo"> {
   readonly head: Omit<ChunkOptions["head"], "id">;
+  /** Tells of tools as they run: to who began the turn, and not to who reads it again. */
+  readonly includeTools: boolean;
 }
 
 /**
@@ -34,6 +36,9 @@ export async function streamedAnswer(
       begun.resolve();
     },
     shown: (documentIds) => record?.shown(documentIds),
+    tools(progress) {
+      if (options.includeTools) void opened.promise.then((writer) => writer.tools(progress));
+    },
     async content(text) {
       const no = record?.piece(text);
       await (await opened.promise).content(text, no);
