@@ -37,12 +37,16 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
   ] as const;
   await assertPortsFree(wanted, config.api.host);
   progress("starting …");
-  const servers = await planServers(config, inherited, {
-    dataDir,
-    cacheDir,
-    onProgress: progress,
-    signal: stop,
-  });
+  const servers = await planServers(
+    config,
+    { ...inherited, PORT: String(port) },
+    {
+      dataDir,
+      cacheDir,
+      onProgress: progress,
+      signal: stop,
+    },
+  );
   // Added in this order, because they are stopped in the reverse order. What does not depend on each other
   // starts in parallel.
   const postgres = servers.postgres.part && supervisor.add(servers.postgres.part);

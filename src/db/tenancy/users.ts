@@ -77,3 +77,56 @@ export async function findUsersByEmail(db: Database, email: string): Promise<Fou
     organization: { id, num, name },
   }));
 }
+
+/** So many people are listed at once. */
+const MAX_LISTED = 100;
+
+export interface ListedUser {
+  readonly id: string;
+  /** Of one who has not signed in yet the id, which the first sign-in binds by the e-mail address. */
+  readonly subject: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: OrganizationRole;
+  readonly organization: string;
+}
+
+const LISTED = `
+  select member.id,
+         coalesce(member.subject, member.id::text) as subject,
+         member.email,
+         member.name,
+         member.role,
+         organization.name as organization
+  from users member
+  join organizations organization on organization.id = member.organization_id
+  where member.removed_at is null
+    and organization.deleted_at is null`;
+
+/**
+ * The users of all organizations, for the development issuer: those with `text` in their name, address or
+ * organization, by name, at most 100.
+ */
+export async function listUsers(db: Database, text: string): Promise<ListedUser[]> {
+  const { rows } = await queryOnce<ListedUser>(
+    db.maintenance,
+    `${LISTED}
+       and strpos(lower(member.name || ' ' || member.email || ' ' || organization.name), lower($1)) > 0
+     order by organization.name, member.name, member.id
+     limit $2`,
+    [text, MAX_LISTED],
+  );
+  return rows;
+}
+
+/** @param subject as {@link ListedUser} has it */
+export async function findUserBySubject(db: Database, subject: string): Promise<ListedUser | undefined> {
+  const { rows } = await queryOnce<ListedUser>(
+    db.maintenance,
+    `${LISTED}
+       and coalesce(member.subject, member.id::text) = $1
+     limit 1`,
+    [subject],
+  );
+  return rows[0];
+}

@@ -36,7 +36,7 @@ export async function startIssuer(
   const running = await launch({
     name: "issuer",
     command: process.execPath,
-    args: [join(PROJECT_ROOT, "src/embedded/servers/issuer-main.ts"), String(port)],
+    args: [join(PROJECT_ROOT, "src/issuer/main.ts"), String(port)],
     logPath,
     env: { ...env, DATA_DIR: dataDir },
     cwd: PROJECT_ROOT,

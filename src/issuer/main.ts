@@ -1,5 +1,5 @@
 /**
- * The process of the development issuer: `node src/embedded/servers/issuer-main.ts PORT`, on loopback only.
+ * The process of the development issuer: `node src/issuer/main.ts PORT`, on loopback only.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -8,15 +8,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { JWK } from "jose";
-import { loadConfig } from "../../config/config.ts";
-import { createIssuer, ISSUER_CLIENT, ISSUER_GRANT, makeIssuerKeys } from "./issuer.ts";
-import { DEVELOPMENT_AUDIENCE } from "./issuer-part.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { DEVELOPMENT_AUDIENCE } from "../embedded/servers/issuer-part.ts";
+import { openPeople } from "./people.ts";
+import { createIssuer, ISSUER_CLIENT, ISSUER_GRANT, makeIssuerKeys } from "./provider.ts";
+import { answerSignIn } from "./sign-in.ts";
 
 const HOST = "127.0.0.1";
 const SECRET_BYTES = 32;
 
 async function main(): Promise<void> {
-  const { environment, dataDir } = loadConfig();
+  const config = loadConfig();
+  const { environment, dataDir } = config;
   if (environment === "production")
     throw new Error(
       "The development issuer gives anybody on this machine a token of any user; " +
@@ -28,14 +31,21 @@ async function main(): Promise<void> {
   await once(server, "listening");
   const url = `http://${HOST}:${(server.address() as AddressInfo).port}`;
   const secret = randomBytes(SECRET_BYTES).toString("hex");
+  const people = openPeople();
   const provider = createIssuer({
     url,
     audience: DEVELOPMENT_AUDIENCE,
     secret,
     keys: await keptKeys(join(dataDir, "issuer-keys.json")),
+    consoleAddresses: consoleAddresses(config),
+    findPerson: (subject) => people.find(subject),
   });
   const answer = provider.callback();
-  server.on("request", (request, response) => void answer(request, response));
+  server.on("request", (request, response) => {
+    void answerSignIn({ provider, people }, request, response).then((isAnswered) => {
+      if (!isAnswered) void answer(request, response);
+    });
+  });
   const announcement = join(dataDir, "issuer.json");
   await writeSecret(
     announcement,
@@ -48,6 +58,12 @@ async function main(): Promise<void> {
     void rm(announcement, { force: true });
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
+}
+
+/** The console is under the service's address, under both names of this machine, and where it is hosted besides. */
+function consoleAddresses({ api }: Config): string[] {
+  const local = [HOST, "localhost"].map((host) => `http://${host}:${api.port}`);
+  return [...new Set([...local, api.publicUrl])].map((origin) => `${origin}/console`);
 }
 
 /** The same keys at every start, so that tokens and cached keys stay valid after a restart. */

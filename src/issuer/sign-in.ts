@@ -1,0 +1,71 @@
+/** The page on which somebody picks who they are. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type Provider from "oidc-provider";
+import { PAGE_HEADERS, languageOf, peoplePage } from "./pages.ts";
+import type { People } from "./people.ts";
+import { AS_OPERATOR } from "./provider.ts";
+
+const PATH = /^\/sign-in\/[\w-]+$/;
+/** A form with the subject of a person. */
+const MAX_FORM_BYTES = 4_096;
+const MAX_SEARCH = 100;
+
+/**
+ * Answers requests for the page. Only the page's own origin sends its form: the cookie of a sign-in is not sent
+ * along from elsewhere.
+ * @returns whether the request was for it
+ */
+export async function answerSignIn(
+  { provider, people }: { readonly provider: Provider; readonly people: People },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  const url = new URL(request.url ?? "/", "http://issuer");
+  if (!PATH.test(url.pathname)) return false;
+  try {
+    // Throws if there is no such sign-in under way in this browser.
+    await provider.interactionDetails(request, response);
+    if (request.method === "POST") await finish(provider, people, request, response);
+    else await showPeople(people, url.searchParams.get("q") ?? "", request, response);
+  } catch (error) {
+    response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });
+    response.end(`This sign-in is over: begin it again. (${error instanceof Error ? error.message : ""})\n`);
+  }
+  return true;
+}
+
+async function showPeople(
+  people: People,
+  text: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const wanted = text.slice(0, MAX_SEARCH);
+  const found = await people.list(wanted).catch(() => undefined);
+  const language = languageOf(request.headers["accept-language"]);
+  response.writeHead(found === undefined ? 503 : 200, PAGE_HEADERS);
+  response.end(peoplePage(found, { text: wanted, language }));
+}
+
+async function finish(
+  provider: Provider,
+  people: People,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const form = await formOf(request);
+  const person = await people.find(form.get("person") ?? "");
+  if (person === undefined) throw new Error("there is no such person any more");
+  const amr = form.get("operator") === "yes" ? [AS_OPERATOR] : [];
+  const login = { accountId: person.subject, amr, remember: true };
+  await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+}
+
+async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length > MAX_FORM_BYTES) throw new Error("the form is too long");
+  }
+  return new URLSearchParams(text);
+}
