@@ -31,6 +31,7 @@ export function groupSettings(env: Settings) {
     models: modelsOf(env),
     rerank: rerankOf(env),
     oidc: oidcOf(env),
+    console: consoleOf(env),
     chat: chatOf(env),
     limits: limitsOf(env),
     events: { retentionDays: env.EVENT_RETENTION_DAYS },
@@ -54,7 +55,7 @@ function apiOf(env: Settings) {
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, "") ?? localAddress(env.HOST, env.PORT),
     drainDelayMs: env.DRAIN_DELAY_SECONDS * 1_000,
     trustedProxies: env.TRUSTED_PROXIES,
-    corsOrigins: env.CORS_ORIGINS,
+    corsOrigins: [...env.CORS_ORIGINS, ...(env.CONSOLE_ORIGIN === undefined ? [] : [env.CONSOLE_ORIGIN])],
     eventStreams: env.EVENT_STREAMS_PER_PROCESS,
   };
 }
@@ -133,6 +134,19 @@ function rerankOf(env: Settings) {
 function oidcOf(env: Settings) {
   if (env.OIDC_ISSUER === undefined || env.OIDC_AUDIENCE === undefined) return undefined;
   return { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE };
+}
+
+function consoleOf(env: Settings) {
+  return {
+    clientId: env.CONSOLE_CLIENT_ID,
+    scope: env.CONSOLE_SCOPE,
+    authorizationParameters: env.CONSOLE_AUTHORIZATION_PARAMETERS ?? {},
+    issuerOrigins: env.CONSOLE_ISSUER_ORIGINS,
+    /** Where it is served besides. */
+    origin: env.CONSOLE_ORIGIN,
+    temporalUi: env.TEMPORAL_UI_URL,
+    metricsUrl: env.METRICS_URL,
+  };
 }
 
 function chatOf(env: Settings) {

@@ -191,6 +191,12 @@ export const originList = z
   )
   .describe("origins like `https://app.example.org`, comma-separated");
 
+/** As in an address: `audience=holdfast&resource=…`. */
+export const queryString = z
+  .string()
+  .transform((text) => Object.fromEntries(new URLSearchParams(text)))
+  .describe("a query string, such as `audience=holdfast`");
+
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -25,6 +25,7 @@ export function banner(options: BannerOptions): string {
     "",
     `Holdfast is up after ${options.seconds.toFixed(1)} s.`,
     "",
+    `  console       ${options.address}/console`,
     `  API           ${options.address}   (documentation: ${options.address}/docs)`,
     ...(options.temporalUi === undefined ? [] : [`  Temporal UI   ${options.temporalUi}`]),
     ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),

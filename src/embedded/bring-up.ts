@@ -17,6 +17,8 @@ import { planServers } from "./servers/choose.ts";
 import type { Session } from "./session.ts";
 import { messageOf } from "./start-error.ts";
 
+/** A build that takes longer is spoken of; without changes there is none. */
+const SHOWN_BUILD_MS = 1_000;
 const SOURCES = join(PROJECT_ROOT, "src");
 
 /**
@@ -83,6 +85,7 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
     temporal,
     issuer,
     runProgram(["worker/bundle-main.ts"], inherited, stop),
+    buildConsole(session),
   ]);
   const address = localAddress(config.api.host, port);
   await announceApi(dataDir, config.api.port === port ? config.api.publicUrl : address);
@@ -128,6 +131,21 @@ async function provision(
   await runProgram(["cli/main.ts", "provision", DEMO_FILE], { ...env, DEMO_API_KEY: key }, stop);
   await writeDemoState(config.dataDir, { ...state, isProvisioned: true });
   return key;
+}
+
+/** At once if it was built before, within seconds otherwise; without it everything else works. */
+async function buildConsole({ config, inherited, stop, progress }: Session): Promise<void> {
+  const startedAt = Date.now();
+  const late = setTimeout(() => progress("building the console …"), SHOWN_BUILD_MS);
+  try {
+    await runProgram(["console/main.ts", "--data-dir", config.dataDir], inherited, stop);
+    const seconds = (Date.now() - startedAt) / 1_000;
+    if (Date.now() - startedAt > SHOWN_BUILD_MS) progress(`the console is built (${seconds.toFixed(1)} s)`);
+  } catch (error) {
+    if (!stop.aborted) progress(`the console at /console could not be built: ${messageOf(error)}`);
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** Nobody waits for it: until it is there, /docs says that it is being built. */

@@ -6,6 +6,7 @@ import { programPart } from "./processes/node-process.ts";
 import type { Part } from "./processes/supervise.ts";
 import { loginPasswords, masterKey } from "./secret-file.ts";
 import type { Servers } from "./servers/choose.ts";
+import { CONSOLE_CLIENT } from "./servers/issuer-part.ts";
 import { loginUrls } from "./servers/database-urls.ts";
 import type { Session } from "./session.ts";
 
@@ -62,6 +63,8 @@ export async function environmentOf(
     temporalAddress: servers.temporal.address,
     isTemporalEmbedded: servers.temporal.part !== undefined,
     oidc: servers.issuer?.address,
+    consoleClient: servers.issuer?.part === undefined ? undefined : CONSOLE_CLIENT,
+    temporalUi: config.console.temporalUi ?? servers.temporalUi,
     masterKey:
       config.keys.kmsKeyName === undefined
         ? (config.keys.master?.toString("base64") ?? (await masterKey(config.dataDir)))

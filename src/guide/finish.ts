@@ -1,37 +1,9 @@
-/**
- * Makes what VitePress wrote fit a Content-Security-Policy that allows nothing inline, and lists the files
- * for the API with their types and tags, the larger ones also compressed.
- */
-import { createHash } from "node:crypto";
-import { readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { extname, join, relative, sep } from "node:path";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+/** Makes what VitePress wrote fit a Content-Security-Policy that allows nothing inline, and lists the files. */
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Parser } from "htmlparser2";
-import { LISTING } from "./built.ts";
+import { digest, filesOf, writeListing } from "../site/listing.ts";
 
-export interface BuiltFile {
-  readonly type: string;
-  /** SHA-256 of the bytes, short. */
-  readonly tag: string;
-  /** Its name has a hash of its content, so it never changes. */
-  readonly isHashed: boolean;
-  /** Beside it is `<name>.gz`. */
-  readonly isZipped: boolean;
-}
-
-/** By the path below /docs, which has no `.html` at its end. */
-export type Listing = Readonly<Record<string, BuiltFile>>;
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".json": "application/json; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-};
-const ZIP_FROM_BYTES = 1_500;
 /** VitePress's own name, and layout that style.css has instead. */
 const GENERATOR = /<meta name="generator" content="[^"]*">/;
 const STYLES = [' style="--vp-vh:0px;"', ' style="position:relative;"'];
@@ -44,20 +16,7 @@ export async function finish(out: string): Promise<void> {
   await rm(join(out, "404.html"));
   const files = await filesOf(out);
   for (const file of files.filter((name) => name.endsWith(".html"))) await moveScripts(out, file);
-  const listing: Record<string, BuiltFile> = {};
-  for (const file of await filesOf(out)) {
-    const path = relative(out, file).replaceAll(sep, "/");
-    listing[path.replace(/^index\.html$|\.html$/, "")] = await describe(file, path);
-  }
-  await writeFile(join(out, LISTING), JSON.stringify(listing));
-}
-
-async function filesOf(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
+  await writeListing(out);
 }
 
 /** Puts the inline scripts of the head into one file, which runs before anything is shown, as they did. */
@@ -112,16 +71,3 @@ function refusedIn(page: string): string[] {
 }
 
 const LOADING = ["script", "link", "img"];
-
-async function describe(file: string, path: string): Promise<BuiltFile> {
-  const type = TYPES[extname(file)];
-  if (type === undefined) throw new Error(`The guide has a file of a type that is not served: ${path}`);
-  const bytes = await readFile(file);
-  const isZipped = bytes.length > ZIP_FROM_BYTES && extname(file) !== ".png";
-  if (isZipped) await writeFile(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }));
-  return { type, tag: digest(bytes), isHashed: path.startsWith("assets/"), isZipped };
-}
-
-function digest(content: string | Buffer): string {
-  return createHash("sha256").update(content).digest("base64url").slice(0, 12);
-}

@@ -61,9 +61,11 @@ async function main(): Promise<void> {
 }
 
 /** The console is under the service's address, under both names of this machine, and where it is hosted besides. */
-function consoleAddresses({ api }: Config): string[] {
+function consoleAddresses({ api, console: { origin } }: Config): string[] {
   const local = [HOST, "localhost"].map((host) => `http://${host}:${api.port}`);
-  return [...new Set([...local, api.publicUrl])].map((origin) => `${origin}/console`);
+  return [...new Set([...local, api.publicUrl, ...(origin === undefined ? [] : [origin])])].map(
+    (origin) => `${origin}/console`,
+  );
 }
 
 /** The same keys at every start, so that tokens and cached keys stay valid after a restart. */

@@ -5,10 +5,10 @@
 import { generateKeyPair, exportJWK, type JWK } from "jose";
 import Provider, { type Account, type Configuration, type KoaContextWithOIDC, errors } from "oidc-provider";
 import { sendSignOutPage } from "./pages.ts";
+import { CONSOLE_CLIENT } from "../embedded/servers/issuer-part.ts";
 import type { Person } from "./people.ts";
 
 export const ISSUER_CLIENT = "holdfast-cli";
-export const CONSOLE_CLIENT = "holdfast-console";
 export const ISSUER_GRANT = "urn:holdfast:params:oauth:grant-type:user";
 /** How a sign-in says that the person is an operator; it stays with the session and its tokens. */
 export const AS_OPERATOR = "operators";
@@ -59,7 +59,7 @@ export function createIssuer(settings: IssuerSettings): Provider {
 }
 
 function configuration(settings: IssuerSettings): Configuration {
-  const { audience, secret, keys, consoleAddresses, findPerson } = settings;
+  const { audience, secret, keys, consoleAddresses } = settings;
   const origins = new Set(consoleAddresses.map((address) => new URL(address).origin));
   return {
     jwks: { keys: [...keys] } as NonNullable<Configuration["jwks"]>,
@@ -99,7 +99,7 @@ function configuration(settings: IssuerSettings): Configuration {
     // The console is this service's own: nobody has to agree that it sees what they see.
     loadExistingGrant: grantEverything,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
-    findAccount: async (_ctx, subject) => accountOf(await findPerson(subject)),
+    findAccount: async (_ctx, subject) => accountOf(await settings.findPerson(subject)),
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
     conformIdTokenClaims: false,
     extraTokenClaims: claimsOf,

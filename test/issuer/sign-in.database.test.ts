@@ -22,12 +22,12 @@ afterAll(() => line.close());
 /** A browser as far as it matters here: it keeps cookies, and goes where it is sent at the issuer. */
 function createBrowser() {
   const cookies = new Map<string, { value: string; path: string }>();
-  const send = async (url: URL, init: RequestInit = {}): Promise<Response> => {
+  const send = async (url: URL, init: Pick<RequestInit, "method" | "body"> = {}): Promise<Response> => {
     const cookie = [...cookies]
       .filter(([, { path }]) => url.pathname.startsWith(path))
       .map(([name, { value }]) => `${name}=${value}`)
       .join("; ");
-    const response = await fetch(url, { ...init, redirect: "manual", headers: { ...init.headers, cookie } });
+    const response = await fetch(url, { ...init, redirect: "manual", headers: { cookie } });
     for (const set of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
       const path = /path=([^;]+)/i.exec(set)?.[1] ?? "/";
@@ -39,7 +39,10 @@ function createBrowser() {
   return {
     send,
     /** Follows redirects until a page, or an address that is not the issuer's. */
-    async open(url: URL, init?: RequestInit): Promise<{ url: URL; response: Response }> {
+    async open(
+      url: URL,
+      init?: Pick<RequestInit, "method" | "body">,
+    ): Promise<{ url: URL; response: Response }> {
       let response = await send(url, init);
       let at = url;
       while (response.headers.has("location")) {

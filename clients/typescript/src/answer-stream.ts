@@ -101,16 +101,9 @@ function pieceOf(chunk: Chunk | Schemas["ChatStreamError"], id: string | undefin
   const { choices, citations, removed_citations: removedCitations, tools, usage } = chunk;
   const [choice] = choices;
   const { content = "", annotations } = choice?.delta ?? {};
-  return {
-    text: content,
-    finishReason: choice?.finish_reason ?? null,
-    ...(citations === undefined ? {} : { citations }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(removedCitations === undefined ? {} : { removedCitations }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(usage === null ? {} : { usage }),
-    ...(id === undefined ? {} : { cursor: id }),
-  };
+  const more = { citations, annotations, removedCitations, tools, usage: usage ?? undefined, cursor: id };
+  const present = Object.entries(more).filter(([, value]) => value !== undefined);
+  return { text: content, finishReason: choice?.finish_reason ?? null, ...Object.fromEntries(present) };
 }
 
 /** The stream has begun with 200, so its failure has no status of its own. */

@@ -1,7 +1,6 @@
 /** The console's static, public configuration, beside its files: whose service it is and who signs people in. */
 
 export interface Configuration {
-  readonly version: string;
   /** The address of the service; empty: the origin of the page. */
   readonly api: string;
   /** Null: nobody can sign in. */

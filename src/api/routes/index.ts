@@ -8,7 +8,9 @@ import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
 import { docsRoutes } from "./service/docs.ts";
+import { consoleRoutes } from "./service/console.ts";
 import { guideRoutes } from "./service/guide.ts";
+import { landingRoute } from "./service/landing.ts";
 import { downloadRawFile } from "./spaces/download.ts";
 import { documentPartRoutes } from "./documents/parts.ts";
 import { getDocument, patchDocument, removeDocument } from "./documents/documents.ts";
@@ -82,5 +84,7 @@ export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   decodePayloads,
   ...docsRoutes(API_ROUTES),
+  landingRoute,
   ...guideRoutes(),
+  ...consoleRoutes(),
 ];

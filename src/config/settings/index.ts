@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { API, OBSERVATION, PROCESSES } from "./serving.ts";
-import { CHAT, IDENTITY, MODELS, WEBHOOKS } from "./services.ts";
+import { CHAT, CONSOLE, IDENTITY, MODELS, WEBHOOKS } from "./services.ts";
 import { DATABASE, KEYS, OBJECTS, TEMPORAL } from "./stores.ts";
 
 /** The groups in the order of docs/settings.md, each under its heading. */
@@ -15,6 +15,7 @@ export const SETTING_GROUPS = {
   "Master key": KEYS,
   Models: MODELS,
   "Access tokens": IDENTITY,
+  "The console": CONSOLE,
   "Chat and its tools": CHAT,
   Webhooks: WEBHOOKS,
   Limits: LIMITS,
@@ -30,6 +31,7 @@ const Environment = z.object({
   ...KEYS,
   ...MODELS,
   ...IDENTITY,
+  ...CONSOLE,
   ...CHAT,
   ...WEBHOOKS,
   ...LIMITS,

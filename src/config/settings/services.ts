@@ -1,7 +1,16 @@
 /** Settings of what Holdfast asks of others: models, the issuer of access tokens, and the tools of agents. */
 import { z } from "zod";
 import { TURN_BUDGET, TURN_SECONDS_MAX } from "../../domain/work/turn.ts";
-import { chatFallbacks, hostPatterns, integer, issuer, mcpServers, url } from "../setting-forms.ts";
+import {
+  chatFallbacks,
+  hostPatterns,
+  integer,
+  issuer,
+  mcpServers,
+  originList,
+  queryString,
+  url,
+} from "../setting-forms.ts";
 import { ABOUT } from "./about.ts";
 
 /** pgvector indexes half-precision vectors of at most this many dimensions. */
@@ -92,6 +101,50 @@ export const WEBHOOKS = {
       "other host must be public and https",
     readBy: ["API", "worker"],
   }),
+} as const;
+
+const CONSOLE_SCOPE = "openid profile email offline_access";
+
+export const CONSOLE = {
+  CONSOLE_CLIENT_ID: z
+    .string()
+    .max(255)
+    .optional()
+    .register(ABOUT, {
+      what:
+        "the client of `OIDC_ISSUER` that people sign in with: a public one, with PKCE and the redirect URI " +
+        "`PUBLIC_URL/console/callback`",
+      unset: "the development issuer's own; with another issuer nobody can sign in to the console",
+      readBy: ["API"],
+    }),
+  CONSOLE_SCOPE: z
+    .string()
+    .max(500)
+    .default(CONSOLE_SCOPE)
+    .register(ABOUT, { what: "the scope that the console asks the issuer for", readBy: ["API"] }),
+  CONSOLE_AUTHORIZATION_PARAMETERS: queryString.optional().register(ABOUT, {
+    what: "what the issuer needs besides to give tokens for `OIDC_AUDIENCE`",
+    readBy: ["API"],
+  }),
+  CONSOLE_ISSUER_ORIGINS: originList.default([]).register(ABOUT, {
+    what: "where the issuer's endpoints are, if not at its own origin: the console may talk to these too",
+    readBy: ["API"],
+  }),
+  CONSOLE_ORIGIN: z
+    .string()
+    .regex(/^https?:\/\/[^/\s*]+$/, "must be an origin like https://app.example.org")
+    .optional()
+    .describe("an origin like `https://app.example.org`")
+    .register(ABOUT, {
+      what: "where a host of its own serves the console at `/console/` besides; its pages may call the API",
+      readBy: ["API", "npm start"],
+    }),
+  TEMPORAL_UI_URL: url("https", "http")
+    .optional()
+    .register(ABOUT, { what: "Temporal's Web UI, to which the console leads operators", readBy: ["API"] }),
+  METRICS_URL: url("https", "http")
+    .optional()
+    .register(ABOUT, { what: "a page of metrics, to which the console leads operators", readBy: ["API"] }),
 } as const;
 
 export const IDENTITY = {

@@ -17,6 +17,9 @@ export interface Parts {
   readonly temporalAddress: string;
   readonly isTemporalEmbedded: boolean;
   readonly oidc: { readonly issuer: string; readonly audience: string } | undefined;
+  /** The client of the development issuer that people sign in with; undefined if another issuer is set. */
+  readonly consoleClient: string | undefined;
+  readonly temporalUi: string | undefined;
   /** Base64; undefined if Cloud KMS has the key. */
   readonly masterKey: string | undefined;
   readonly port: number;
@@ -61,6 +64,8 @@ export function childEnvironment(
     ...(parts.oidc === undefined
       ? {}
       : { OIDC_ISSUER: parts.oidc.issuer, OIDC_AUDIENCE: parts.oidc.audience }),
+    ...(parts.consoleClient === undefined ? {} : { CONSOLE_CLIENT_ID: parts.consoleClient }),
+    ...(parts.temporalUi === undefined ? {} : { TEMPORAL_UI_URL: parts.temporalUi }),
     ...(parts.masterKey === undefined ? {} : { MASTER_KEY: parts.masterKey }),
   };
 }

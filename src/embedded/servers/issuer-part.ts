@@ -7,6 +7,8 @@ import { StartError } from "../start-error.ts";
 
 /** The `aud` claim of its tokens. */
 export const DEVELOPMENT_AUDIENCE = "holdfast";
+/** The client with which people sign in to the console. */
+export const CONSOLE_CLIENT = "holdfast-console";
 const READY_MS = 30_000;
 const POLL_MS = 50;
 const ASK_TIMEOUT_MS = 2_000;

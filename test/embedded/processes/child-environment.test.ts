@@ -17,6 +17,8 @@ const parts = {
   temporalAddress: "t:7233",
   isTemporalEmbedded: true,
   oidc: undefined,
+  consoleClient: undefined,
+  temporalUi: undefined,
   masterKey: undefined,
   port: 8080,
 };
