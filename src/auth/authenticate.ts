@@ -112,13 +112,14 @@ export function createAuthenticator({
   }
 
   async function byJwt(token: string): Promise<Principal> {
-    const { subject, verifiedEmail } = await requireVerifier(verifyJwt)(token);
+    const { subject, verifiedEmail, roles } = await requireVerifier(verifyJwt)(token);
     const row = await withPrivateSpace(db, async () => {
       const { caller, ambiguous } = await findSubjectCaller(db, subject, verifiedEmail);
       if (ambiguous.length > 0) onAmbiguousLogin(ambiguous);
       return caller;
     });
-    return loggedInPrincipal(row);
+    const principal = loggedInPrincipal(row);
+    return roles.includes(OPERATORS) ? { ...principal, isOperator: true } : principal;
   }
 
   return {

@@ -26,5 +26,9 @@ export const Me = z
       description: "How this request was authenticated",
       example: "jwt",
     }),
+    roles: z.array(z.string()).meta({
+      description: "Roles of the instance that the token gives: `operators`, or none",
+      example: [],
+    }),
   })
   .meta({ id: "Me" });

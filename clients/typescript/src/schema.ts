@@ -5951,6 +5951,11 @@ export interface components {
              * @enum {string}
              */
             auth_method: "api_key" | "jwt";
+            /**
+             * @description Roles of the instance that the token gives: `operators`, or none
+             * @example []
+             */
+            roles: string[];
         };
         ApiKeyPage: {
             /** @description Results of the current page */
@@ -18114,7 +18119,8 @@ export interface operations {
                      *         "role": "admin"
                      *       },
                      *       "private_space_id": "01900000-0000-7000-8000-000000000010",
-                     *       "auth_method": "jwt"
+                     *       "auth_method": "jwt",
+                     *       "roles": []
                      *     }
                      */
                     "application/json": components["schemas"]["Me"];

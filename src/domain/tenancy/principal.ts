@@ -33,6 +33,8 @@ export interface Principal {
     readonly role: OrganizationRole;
   };
   readonly apiKeyId: string | null;
+  /** Present for tokens that give the role `operators`, which is of the instance and of no organization. */
+  readonly isOperator?: true;
   readonly capabilities: ReadonlySet<Capability>;
   /** True if the key is limited to certain spaces. */
   readonly isScoped: boolean;

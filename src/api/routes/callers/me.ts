@@ -1,4 +1,5 @@
 /** GET /me. */
+import { OPERATORS } from "../../../auth/authenticate.ts";
 import { Me } from "../../../schema/me.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -22,6 +23,7 @@ export const getMe = defineRoute({
       organization: { id: organization.id, name: organization.name, role: organization.role },
       private_space_id: [...reach.values()].find((space) => space.is_private)?.id ?? null,
       auth_method: authMethod,
+      roles: principal.isOperator === true ? [OPERATORS] : [],
     };
   },
 });

@@ -19,12 +19,18 @@ test("shows the caller's profile with organization, role and private space", asy
       organization: { id: tenants.acme, name: `Acme ${tenants.domain}`, role: "admin" },
       private_space_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       auth_method: "jwt",
+      roles: [],
     },
   });
   const { body: spaces } = await people.as("ada", "POST", "/spaces/search", {
     filters: { is_private: true },
   });
   expect(spaces.items).toMatchObject([{ id: body.private_space_id, owner_id: people.ids.ada }]);
+});
+
+test("names the roles that the token gives, of those that the service knows", async () => {
+  const token = await stack.issuer.token(tenants.subject("ada"), { roles: ["operators", "kings"] });
+  expect((await call(stack.url, token, "GET", "/me")).body.roles).toEqual(["operators"]);
 });
 
 test("refuses a key in the specification's words", async () => {
