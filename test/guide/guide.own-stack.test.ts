@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Browser, Page } from "puppeteer-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../src/api/routes/index.ts";
 import { ERROR_REASONS } from "../../src/domain/errors.ts";
@@ -119,10 +119,9 @@ describe("in a browser", unless(MISSING_BROWSER), () => {
 
   /** Opens a page, waits until its scripts run, and fails if anything was wrong with it. */
   async function visit(path: string, use: (page: Page) => Promise<void>, viewport = WIDE): Promise<void> {
-    const context = await browser.createBrowserContext();
+    const context = await browser.newContext({ viewport });
     try {
       const page = await context.newPage();
-      await page.setViewport(viewport);
       const faults = await watchPage(page, app.url);
       await open(page, path);
       await use(page);
@@ -214,7 +213,7 @@ describe("in a browser", unless(MISSING_BROWSER), () => {
       const background = (): Promise<unknown> =>
         page.evaluate("getComputedStyle(document.body).backgroundColor");
       const light = await background();
-      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+      await page.emulateMedia({ colorScheme: "dark" });
       await until("it is dark", async () => (await background()) !== light);
       await page.click(".VPNavBarAppearance .VPSwitchAppearance");
       await until("it is light", async () => (await background()) === light);

