@@ -172,11 +172,7 @@ function asked(code: string, { returnTo }: Pending, cause: unknown): SignInFaile
 }
 
 /** Issuers without an end of sessions only forget this page's tokens. */
-function signOutUrl(
-  server: oauth.AuthorizationServer,
-  clientId: string,
-  idToken: string | undefined,
-): URL {
+function signOutUrl(server: oauth.AuthorizationServer, clientId: string, idToken: string | undefined): URL {
   const after = consoleUrl("signed-out");
   if (server.end_session_endpoint === undefined) return new URL(after);
   const url = new URL(server.end_session_endpoint);

@@ -30,7 +30,7 @@ create trigger note_run_progress after update on pipeline_runs for each row
 revoke execute on function note_run_progress from public;
 
 -- The attempts of a run, oldest first: the first 10 and the last 40. An entry has `attempt` (its number, from
--- 1), `step`, `started_at`, `claim_id`, and once it has ended `ended_at`, `outcome` and maybe `code`.
+-- 1), `step`, `started_at`, `workflow_id`, and once it has ended `ended_at`, `outcome` and maybe `code`.
 alter table pipeline_runs add column attempts jsonb not null default '[]';
 
 create function note_attempt() returns trigger language plpgsql security definer
@@ -70,7 +70,15 @@ begin
       'attempt', coalesce((new.attempts -> last ->> 'attempt')::int, 0) + 1,
       'step', case when new.chunked then 'embed' else 'prepare' end,
       'started_at', clock_timestamp(),
-      'claim_id', new.claim_id
+      'workflow_id', (
+        select case
+          when claim.isolated or (cardinality(claim.run_ids) = 1 and new.file_size > 1048576) then
+            'document/' || new.organization_id || '/' || new.id || '/' || claim.id
+          else 'document-pipeline/' || new.organization_id || '/' || claim.id
+        end
+        from claims claim
+        where claim.id = new.claim_id
+      )
     );
     if last >= 49 then new.attempts := new.attempts - 10; end if;
   end if;

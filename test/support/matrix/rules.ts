@@ -95,6 +95,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /v1/data/:document_id/reprocess": write(),
   "POST /v1/data/:document_id/versions/:version/restore": write({ within: "Version not found" }),
   "GET /v1/data/runs/:pipeline_run_id": role("read"),
+  "GET /v1/data/runs/:pipeline_run_id/attempts": role("read"),
   "POST /v1/data/runs/:pipeline_run_id/cancel": write({
     elsewise: "The run has ended already, so it cannot be cancelled.",
   }),
