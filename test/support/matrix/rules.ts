@@ -79,6 +79,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /v1/agents/search": listing("read"),
   "GET /v1/agents/:agent_id": role("read"),
   "POST /v1/agents": write({ key: "no key" }),
+  "GET /v1/agents/:agent_id/history": write({ key: "no key" }),
   "PATCH /v1/agents/:agent_id": write({ key: "no key" }),
   "DELETE /v1/agents/:agent_id": write({ key: "no key" }),
   "POST /v1/data/upload": write(),
