@@ -1,9 +1,9 @@
 /** The history of an agent, which a trigger notes from what any process writes. */
 import { expect, it } from "vitest";
-import { listAgentChanges } from "../../src/db/agents/history.ts";
-import { inTenant } from "../../src/db/pool.ts";
-import { newId } from "../../src/domain/ids.ts";
-import { commandDatabase, loggedIn, makeSharedSpace } from "../support/tenants/commands.ts";
+import { listAgentChanges } from "../../../src/db/agents/history.ts";
+import { inTenant } from "../../../src/db/pool.ts";
+import { newId } from "../../../src/domain/ids.ts";
+import { commandDatabase, loggedIn, makeSharedSpace } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
 
