@@ -18,7 +18,8 @@ export async function watchPage(page: Page, ...origins: readonly string[]): Prom
   });
   page.on("request", (request) => {
     const { protocol, origin: asked } = new URL(request.url());
-    if (!["data:", "blob:"].includes(protocol) && !origins.includes(asked)) seen.push(`another host: ${request.url()}`);
+    if (!["data:", "blob:"].includes(protocol) && !origins.includes(asked))
+      seen.push(`another host: ${request.url()}`);
   });
   page.on("response", (response) => {
     if (response.status() >= 400) seen.push(`${response.status()}: ${response.url()}`);
