@@ -1,5 +1,6 @@
 /** The table of all endpoints: what is not in it does not exist. */
 import type { Route } from "../route.ts";
+import { accessRoutes } from "./callers/access.ts";
 import { agentRoutes } from "./chat/agents.ts";
 import { ownKeyRoutes } from "./callers/api-keys.ts";
 import { auditLogRoutes } from "./organizations/audit-log.ts";
@@ -69,6 +70,7 @@ export const API_ROUTES: readonly Route[] = [
   ...folderRoutes,
   ...eventRoutes,
   getMe,
+  ...accessRoutes,
   ...ownKeyRoutes,
   ...leakedKeyRoutes,
   ...organizationRoutes,

@@ -125,6 +125,8 @@ async function changePeople(stack: Stack, signedIn: As): Promise<void> {
   await signedIn("DELETE", `/spaces/${SPACES.archive}/members/${userId}`);
   const made = await signedIn("POST", "/me/api-keys", { name: "short", spaces: [SPACES.archive] });
   await signedIn("POST", `/me/api-keys/${made.body.id}/roll`);
+  await signedIn("GET", "/me/access");
+  await signedIn("GET", `/me/api-keys/${made.body.id}/access`);
   await signedIn("PATCH", `/organizations/${ACME}`, { default_key_lifetime_seconds: 3_600 });
   await signedIn("POST", "/api-keys/revoke-leaked", { keys: [made.body.key] });
   await until(
@@ -137,6 +139,8 @@ async function changePeople(stack: Stack, signedIn: As): Promise<void> {
     name: "issued",
     user_id: userId,
   });
+  await signedIn("GET", `/organizations/${ACME}/api-keys/${issued.body.id}/access`);
+  await signedIn("GET", `/organizations/${ACME}/members/${userId}/access`);
   await signedIn("DELETE", `/organizations/${ACME}/api-keys/${issued.body.id}`);
   await signedIn("DELETE", `/organizations/${ACME}/members/${userId}`);
   await signedIn("PATCH", `/spaces/${SPACES.archive}`, { name: "Archived" });
