@@ -26,7 +26,7 @@ export function AccountMenu({ onHelp }: { readonly onHelp: () => void }): ReactN
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
         <UnstyledButton aria-label={texts.account}>
-          <Avatar size={32} color="indigo" variant="filled">
+          <Avatar size={32} color="indigo" variant="filled" aria-hidden>
             {initials(me.name)}
           </Avatar>
         </UnstyledButton>
