@@ -6,7 +6,8 @@ import { Command } from "commander";
 import type { Page } from "playwright-core";
 import { launchBrowser } from "../../test/support/browser/chromium.ts";
 import { type ConsoleStack, startConsole } from "../../test/support/console/start.ts";
-import { newVisitor, openScreen, signIn } from "../../test/support/console/visitor.ts";
+import { signIn } from "../../test/support/console/sign-in.ts";
+import { newVisitor, openScreen } from "../../test/support/console/visitor.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import { ACME, AGENTS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { insertManyDocuments } from "../documents/many-documents.ts";
@@ -118,7 +119,7 @@ async function main({ documents, slower, rounds }: Options): Promise<void> {
   try {
     await fill(stack, Number(documents));
     const { page } = await newVisitor(browser, stack);
-    await signIn(page, stack, ADA, { at: LIST });
+    await signIn(page, `${stack.url}/console`, { who: ADA, path: LIST });
     await slow(page, Number(slower));
     await measureCallbacks(page, Number(rounds));
     await measureScreens(page, Number(rounds));

@@ -9,7 +9,8 @@ import sharp from "sharp";
 import { launchBrowser } from "../support/browser/chromium.ts";
 import { call, ended, upload } from "../support/clients/client.ts";
 import { type ConsoleStack, startConsole } from "../support/console/start.ts";
-import { newVisitor, openScreen, signIn } from "../support/console/visitor.ts";
+import { signIn } from "../support/console/sign-in.ts";
+import { newVisitor, openScreen } from "../support/console/visitor.ts";
 import setup from "../support/run/global-setup.ts";
 import { AGENTS, KEYS, SPACES } from "../support/tenants/tenants.ts";
 
@@ -79,7 +80,7 @@ async function fillSpace({ url }: ConsoleStack): Promise<string> {
 async function take(browser: Browser, name: string, world: World): Promise<void> {
   const { colorScheme, address, prepare } = PICTURES[name]!;
   const { page, close } = await newVisitor(browser, world.stack, { viewport: WINDOW, colorScheme });
-  await signIn(page, world.stack, "ada@acme.example", { asOperator: true });
+  await signIn(page, `${world.stack.url}/console`, { who: "ada@acme.example", isOperator: true });
   await openScreen(page, world.stack, address(world));
   await prepare?.(page);
   await page.evaluate("document.fonts.ready");

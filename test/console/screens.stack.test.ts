@@ -49,13 +49,13 @@ describe("every screen", unless(MISSING_BROWSER), () => {
   }
 
   test.each(["light", "dark"] as const)("is accessible to everybody, in %s", async (colorScheme) => {
-    const { page, faults } = await visit("ada", { asOperator: true, window: { colorScheme } });
+    const { page, faults } = await visit("ada", { isOperator: true, window: { colorScheme } });
     expect(await lookAt(page, admins(), () => violations(page))).toEqual([]);
     expect(faults).toEqual([]);
   });
 
   test("fits a narrow window", async () => {
-    const { page, faults } = await visit("ada", { asOperator: true, window: { viewport: NARROW } });
+    const { page, faults } = await visit("ada", { isOperator: true, window: { viewport: NARROW } });
     const overflow = async (): Promise<string[]> => {
       const width = await page.evaluate<number>("document.documentElement.scrollWidth");
       return width > NARROW.width ? [`is ${width} wide`] : [];

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { violations } from "../support/console/axe.ts";
 import { emailOf, onOwnConsole } from "../support/console/on-console.ts";
-import { pickPerson, screenShown } from "../support/console/visitor.ts";
+import { pickPerson } from "../support/console/sign-in.ts";
+import { screenShown } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
 import { until } from "../support/until.ts";
 
@@ -13,14 +14,14 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
   const { stack, tenants, open, visit } = onOwnConsole();
 
   test("leads by the issuer to the screen that was asked for, and asks nobody else", async () => {
-    const { page, faults } = await visit("ada", { at: "/keys" });
+    const { page, faults } = await visit("ada", { path: "/keys" });
     expect(new URL(page.url()).pathname).toBe("/console/keys");
     expect(new URL(page.url()).search).toBe("");
     expect(faults).toEqual([]);
   });
 
   test("keeps tokens in memory alone, and a reload gets new ones without a question", async () => {
-    const { page, faults } = await visit("ada", { at: "/keys" });
+    const { page, faults } = await visit("ada", { path: "/keys" });
     const kept = async (): Promise<string> =>
       JSON.stringify(await page.evaluate("[{ ...localStorage }, { ...sessionStorage }, document.cookie]"));
     expect(await kept()).not.toContain("eyJ");
@@ -49,7 +50,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
   });
 
   test("asks again if the issuer has forgotten the session", async () => {
-    const { page } = await visit("vic", { at: "/search" });
+    const { page } = await visit("vic", { path: "/search" });
     await stack.stopIssuer();
     await stack.startIssuer();
     await page.reload();
@@ -79,7 +80,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
   });
 
   test("offers operations to operators alone", async () => {
-    const operator = await visit("ada", { asOperator: true });
+    const operator = await visit("ada", { isOperator: true });
     await operator.page.getByRole("link", { name: "Operations" }).waitFor();
     const admin = await visit("ada");
     await admin.page.getByRole("link", { name: "API keys" }).waitFor();

@@ -7,13 +7,14 @@ import type { StackOptions } from "../stack/stack.ts";
 import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
 import { type ConsoleStack, startConsole } from "./start.ts";
-import { type SignInOptions, type Visitor, newVisitor, signIn } from "./visitor.ts";
+import { type SignInOptions, signIn } from "./sign-in.ts";
+import { type Visitor, newVisitor } from "./visitor.ts";
 
 type SharedConsole = Pick<ConsoleStack, "url" | "issuer" | "provider" | "temporalUi" | "dataDir" | "env"> & {
   readonly database: Pick<ConsoleStack["database"], "db" | "url">;
 };
 
-interface VisitOptions extends SignInOptions {
+interface VisitOptions extends Omit<SignInOptions, "who"> {
   readonly window?: BrowserContextOptions;
 }
 
@@ -78,8 +79,7 @@ function useConsole<S extends SharedConsole>(start: () => Promise<S>): OnConsole
     open,
     async visit(who, { window, ...options } = {}) {
       const visitor = await open(window);
-      const { url, issuer } = later.value;
-      await signIn(visitor.page, { url, issuer }, emailOf(tenants, who), options);
+      await signIn(visitor.page, `${later.value.url}/console`, { ...options, who: emailOf(tenants, who) });
       return visitor;
     },
   };

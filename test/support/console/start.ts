@@ -25,18 +25,16 @@ export interface ConsoleStack extends Stack {
 export async function startConsole(options: StackOptions = {}): Promise<ConsoleStack> {
   const port = await freePort();
   const issuer = issuerUrl(port);
-  const [stack] = await Promise.all([
-    startStack({
-      ...options,
-      env: (database) => ({
-        OIDC_ISSUER: issuer,
-        OIDC_AUDIENCE: AUDIENCE,
-        CONSOLE_CLIENT_ID: CONSOLE_CLIENT,
-        ...(typeof options.env === "function" ? options.env(database) : options.env),
-      }),
+  await promisify(execFile)(process.execPath, [join(ROOT, "src/console/main.ts")], { timeout: BUILD_MS });
+  const stack = await startStack({
+    ...options,
+    env: (database) => ({
+      OIDC_ISSUER: issuer,
+      OIDC_AUDIENCE: AUDIENCE,
+      CONSOLE_CLIENT_ID: CONSOLE_CLIENT,
+      ...(typeof options.env === "function" ? options.env(database) : options.env),
     }),
-    promisify(execFile)(process.execPath, [join(ROOT, "src/console/main.ts")], { timeout: BUILD_MS }),
-  ]);
+  });
   let running: Running | undefined;
   const open = async (): Promise<void> => {
     running = await startIssuer({ env: stack.env, dataDir: stack.dataDir, port }, (launched) => {

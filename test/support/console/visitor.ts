@@ -40,36 +40,6 @@ export async function newVisitor(
   return { page, context, faults, close: () => context.close() };
 }
 
-export interface SignInOptions {
-  /** The address of the screen within the console to open, such as `/keys`. */
-  readonly at?: string;
-  readonly asOperator?: boolean;
-}
-
-/**
- * Opens the console, signs in at the issuer's page as the person with that address, and returns when a screen
- * is there.
- */
-export async function signIn(
-  page: Page,
-  place: Place,
-  email: string,
-  { at = "/", asOperator = false }: SignInOptions = {},
-): Promise<void> {
-  await page.goto(`${place.url}/console${at}`);
-  await page.getByRole("button", { name: /^(Sign in|Anmelden)$/ }).click();
-  await pickPerson(page, email, asOperator);
-  await screenShown(page);
-}
-
-/** Picks the person on the issuer's page, which lists only the first hundred. */
-export async function pickPerson(page: Page, email: string, asOperator = false): Promise<void> {
-  await page.getByRole("searchbox").fill(email);
-  await page.getByRole("searchbox").press("Enter");
-  if (asOperator) await page.getByRole("checkbox").check();
-  await page.locator("button[name=person]").filter({ hasText: email }).click();
-}
-
 /** Waits for the frame that is around every screen of somebody who is signed in. */
 export async function screenShown(page: Page): Promise<void> {
   await page.locator("main#content").waitFor();
