@@ -5,6 +5,7 @@ import { createApi } from "../api/client.ts";
 import { createRequestLog } from "../api/request-log.ts";
 import { apiAddress } from "../auth/configuration.ts";
 import { createListener, createLive } from "../live/live.ts";
+import { createUploads } from "../uploads/uploads.ts";
 import { type Console, ConsoleContext } from "./context.ts";
 import { type SignedInEntry, currentAddress } from "./enter.ts";
 import { createQueries } from "./queries.ts";
@@ -40,6 +41,7 @@ function createConsole(
   const events = createApi(address, { session, send: listener.send });
   const live = createLive(events, queries, listener);
   session.onEnd(live.stop);
+  const holdfast = createApi(address, { session, log: requests });
   return {
     configuration,
     address,
@@ -47,7 +49,8 @@ function createConsole(
     me,
     requests,
     live,
-    holdfast: createApi(address, { session, log: requests }),
+    holdfast,
+    uploads: createUploads(holdfast),
     signOut() {
       live.stop();
       queries.clear();
