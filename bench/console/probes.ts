@@ -3,6 +3,8 @@
 /** Also waits until the new state has been painted. */
 const PAINTED = "await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));";
 
+const PATIENCE_MS = 30_000;
+
 /** What stands for something that is not there yet. */
 const LOADING = ".mantine-Loader-root, .mantine-Skeleton-root";
 
@@ -21,7 +23,10 @@ export const timeToScreen = (path: string): string => `(async () => {
     return location.pathname === ${JSON.stringify(path)} && heading !== null && heading !== before
       && document.querySelector("main#content").querySelector("${LOADING}") === null;
   };
-  while (!isThere()) await new Promise(requestAnimationFrame);
+  while (!isThere()) {
+    if (performance.now() - startedAt > ${PATIENCE_MS}) throw new Error("${path} is not shown");
+    await new Promise(requestAnimationFrame);
+  }
   ${PAINTED}
   return performance.now() - startedAt;
 })()`;

@@ -122,8 +122,8 @@ async function main({ documents, slower, rounds }: Options): Promise<void> {
     await signIn(page, `${stack.url}/console`, { who: ADA, path: LIST });
     await slow(page, Number(slower));
     await measureCallbacks(page, Number(rounds));
-    await measureScreens(page, Number(rounds));
     await measureScrolling(page);
+    await measureScreens(page, Number(rounds));
     await measureTyping(page, stack);
   } finally {
     await browser.close();
