@@ -50,7 +50,7 @@ export function Sources({ citations }: { readonly citations: readonly Citation[]
         {texts.sources}
       </Title>
       {citations.map((citation) => (
-        <div key={citation.index}>
+        <div key={citation.index} className="source">
           <Group gap={6}>
             <Text size="sm">[{citation.index}]</Text>
             <Anchor component="span" size="sm">

@@ -79,7 +79,7 @@ function Hit({ hit, change }: { readonly hit: SearchHit; readonly change: Change
           <Bidi>{hit.metadata.heading_path.join(" › ")}</Bidi>
         </Text>
       )}
-      <Text size="sm" component="div" className="hit-text">
+      <Text size="sm" component="div" className="hit-text" tabIndex={0}>
         <Highlighted text={hit.text} ranges={hit.metadata.highlights} />
       </Text>
       <Group gap="md" mt={6}>
