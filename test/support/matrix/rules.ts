@@ -220,13 +220,12 @@ export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceNam
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;
   if (rule.on === "nothing") return "allowed";
-  if (rule.on === "organization")
-    return caller.organization !== HOME[space]
-      ? 404
-      : caller.isAdmin || rule.needs === "all"
-        ? "allowed"
-        : 403;
-  return onSpace(caller, rule, space);
+  return rule.on === "organization" ? onOrganization(caller, rule, space) : onSpace(caller, rule, space);
+}
+
+function onOrganization(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
+  if (caller.organization !== HOME[space]) return 404;
+  return caller.isAdmin || rule.needs === "all" ? "allowed" : 403;
 }
 
 function onSpace(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
