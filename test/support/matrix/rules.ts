@@ -213,9 +213,9 @@ export function hasCapability(
 
 /** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
-  if (caller.standing === "bad") return rule.unauthenticated ?? 401;
-  // Nothing of the caller is looked up: whether it is a key, or the token gives the role, decides.
+  // Nothing of the caller is looked up: whether it is a token, and gives the role, decides.
   if (rule.needs === "operator") return caller.isKey ? 401 : 403;
+  if (caller.standing === "bad") return rule.unauthenticated ?? 401;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;
