@@ -61,15 +61,18 @@ describe.each(closed)("$name", (one) => {
     },
   );
 
-  test.skipIf(one.route.access === "operator")("refuses who names another organization", async () => {
-    expect(
-      (await send(one, { token: letIn(one.route), headers: { "x-organization-id": UNKNOWN_ID } })).status,
-    ).toBe(403);
-  });
-
   test("says who it is before it says what is wrong", async () => {
     const ids = Object.fromEntries(paramsOf(one.route).map((name) => [name, "no-id"]));
     expect((await send(one, { ids })).status).toBe(refusal);
+  });
+});
+
+// Operators belong to no organization, so that the header means nothing.
+describe.each(closed.filter(({ route }) => route.access !== "operator"))("$name", (one) => {
+  test("refuses who names another organization", async () => {
+    expect(
+      (await send(one, { token: letIn(one.route), headers: { "x-organization-id": UNKNOWN_ID } })).status,
+    ).toBe(403);
   });
 });
 
