@@ -31,7 +31,7 @@ test("an outage has the moment of its first failure until the dependency answers
 });
 
 test("many who look within two seconds cost one look", async () => {
-  const ask = vi.fn(() => Promise.resolve("1"));
+  const ask = vi.fn<() => Promise<string>>(() => Promise.resolve("1"));
   const look = watchDependencies([{ name: "workflows", ask }], []);
   await Promise.all([look(), look()]);
   await look();
