@@ -1287,7 +1287,7 @@ export interface paths {
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
-        get: operations["organizations.members.access.list"];
+        get: operations["organizations.member_access.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1309,7 +1309,7 @@ export interface paths {
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
-        get: operations["organizations.api_keys.access.list"];
+        get: operations["organizations.api_key_access.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -20409,7 +20409,7 @@ export interface operations {
             };
         };
     };
-    "organizations.members.access.list": {
+    "organizations.member_access.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -20600,7 +20600,7 @@ export interface operations {
             };
         };
     };
-    "organizations.api_keys.access.list": {
+    "organizations.api_key_access.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
