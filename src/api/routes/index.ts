@@ -8,6 +8,7 @@ import { batchRoutes } from "./documents/batches.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
+import { deletionRoutes } from "./documents/deletions.ts";
 import { docsRoutes } from "./service/docs.ts";
 import { consoleRoutes } from "./service/console.ts";
 import { guideRoutes } from "./service/guide.ts";
@@ -55,6 +56,7 @@ export const API_ROUTES: readonly Route[] = [
   getDocument,
   patchDocument,
   removeDocument,
+  ...deletionRoutes,
   ...documentPartRoutes,
   ...pageRoutes,
   checkDocument,

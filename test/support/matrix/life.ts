@@ -71,6 +71,8 @@ async function moveAndReplace({ url }: Stack, owner: As): Promise<void> {
   const folder = await owner("POST", "/folders", { name: "moved", space_id: SPACES.research });
   await owner("PATCH", `/data/${kept.id}`, { doc_metadata: { changed: true }, folder_id: folder.body.id });
   const other = await owner("POST", "/folders", { name: "other", space_id: SPACES.research });
+  await owner("GET", `/data/${kept.id}/deletion`);
+  await owner("GET", `/folders/${folder.body.id}/deletion`);
   await owner("PATCH", `/folders/${other.body.id}`, { name: "another", parent_folder_id: folder.body.id });
   await owner("POST", "/data/hybrid-search", {
     query: '"quoted words"',
@@ -126,6 +128,7 @@ async function changePeople(stack: Stack, signedIn: As): Promise<void> {
   const made = await signedIn("POST", "/me/api-keys", { name: "short", spaces: [SPACES.archive] });
   await signedIn("POST", `/me/api-keys/${made.body.id}/roll`);
   await signedIn("GET", "/me/access");
+  await signedIn("GET", `/spaces/${SPACES.archive}/deletion`);
   await signedIn("GET", `/me/api-keys/${made.body.id}/access`);
   await signedIn("PATCH", `/organizations/${ACME}`, { default_key_lifetime_seconds: 3_600 });
   await signedIn("POST", "/api-keys/revoke-leaked", { keys: [made.body.key] });

@@ -1,0 +1,86 @@
+/** What a deletion takes along is what was said before. */
+import { expect, test } from "vitest";
+import { newId } from "../../../../src/domain/ids.ts";
+import { ended, upload } from "../../../support/clients/client.ts";
+import { signedIn } from "../../../support/clients/signed-in.ts";
+import { until } from "../../../support/until.ts";
+
+const people = signedIn();
+const { stack, tenants } = people;
+
+/** A space with one document at the root, one in a folder, and one in a folder below that. */
+async function makeSpace() {
+  const { body: space } = await people.as("ada", "POST", "/spaces", { name: newId() });
+  const folder = async (name: string, parent: string | null): Promise<string> =>
+    (await people.as("ada", "POST", "/folders", { name, space_id: space.id, parent_folder_id: parent })).body
+      .id;
+  const outer = await folder("outer", null);
+  const inner = await folder("inner", outer);
+  const documents = [];
+  for (const [name, place] of [
+    ["root.md", null],
+    ["outer.md", outer],
+    ["inner.md", inner],
+  ] as const) {
+    const text = `# ${name}\n\nSome words about ${name}.\n`;
+    const { id } = await upload(stack.url, tenants.keys.owner, space.id, text, name);
+    await ended(stack.url, tenants.keys.owner, id);
+    if (place !== null) await people.as("ada", "PATCH", `/data/${id}`, { folder_id: place });
+    documents.push({ id, size: text.length });
+  }
+  return { id: space.id as string, outer, inner, documents };
+}
+
+const total = async (spaceId: string): Promise<number> =>
+  (await people.as("ada", "POST", "/data/search", { filters: { space_id: spaceId } })).body.total_items;
+
+test("a folder takes along all that is below it, and nothing beside it", async () => {
+  const space = await makeSpace();
+  const [, outer, inner] = space.documents;
+  const { body: said } = await people.as("ada", "GET", `/folders/${space.outer}/deletion`);
+  expect(said).toMatchObject({
+    documents: 2,
+    folders: 2,
+    versions: 2,
+    bytes: outer!.size + inner!.size,
+    runs_under_way: 0,
+    agents: 0,
+  });
+  expect(said.chunks).toBeGreaterThanOrEqual(2);
+  const before = await total(space.id);
+  expect((await people.as("ada", "DELETE", `/folders/${space.outer}`)).status).toBe(204);
+  await until("the documents are gone", async () => (await total(space.id)) === before - said.documents);
+  const { body: again } = await people.as("ada", "GET", `/folders/${space.outer}/deletion`);
+  expect(again.error.code).toBe("folder_not_found");
+});
+
+test("a space takes along its documents, folders, agents, members and keys", async () => {
+  const space = await makeSpace();
+  await people.as("ada", "PUT", `/spaces/${space.id}/members/${people.ids.vic}`, { role: "viewer" });
+  await people.as("ada", "POST", "/agents", { name: "Counter", space_id: space.id });
+  await people.as("ada", "POST", "/me/api-keys", { name: "only here", spaces: [space.id] });
+  expect((await people.as("ada", "GET", `/spaces/${space.id}/deletion`)).body).toMatchObject({
+    documents: 3,
+    files: 3,
+    folders: 2,
+    agents: 1,
+    members: 2,
+    api_keys: 1,
+    webhooks: 0,
+  });
+  expect((await people.as("vic", "GET", `/spaces/${space.id}/deletion`)).status).toBe(403);
+  expect((await people.as("vic", "GET", `/data/${space.documents[0]!.id}/deletion`)).status).toBe(403);
+});
+
+test("a document takes along its versions", async () => {
+  const space = await makeSpace();
+  const [{ id, size }] = space.documents as [{ id: string; size: number }];
+  await people.as("ada", "POST", `/data/${id}/reprocess`);
+  expect((await people.as("ada", "GET", `/data/${id}/deletion`)).body).toMatchObject({
+    documents: 1,
+    bytes: size,
+    versions: 2,
+    folders: 0,
+    files: 0,
+  });
+});
