@@ -18,6 +18,11 @@ export interface UploadOptions {
   readonly tags?: readonly string[];
   /** True refuses a file that no parser reads (`unsupported_file_type`) and an empty one. */
   readonly strict?: boolean;
+  /**
+   * Uploading the same again with the same key, within 24 hours, makes no second document: for an upload that
+   * goes on after a fault that lasted. A new one by default.
+   */
+  readonly idempotencyKey?: string;
   /** Ends the request. */
   readonly signal?: AbortSignal;
 }
@@ -108,7 +113,7 @@ export async function upload(
   options: UploadOptions,
   persistence: Pick<Persistence, "maxRetries" | "countsSilenceOnly">,
 ): Promise<Document> {
-  const key = newKey();
+  const key = options.idempotencyKey ?? newKey();
   return persist(
     (ended) =>
       api.POST("/v1/data/upload", {

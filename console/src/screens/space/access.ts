@@ -17,9 +17,7 @@ export function useSpace(spaceId: string) {
   return useQuery({
     queryKey: keyOf("spaces", spaceId),
     queryFn: ({ signal }) =>
-      taggedAnswerOf(
-        api.GET("/v1/spaces/{space_id}", { params: { path: { space_id: spaceId } }, signal }),
-      ),
+      taggedAnswerOf(api.GET("/v1/spaces/{space_id}", { params: { path: { space_id: spaceId } }, signal })),
   });
 }
 

@@ -37,7 +37,8 @@ export const messages = defineMessages(
       clear: "Clear filters",
       menu: (name: string) => `What to do with ${name}`,
       chunks: (n: string) => `${n} chunks`,
-      inFolder: (path: string) => `in ${path}`,
+      inFolder: "in",
+      menuColumn: "Menu",
     },
     empty: {
       title: "No documents yet",
@@ -101,7 +102,8 @@ export const messages = defineMessages(
       clear: "Filter aufheben",
       menu: (name) => `Was mit ${name} geschehen soll`,
       chunks: (n) => `${n} Abschnitte`,
-      inFolder: (path) => `in ${path}`,
+      inFolder: "in",
+      menuColumn: "Menü",
     },
     empty: {
       title: "Noch keine Dokumente",

@@ -1,5 +1,5 @@
 /** What is done with many documents at once. */
-import { type Holdfast, HoldfastError } from "@holdfast/client";
+import { type Holdfast, HoldfastError, newKey } from "@holdfast/client";
 import { answerOf } from "../../../api/client.ts";
 import type { Question } from "../list/question.ts";
 import type { Selection } from "../list/selection.ts";
@@ -20,7 +20,7 @@ export const targetOf = (selection: Selection, { filters }: Question): Target =>
   selection.kind === "all" ? { filters } : { document_ids: [...selection.ids] };
 
 export async function reprocess({ api }: Holdfast, target: Target): Promise<Outcome> {
-  const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
+  const params = { header: { "Idempotency-Key": newKey() } };
   const body = "filters" in target ? target : { document_ids: [...target.document_ids] };
   const { accepted, rejected, results } = await answerOf(
     api.POST("/v1/data/batch-reprocess", { params, body }),
@@ -73,4 +73,22 @@ async function idsOf(holdfast: Holdfast, target: Target): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of holdfast.documents({ filters: target.filters })) ids.push(id);
   return ids;
+}
+
+/** What a deletion of these takes along, as the service counts it. */
+export async function deletionOf(
+  { api }: Holdfast,
+  target: Target,
+): Promise<Readonly<Record<string, number>>> {
+  const [first, ...others] = "document_ids" in target ? target.document_ids : [];
+  if (first !== undefined && others.length === 0) {
+    const params = { path: { document_id: first } };
+    return answerOf(api.GET("/v1/data/{document_id}/deletion", { params }));
+  }
+  const filters = "filters" in target ? target.filters : { id__in: target.document_ids };
+  const params = { query: { limit: 1 } };
+  const { total_items: documents } = await answerOf(
+    api.POST("/v1/data/search", { params, body: { filters } }),
+  );
+  return { documents };
 }

@@ -20,7 +20,7 @@ export const messages = defineMessages(
     moveTitle: (n: number) => (n === 1 ? "Move 1 document to" : `Move ${n} documents to`),
     removeTitle: (n: number) => (n === 1 ? "Delete 1 document" : `Delete ${n} documents`),
     failed: "This did not work",
-    cancel: "Cancel",
+    removeAction: "Delete",
   },
   {
     selected: (n, one) => (one ? "1 ausgewählt" : `${n} ausgewählt`),
@@ -41,6 +41,6 @@ export const messages = defineMessages(
     moveTitle: (n) => (n === 1 ? "1 Dokument verschieben nach" : `${n} Dokumente verschieben nach`),
     removeTitle: (n) => (n === 1 ? "1 Dokument löschen" : `${n} Dokumente löschen`),
     failed: "Das ging nicht",
-    cancel: "Abbrechen",
+    removeAction: "Löschen",
   },
 );

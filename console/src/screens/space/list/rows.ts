@@ -1,7 +1,7 @@
 /** The rows of a list of any length: pages are asked for as they come into view, and kept for a while. */
 import type { Document, Schemas } from "@holdfast/client";
 import { type QueryClient, queryOptions, useQueries } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useState } from "react";
 import { answerOf } from "../../../api/client.ts";
 import { keyOf } from "../../../api/keys.ts";
 import { useHoldfast } from "../../../app/context.ts";
@@ -34,6 +34,8 @@ export interface Range {
 export interface Rows {
   readonly total: number | undefined;
   readonly error: Error | null;
+  /** Of the pages that are there, each once. */
+  readonly documents: readonly Document[];
   readonly rowAt: (index: number) => Document | undefined;
   readonly retry: () => void;
 }
@@ -50,24 +52,38 @@ export function pagesAround({ first, last }: Range, total: number): readonly num
 
 export function useRows(question: Question, range: Range): Rows {
   const { api } = useHoldfast();
-  const total = useRef(0);
-  const pages = pagesAround(range, total.current);
+  // What the pages said last, so that those beyond the end are not asked for.
+  const [total, setTotal] = useState(0);
+  const pages = pagesAround(range, total);
   const results = useQueries({ queries: pages.map((page) => pageQuery(api, question, page)) });
   const newest = results.reduce<(typeof results)[number] | undefined>(
     (best, result) =>
       result.data !== undefined && result.dataUpdatedAt >= (best?.dataUpdatedAt ?? 0) ? result : best,
     undefined,
   );
-  total.current = newest?.data?.total_items ?? 0;
+  const newestTotal = newest?.data?.total_items ?? 0;
+  if (newestTotal !== total) setTotal(newestTotal);
   const byPage = new Map<number, Page>();
   for (const [index, { data }] of results.entries()) if (data !== undefined) byPage.set(pages[index]!, data);
   const failed = results.find(({ error }) => error !== null);
+  // A document that moved to the next page meanwhile is on two of them.
+  const items = [...byPage.values()].flatMap((page) => page.items);
+  const documents = useSame([...new Map(items.map((item) => [item.id, item])).values()]);
   return {
+    documents,
     total: newest?.data?.total_items,
     error: newest === undefined ? (failed?.error ?? null) : null,
     rowAt: (index) => byPage.get(Math.floor(index / PAGE_ROWS) + 1)?.items[index % PAGE_ROWS],
     retry: () => results.forEach((result) => void result.refetch()),
   };
+}
+
+/** The array of before as long as it has the same entries. */
+function useSame<T>(entries: readonly T[]): readonly T[] {
+  const [same, setSame] = useState(entries);
+  if (same.length === entries.length && same.every((entry, index) => entry === entries[index])) return same;
+  setSame(entries);
+  return entries;
 }
 
 /** The ids of rows, also of those that were never in view. */
@@ -80,7 +96,9 @@ export async function idsBetween(
   const pages: number[] = [];
   for (let page = Math.floor(first / PAGE_ROWS); page <= Math.floor(last / PAGE_ROWS); page += 1)
     pages.push(page + 1);
-  const read = await Promise.all(pages.map((page) => queries.ensureQueryData(pageQuery(api, question, page))));
+  const read = await Promise.all(
+    pages.map((page) => queries.ensureQueryData(pageQuery(api, question, page))),
+  );
   const start = Math.floor(first / PAGE_ROWS) * PAGE_ROWS;
   return read
     .flatMap(({ items }) => items)

@@ -6,7 +6,8 @@ export const messages = defineMessages(
     name: "Name",
     rename: "Rename",
     renamed: "Renamed",
-    changedMeanwhile: "Somebody else renamed it meanwhile. This is the name now; change it again if you wish.",
+    changedMeanwhile:
+      "Somebody else renamed it meanwhile. This is the name now; change it again if you wish.",
     members: "Members",
     role: (name: string) => `Role of ${name}`,
     roles: { owner: "Owner", editor: "Editor", viewer: "Viewer" },
