@@ -80,6 +80,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /v1/agents/search": listing("read"),
   "GET /v1/agents/:agent_id": role("read"),
   "POST /v1/agents": write({ key: "no key" }),
+  "GET /v1/agents/:agent_id/history": write({ key: "no key" }),
   "PATCH /v1/agents/:agent_id": write({ key: "no key" }),
   "DELETE /v1/agents/:agent_id": write({ key: "no key" }),
   "POST /v1/data/upload": write(),
@@ -97,6 +98,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /v1/data/:document_id/reprocess": write(),
   "POST /v1/data/:document_id/versions/:version/restore": write({ within: "Version not found" }),
   "GET /v1/data/runs/:pipeline_run_id": role("read"),
+  "GET /v1/data/runs/:pipeline_run_id/attempts": role("read"),
   "POST /v1/data/runs/:pipeline_run_id/cancel": write({
     elsewise: "The run has ended already, so it cannot be cancelled.",
   }),

@@ -1,7 +1,6 @@
 import { Button, Drawer } from "@mantine/core";
-import type { Document, Schemas } from "@holdfast/client";
+import type { Schemas } from "@holdfast/client";
 import {
-  type DragEvent,
   type ReactNode,
   type RefObject,
   Suspense,
@@ -18,7 +17,6 @@ import { useDocumentActions } from "./actions/document-actions.tsx";
 import { useBulk } from "./actions/use-bulk.tsx";
 import { useFolderActions } from "./folders/folder-actions.tsx";
 import { FolderTree } from "./folders/tree.tsx";
-import { droppedOf, isFileDrag, startDrag } from "./list/drag.ts";
 import { ListOrEmpty } from "./list/list-or-empty.tsx";
 import { type ListAddress, TOP, questionOf } from "./list/question.ts";
 import { Toolbar } from "./list/toolbar.tsx";
@@ -26,10 +24,10 @@ import { useList } from "./list/use-list.ts";
 import { messages } from "./messages.ts";
 import styles from "./space.module.css";
 import { DropZone } from "./uploads/drop-zone.tsx";
-import { gatherDropped } from "./uploads/dropped.ts";
 import { UploadPanel } from "./uploads/panel.tsx";
 import { UploadMenu } from "./uploads/upload-menu.tsx";
 import { useUploads } from "./uploads/use-uploads.ts";
+import { useDragging } from "./use-dragging.ts";
 import { useSpaceKeys } from "./use-space-keys.ts";
 
 const SpaceSettings = lazy(async () => ({
@@ -67,21 +65,7 @@ export function SpaceView({ space, title, rights, address, onAddress }: Props): 
   const refs = useRefs();
   const openSettings = (): void => onAddress({ panel: "settings" });
   useSpaceKeys({ refs, list, documents, rights, openSettings, newFolder: () => folders.create(null) });
-  const drop = (event: DragEvent, folderId: string | null): void => {
-    if (isFileDrag(event)) return void uploads.add(gatherDropped(event.dataTransfer.items), folderId);
-    const dragged = droppedOf(event);
-    if (dragged?.kind === "folder" && dragged.id !== folderId) bulk.tell(folders.move(dragged.id, folderId));
-    if (dragged?.kind === "documents") {
-      const { ids } = dragged;
-      bulk.tell(bulk.move(ids === "all" ? { filters: question.filters } : { document_ids: ids }, folderId));
-    }
-  };
-  const drag = (document: Document, event: DragEvent): void => {
-    const { selection } = list;
-    const isOne = !list.isSelected(document.id);
-    const ids = isOne || selection.kind === "all" ? [document.id] : [...selection.ids];
-    startDrag(event, { kind: "documents", ids: !isOne && selection.kind === "all" ? "all" : ids });
-  };
+  const { drag, drop } = useDragging({ list, bulk, folders, upload: uploads.add });
   const tree = (
     <FolderTree
       spaceId={spaceId}

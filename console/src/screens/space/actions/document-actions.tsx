@@ -5,7 +5,6 @@ import { type ReactNode, useState } from "react";
 import { useHoldfast } from "../../../app/context.ts";
 import { useMessages } from "../../../messages/messages.ts";
 import { ConfirmDeletion } from "../../../parts/confirm-deletion.tsx";
-import { nameOf } from "../list/question.ts";
 import type { ListState } from "../list/use-list.ts";
 import { messages as listMessages } from "../messages.ts";
 import { StateDialog } from "../state/state-dialog.tsx";
@@ -14,6 +13,7 @@ import { type MenuEntry, MenuAt } from "./menu-at.tsx";
 import { messages } from "./messages.ts";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Bulk } from "./use-bulk.tsx";
+import { nameOf } from "../documents.ts";
 
 type Asked =
   | { readonly kind: "move" | "remove"; readonly target: Target; readonly count: number }

@@ -5,7 +5,6 @@ export const messages = defineMessages(
     label: "Folders",
     all: "All documents",
     top: "Not in a folder",
-    more: "There are more folders; move into one to see its own.",
     create: "New folder",
     createIn: (name: string) => `New folder in ${name}`,
     menu: (name: string) => `What to do with the folder ${name}`,
@@ -24,13 +23,11 @@ export const messages = defineMessages(
     topLevel: "Top level",
     moveHere: "Move here",
     moved: (name: string) => `${name} moved`,
-    expand: "Open or close with the right and left arrow keys.",
   },
   {
     label: "Ordner",
     all: "Alle Dokumente",
     top: "In keinem Ordner",
-    more: "Es gibt mehr Ordner; öffnen Sie einen, um seine eigenen zu sehen.",
     create: "Neuer Ordner",
     createIn: (name) => `Neuer Ordner in ${name}`,
     menu: (name) => `Was mit dem Ordner ${name} geschehen soll`,
@@ -49,6 +46,5 @@ export const messages = defineMessages(
     topLevel: "Oberste Ebene",
     moveHere: "Hierher verschieben",
     moved: (name) => `${name} verschoben`,
-    expand: "Mit den Pfeiltasten rechts und links öffnen und schließen.",
   },
 );

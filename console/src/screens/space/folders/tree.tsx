@@ -1,11 +1,4 @@
-import {
-  type DragEvent,
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useState,
-} from "react";
+import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { Bidi } from "../../../parts/bidi.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
@@ -34,36 +27,25 @@ interface Props {
 export function FolderTree(props: Props): ReactNode {
   const { spaceId, selected, onSelect, rootName, treeRef } = props;
   const texts = useMessages(messages);
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const { root, lines } = useTreeLines(spaceId, opened);
   const isFolder = selected !== undefined && selected !== TOP;
-  const { data: path } = useFolderPath(isFolder ? selected : undefined);
-  useEffect(() => {
-    // The way to the folder of the address is open from the start.
-    if (path !== undefined)
-      setOpened((before) => new Set([...before, ...path.slice(0, -1).map(({ id }) => id)]));
-  }, [path]);
+  const { data: path = [] } = useFolderPath(isFolder ? selected : undefined);
+  // What the person opened or closed; the way to the folder that is chosen is open unless it was closed.
+  const [changed, setChanged] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const opened = new Set(path.slice(0, -1).map(({ id }) => id));
+  for (const [id, isOpen] of changed) {
+    if (isOpen) opened.add(id);
+    else opened.delete(id);
+  }
+  const { root, lines } = useTreeLines(spaceId, opened);
   const open = (id: string, isOpen: boolean): void =>
-    setOpened((before) => {
-      const after = new Set(before);
-      if (isOpen) after.add(id);
-      else after.delete(id);
-      return after;
-    });
+    setChanged((before) => new Map([...before, [id, isOpen]]));
   if (root.error !== null && root.data === undefined)
     return <ScreenError error={root.error} retry={() => void root.refetch()} />;
   const isTopShown = rootName === undefined;
   const focusable =
     lines.some(({ folder }) => folder.id === selected) || selected === TOP ? selected : undefined;
   return (
-    <ul
-      ref={treeRef}
-      role="tree"
-      aria-label={texts.label}
-      aria-description={texts.expand}
-      className={styles["tree"]}
-      onKeyDown={walk}
-    >
+    <ul ref={treeRef} role="tree" aria-label={texts.label} className={styles["tree"]} onKeyDown={walk}>
       <Place {...props} id={undefined} name={rootName ?? texts.all} isFocusable={focusable === undefined} />
       {isTopShown && <Place {...props} id={TOP} name={texts.top} isFocusable={focusable === TOP} />}
       {lines.map((line) => (

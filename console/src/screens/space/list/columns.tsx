@@ -15,7 +15,8 @@ import { Ago } from "../../../parts/time.tsx";
 import { messages } from "../messages.ts";
 import { StateCell } from "../state/state-cell.tsx";
 import styles from "./list.module.css";
-import { NAME, nameOf } from "./question.ts";
+import { NAME } from "./question.ts";
+import { nameOf } from "../documents.ts";
 
 export const features = tableFeatures({ rowSortingFeature, columnVisibilityFeature });
 

@@ -61,7 +61,6 @@ export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef
       role="grid"
       tabIndex={0}
       aria-label={texts.label}
-      aria-description={texts.keys}
       aria-rowcount={list.total + 1}
       aria-multiselectable={canSelect}
       aria-activedescendant={activeDocument === undefined ? undefined : rowId(activeDocument.id)}
@@ -145,25 +144,33 @@ interface Keys extends Pick<RowActions, "open" | "openMenu"> {
 }
 
 function useKeys(list: ListState, { virtualizer, canSelect, open, openMenu }: Keys) {
-  return (event: KeyboardEvent<HTMLDivElement>): void => {
-    const { key, shiftKey } = event;
-    const isModified = event.ctrlKey || event.metaKey;
-    if (event.altKey || (isModified && key !== "a")) return;
+  const move = (to: number, isRange: boolean): void => {
+    list.setActive(to);
+    virtualizer.scrollToIndex(to);
+    if (isRange && canSelect) list.toggle(to, true);
+  };
+  const act = (document: Document, isMenu: boolean): void => {
+    if (!isMenu) return open(document);
+    const row = globalThis.document.querySelector(`#${CSS.escape(rowId(document.id))}`);
+    if (row !== null) openMenu(document, row.getBoundingClientRect());
+  };
+  const runOf = ({ key, shiftKey, ctrlKey, metaKey }: KeyboardEvent): (() => void) | undefined => {
+    const { activeDocument: document } = list;
+    if (ctrlKey || metaKey) return key === "a" && canSelect ? list.selectAll : undefined;
     const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
     const page = Math.max(1, endIndex - startIndex - 1);
     const to = movedBy(key, list.active, { total: list.total, page });
-    const { activeDocument: document } = list;
-    if (to !== undefined) {
-      list.setActive(to);
-      virtualizer.scrollToIndex(to);
-      if (shiftKey && canSelect) list.toggle(to, true);
-    } else if (key === " " && canSelect) list.toggle(list.active, shiftKey);
-    else if (key === "a" && isModified && canSelect) list.selectAll();
-    else if (key === "Enter" && document !== undefined) open(document);
-    else if ((key === "ContextMenu" || (key === "F10" && shiftKey)) && document !== undefined) {
-      const row = globalThis.document.getElementById(rowId(document.id));
-      if (row !== null) openMenu(document, row.getBoundingClientRect());
-    } else return;
+    if (to !== undefined) return () => move(to, shiftKey);
+    if (key === " " && canSelect) return () => list.toggle(list.active, shiftKey);
+    const isMenu = key === "ContextMenu" || (key === "F10" && shiftKey);
+    return (key === "Enter" || isMenu) && document !== undefined ? () => act(document, isMenu) : undefined;
+  };
+  return (event: KeyboardEvent<HTMLDivElement>): void => {
+    // A box or button in a row has its own keys.
+    if (event.altKey || event.target !== event.currentTarget) return;
+    const run = runOf(event);
+    if (run === undefined) return;
     event.preventDefault();
+    run();
   };
 }

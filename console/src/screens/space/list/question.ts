@@ -1,6 +1,4 @@
 /** What the list asks for, from what its address says. */
-import type { Document } from "@holdfast/client";
-
 /** What is after `?` in the address of a space. */
 export interface ListAddress {
   readonly folder?: string | undefined;
@@ -53,9 +51,3 @@ export const nextOrder = (field: string, order: string): string => (order === fi
 
 export const isFiltered = ({ status, type, q }: ListAddress): boolean =>
   status !== undefined || type !== undefined || (q !== undefined && q !== "");
-
-/** The name that the file was uploaded with. */
-export function nameOf({ doc_metadata: metadata, file_path: path }: Document): string {
-  const name = metadata["original_filename"];
-  return typeof name === "string" && name !== "" ? name : path.slice(path.lastIndexOf("/") + 1);
-}

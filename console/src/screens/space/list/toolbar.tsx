@@ -1,6 +1,6 @@
 import { Group, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { type ReactNode, type RefObject, useEffect, useState } from "react";
+import { type ReactNode, type RefObject, useState } from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { messages as partMessages } from "../../../parts/messages.ts";
 import { messages } from "../messages.ts";
@@ -24,7 +24,12 @@ export function Toolbar({ address, onChange, searchRef }: Props): ReactNode {
   const texts = useMessages(messages).list;
   const { status: statusTexts } = useMessages(partMessages);
   const [typed, setTyped] = useState(address.q ?? "");
-  useEffect(() => setTyped(address.q ?? ""), [address.q]);
+  const [shown, setShown] = useState(address.q);
+  // The address changes without typing too: by the browser's way back, or when filters are cleared.
+  if (shown !== address.q) {
+    setShown(address.q);
+    if ((address.q ?? "") !== typed.trim()) setTyped(address.q ?? "");
+  }
   const search = useDebouncedCallback((q: string) => onChange({ q: q === "" ? undefined : q }), TYPING_MS);
   return (
     <Group gap="xs" align="flex-end">

@@ -69,7 +69,7 @@ function Rename({ spaceId }: { readonly spaceId: string }): ReactNode {
       ),
     onSettled: async () => {
       await queries.invalidateQueries({ queryKey: ["spaces"] });
-      const fresh = queries.getQueryData<{ etag: string | null }>(["spaces", spaceId]);
+      const fresh = queries.getQueryData<{ etag: string | null }>(["spaces", spaceId, "tagged"]);
       setEtag(fresh?.etag ?? null);
     },
   });

@@ -27,6 +27,3 @@ export function stagesOf({ pipeline_status: status, error }: State): Readonly<Re
   };
   return { parse: progressOf(0), chunk: progressOf(1), embed: progressOf(2) };
 }
-
-export const isUnderWay = ({ pipeline_status: status }: State): boolean =>
-  status === "queued" || status === "parsing" || status === "chunking" || status === "embedding";

@@ -6,7 +6,7 @@ import { Ago } from "../../../parts/time.tsx";
 import styles from "../list/list.module.css";
 import { messages } from "./messages.ts";
 import { StageLine } from "./stage-line.tsx";
-import { isUnderWay } from "./stages.ts";
+import { isUnderWay } from "../documents.ts";
 
 /** Where a document is, on two lines: its status, and below what it does, waits for or failed at. */
 export function StateCell({ document }: { readonly document: Document }): ReactNode {
@@ -30,7 +30,7 @@ export function StateCell({ document }: { readonly document: Document }): ReactN
           {textOf(texts.failures, failure.code) ?? failure.message} {textOf(texts.remedies, failure.code)}
         </span>
       )}
-      {waiting === undefined && isUnderWay(state) && <StageLine state={state} />}
+      {waiting === undefined && isUnderWay(document) && <StageLine state={state} />}
       {status === "completed" && left > 0 && (
         <span className={styles["small"]}>{texts.state.partly(left)}</span>
       )}

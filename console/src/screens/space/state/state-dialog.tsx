@@ -11,11 +11,10 @@ import { Bidi } from "../../../parts/bidi.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
 import { StatusBadge } from "../../../parts/status-badge.tsx";
 import { Ago } from "../../../parts/time.tsx";
-import { nameOf } from "../list/question.ts";
 import { messages } from "./messages.ts";
 import { StageLine } from "./stage-line.tsx";
 import { textOf, waitTextOf } from "./state-cell.tsx";
-import { isUnderWay } from "./stages.ts";
+import { isUnderWay, nameOf } from "../documents.ts";
 
 interface Props {
   /** As the list has it; it is read anew while the dialog is open. */
@@ -31,7 +30,7 @@ export function StateDialog({ document: given, canWrite, onReprocess, onClose }:
   const { api } = useHoldfast();
   const params = { path: { document_id: given.id } };
   const { data: document, error } = useQuery({
-    queryKey: keyOf("documents", given.id),
+    queryKey: keyOf("documents", given.id, "state"),
     queryFn: ({ signal }) => answerOf(api.GET("/v1/data/{document_id}", { params, signal })),
     initialData: given,
     initialDataUpdatedAt: 0,
@@ -70,12 +69,12 @@ export function StateDialog({ document: given, canWrite, onReprocess, onClose }:
           <Button variant="default" onClick={onClose} data-autofocus>
             {texts.state.close}
           </Button>
-          {canWrite && isUnderWay(state) && runId !== undefined && (
+          {canWrite && isUnderWay(document) && runId !== undefined && (
             <Button variant="default" loading={stop.isPending} onClick={() => stop.mutate(runId)}>
               {texts.state.stop}
             </Button>
           )}
-          {canWrite && !isUnderWay(state) && <Button onClick={onReprocess}>{texts.state.again}</Button>}
+          {canWrite && !isUnderWay(document) && <Button onClick={onReprocess}>{texts.state.again}</Button>}
         </Group>
       </Stack>
     </Modal>
@@ -87,7 +86,7 @@ function Waiting({ document }: { readonly document: Document }): ReactNode {
   const formats = useFormats();
   const waiting = document.processing_state.waiting_for ?? undefined;
   if (waiting === undefined)
-    return isUnderWay(document.processing_state) ? <Text size="sm">{texts.state.working}</Text> : null;
+    return isUnderWay(document) ? <Text size="sm">{texts.state.working}</Text> : null;
   return (
     <Alert color="yellow" variant="light">
       <Text size="sm">

@@ -76,32 +76,33 @@ export function UploadPanel({ state }: { readonly state: ReturnType<typeof useUp
   );
 }
 
-function UploadRow({ upload, uploads }: { readonly upload: Upload; readonly uploads: Uploads }): ReactNode {
+interface RowProps {
+  readonly upload: Upload;
+  readonly uploads: Uploads;
+}
+
+function UploadRow({ upload, uploads }: RowProps): ReactNode {
   const texts = useMessages(messages).uploads;
-  const { id, name, folder, state, share, error } = upload;
+  const { id, name, folder, state, share } = upload;
   const isOpen = state === "waiting" || state === "sending" || state === "broken";
-  const reason = error instanceof DOMException ? texts.unreadable : error instanceof Error && error.message;
+  const path = folder === "" ? name : `${folder}/${name}`;
   return (
     <Group component="li" gap="xs" wrap="nowrap" align="flex-start">
       <Stack gap={0} flex={1} miw={0}>
-        <Text size="sm" truncate title={folder === "" ? name : `${folder}/${name}`}>
-          <Bidi>{folder === "" ? name : `${folder}/${name}`}</Bidi>
+        <Text size="sm" truncate title={path}>
+          <Bidi>{path}</Bidi>
         </Text>
-        {state === "sending" && (
+        {state === "sending" ? (
           <Progress size="xs" value={share * 100} aria-label={texts.ofFile(name)} maw={320} />
-        )}
-        {state !== "sending" && (
-          <Text size="xs" c={state === "refused" ? "var(--mantine-color-error)" : "dimmed"}>
-            {texts[state]}
-            {reason !== false && (state === "refused" || state === "broken") && `: ${reason}`}
-          </Text>
+        ) : (
+          <UploadNote upload={upload} />
         )}
       </Stack>
-      {!isOpen || state === "broken" ? (
+      {(!isOpen || state === "broken") && (
         <Button size="compact-xs" variant="default" onClick={() => uploads.retry(id)}>
           {state === "broken" ? texts.retryNow : texts.retry}
         </Button>
-      ) : null}
+      )}
       {isOpen && (
         <Button
           size="compact-xs"
@@ -114,5 +115,19 @@ function UploadRow({ upload, uploads }: { readonly upload: Upload; readonly uplo
         </Button>
       )}
     </Group>
+  );
+}
+
+/** What an upload waits for, or why it was refused. */
+function UploadNote({ upload: { state, error } }: Pick<RowProps, "upload">): ReactNode {
+  const texts = useMessages(messages).uploads;
+  const isFault = state === "refused" || state === "broken";
+  const said = error instanceof Error ? `: ${error.message}` : "";
+  const reason = error instanceof DOMException ? `: ${texts.unreadable}` : said;
+  return (
+    <Text size="xs" c={state === "refused" ? "var(--mantine-color-error)" : "dimmed"}>
+      {texts[state]}
+      {isFault && reason}
+    </Text>
   );
 }
