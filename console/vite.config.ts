@@ -15,6 +15,8 @@ export default defineConfig({
   build: {
     manifest: true,
     target: "es2023",
+    // The first with light-dark(); for older ones it would be rewritten in a way that needs more than Mantine has.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // Data URLs would need a wider policy, and every file is cached anyway.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

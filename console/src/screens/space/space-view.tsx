@@ -1,14 +1,6 @@
 import { Button, Drawer } from "@mantine/core";
 import type { Schemas } from "@holdfast/client";
-import {
-  type ReactNode,
-  type RefObject,
-  Suspense,
-  lazy,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, type RefObject, Suspense, lazy, useMemo, useRef, useState } from "react";
 import { useMessages } from "../../messages/messages.ts";
 import { PageHeader } from "../../parts/page-header.tsx";
 import type { Rights } from "./access.ts";

@@ -1,9 +1,7 @@
-/** The folders of a space as the lines of a tree: those below a folder are asked for when it is opened. */
-import type { Schemas } from "@holdfast/client";
-import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
-import { answerOf } from "../../../api/client.ts";
+/** The folders of a space as the lines of a tree. */
+import type { Holdfast, Schemas } from "@holdfast/client";
+import { queryOptions } from "@tanstack/react-query";
 import { keyOf } from "../../../api/keys.ts";
-import { useHoldfast } from "../../../app/context.ts";
 
 export type Folder = Schemas["Folder"];
 
@@ -11,84 +9,55 @@ export interface TreeLine {
   readonly folder: Folder;
   readonly level: number;
   readonly isOpen: boolean;
-  /** False once it is known that there is nothing below it. */
   readonly mayOpen: boolean;
   readonly position: number;
   readonly siblings: number;
 }
 
-/** As many of one folder are shown. */
-export const MOST_FOLDERS = 500;
+/** More than anybody walks through. */
+const MOST_FOLDERS = 5_000;
 
-type Holdfast = ReturnType<typeof useHoldfast>;
-
-const childrenQuery = (holdfast: Holdfast, spaceId: string, parentId: string | null) =>
+/** All folders of a space, of all levels. */
+export const foldersQuery = (holdfast: Holdfast, spaceId: string) =>
   queryOptions({
-    queryKey: keyOf("folders", spaceId, parentId),
+    queryKey: keyOf("folders", spaceId),
     async queryFn({ signal }) {
       const folders: Folder[] = [];
-      const options = parentId === null ? { signal } : { signal, parentFolderId: parentId };
-      for await (const folder of holdfast.folders(spaceId, options)) {
+      for await (const folder of holdfast.folders(spaceId, { signal })) {
         folders.push(folder);
         if (folders.length === MOST_FOLDERS) break;
       }
-      return folders.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+      return folders;
     },
   });
 
-export function useTreeLines(spaceId: string, opened: ReadonlySet<string>) {
-  const holdfast = useHoldfast();
-  const root = useQuery(childrenQuery(holdfast, spaceId, null));
-  const ids = [...opened];
-  const below = useQueries({ queries: ids.map((id) => childrenQuery(holdfast, spaceId, id)) });
-  const children = new Map(ids.map((id, index) => [id, below[index]?.data]));
-  return { root, lines: linesOf(root.data ?? [], children) };
-}
-
-/** @param children those of each opened folder; undefined: they are on their way */
-export function linesOf(
-  roots: readonly Folder[],
-  children: ReadonlyMap<string, readonly Folder[] | undefined>,
-): TreeLine[] {
+/** @param opened the folders whose own folders are shown */
+export function linesOf(folders: readonly Folder[], opened: ReadonlySet<string>): TreeLine[] {
+  const children = Map.groupBy(folders, (folder) => folder.parent_folder_id);
   const lines: TreeLine[] = [];
-  const add = (folders: readonly Folder[], level: number): void => {
-    for (const [index, folder] of folders.entries()) {
-      const below = children.get(folder.id);
-      const isOpen = children.has(folder.id);
-      lines.push({
-        folder,
-        level,
-        isOpen,
-        mayOpen: below === undefined || below.length > 0,
-        position: index + 1,
-        siblings: folders.length,
-      });
-      if (isOpen) add(below ?? [], level + 1);
+  const add = (parentId: string | null, level: number): void => {
+    const siblings = (children.get(parentId) ?? []).toSorted((a, b) =>
+      a.name.localeCompare(b.name, undefined, { numeric: true }),
+    );
+    for (const [index, folder] of siblings.entries()) {
+      const mayOpen = children.has(folder.id);
+      const isOpen = mayOpen && opened.has(folder.id);
+      lines.push({ folder, level, isOpen, mayOpen, position: index + 1, siblings: siblings.length });
+      if (isOpen) add(folder.id, level + 1);
     }
   };
-  add(roots, 1);
+  add(null, 1);
   return lines;
 }
 
-/** No tree is so deep; a circle, which the service refuses, would have no end. */
-const DEEPEST = 100;
-
-/** A folder and those above it, from the top. */
-export function useFolderPath(folderId: string | undefined) {
-  const { api } = useHoldfast();
-  return useQuery({
-    queryKey: keyOf("folders", "path", folderId),
-    enabled: folderId !== undefined,
-    async queryFn({ signal }) {
-      const path: Folder[] = [];
-      let id: string | null = folderId ?? null;
-      while (id !== null && path.length < DEEPEST) {
-        const params: { path: { folder_id: string } } = { path: { folder_id: id } };
-        const folder: Folder = await answerOf(api.GET("/v1/folders/{folder_id}", { params, signal }));
-        path.unshift(folder);
-        id = folder.parent_folder_id;
-      }
-      return path;
-    },
-  });
+/** The folders above one, which have to be open for it to be seen. */
+export function aboveOf(folders: readonly Folder[], folderId: string | undefined): ReadonlySet<string> {
+  const byId = new Map(folders.map((folder) => [folder.id, folder]));
+  const above = new Set<string>();
+  let id = byId.get(folderId ?? "")?.parent_folder_id ?? null;
+  while (id !== null && !above.has(id)) {
+    above.add(id);
+    id = byId.get(id)?.parent_folder_id ?? null;
+  }
+  return above;
 }

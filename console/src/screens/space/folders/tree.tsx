@@ -1,11 +1,13 @@
 import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useHoldfast } from "../../../app/context.ts";
 import { useMessages } from "../../../messages/messages.ts";
 import { Bidi } from "../../../parts/bidi.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
 import { isDrag, isFileDrag, startDrag } from "../list/drag.ts";
 import { TOP } from "../list/question.ts";
 import { messages } from "./messages.ts";
-import { type Folder, type TreeLine, useFolderPath, useTreeLines } from "./tree-data.ts";
+import { type Folder, type TreeLine, aboveOf, foldersQuery, linesOf } from "./tree-data.ts";
 import styles from "./tree.module.css";
 
 interface Props {
@@ -27,20 +29,21 @@ interface Props {
 export function FolderTree(props: Props): ReactNode {
   const { spaceId, selected, onSelect, rootName, treeRef } = props;
   const texts = useMessages(messages);
-  const isFolder = selected !== undefined && selected !== TOP;
-  const { data: path = [] } = useFolderPath(isFolder ? selected : undefined);
+  const holdfast = useHoldfast();
+  const query = useQuery(foldersQuery(holdfast, spaceId));
+  const { data: folders = [] } = query;
   // What the person opened or closed; the way to the folder that is chosen is open unless it was closed.
   const [changed, setChanged] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const opened = new Set(path.slice(0, -1).map(({ id }) => id));
+  const opened = new Set(aboveOf(folders, selected));
   for (const [id, isOpen] of changed) {
     if (isOpen) opened.add(id);
     else opened.delete(id);
   }
-  const { root, lines } = useTreeLines(spaceId, opened);
+  const lines = linesOf(folders, opened);
   const open = (id: string, isOpen: boolean): void =>
     setChanged((before) => new Map([...before, [id, isOpen]]));
-  if (root.error !== null && root.data === undefined)
-    return <ScreenError error={root.error} retry={() => void root.refetch()} />;
+  if (query.error !== null && query.data === undefined)
+    return <ScreenError error={query.error} retry={() => void query.refetch()} />;
   const isTopShown = rootName === undefined;
   const focusable =
     lines.some(({ folder }) => folder.id === selected) || selected === TOP ? selected : undefined;

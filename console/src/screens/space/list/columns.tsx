@@ -52,8 +52,8 @@ export const TITLES: Readonly<Record<string, "name" | "status" | "type" | "size"
 
 /** The width of each column, as a track of a grid. */
 const TRACKS: Readonly<Record<string, string>> = {
-  [NAME]: "minmax(140px, 3fr)",
-  [STATE]: "minmax(200px, 2fr)",
+  [NAME]: "minmax(140px, 1fr)",
+  [STATE]: "minmax(200px, 1fr)",
   file_type: "90px",
   file_size: "80px",
   created_at: "120px",

@@ -16,6 +16,10 @@ export function StateCell({ document }: { readonly document: Document }): ReactN
   const waiting = state.waiting_for ?? undefined;
   const failure = status === "failed" || status === "cancelled" ? (state.error ?? undefined) : undefined;
   const left = state.warnings?.length ?? 0;
+  const why =
+    failure === undefined
+      ? ""
+      : `${textOf(texts.failures, failure.code) ?? failure.message} ${textOf(texts.remedies, failure.code) ?? ""}`;
   return (
     <>
       {status !== undefined && <StatusBadge status={status} />}
@@ -26,8 +30,8 @@ export function StateCell({ document }: { readonly document: Document }): ReactN
         </span>
       )}
       {waiting === undefined && failure !== undefined && (
-        <span className={styles["failed"]}>
-          {textOf(texts.failures, failure.code) ?? failure.message} {textOf(texts.remedies, failure.code)}
+        <span className={styles["failed"]} title={why}>
+          {why}
         </span>
       )}
       {waiting === undefined && isUnderWay(document) && <StageLine state={state} />}

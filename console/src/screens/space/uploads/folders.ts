@@ -8,22 +8,21 @@ export async function ensureFolders(
   { spaceId, parentId, paths }: { spaceId: string; parentId: string | null; paths: readonly string[] },
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
+  if (paths.length === 0) return ids;
   const children = new Map<string | null, Map<string, string>>();
-  const childrenOf = async (folderId: string | null): Promise<Map<string, string>> => {
-    const known = children.get(folderId);
-    if (known !== undefined) return known;
-    const found = new Map<string, string>();
-    const options = folderId === null ? {} : { parentFolderId: folderId };
-    for await (const { name, id } of holdfast.folders(spaceId, options)) found.set(name, id);
-    children.set(folderId, found);
-    return found;
+  const childrenOf = (folderId: string | null): Map<string, string> => {
+    const known = children.get(folderId) ?? new Map<string, string>();
+    children.set(folderId, known);
+    return known;
   };
+  for await (const { id, name, parent_folder_id: above } of holdfast.folders(spaceId))
+    childrenOf(above).set(name, id);
   for (const path of paths.toSorted()) {
     let folderId = parentId;
     let walked = "";
     for (const name of path.split("/")) {
       walked = walked === "" ? name : `${walked}/${name}`;
-      const siblings: Map<string, string> = await childrenOf(folderId);
+      const siblings = childrenOf(folderId);
       const id: string = siblings.get(name) ?? (await create(holdfast, { spaceId, name, folderId }));
       siblings.set(name, id);
       ids.set(walked, id);
