@@ -3,43 +3,52 @@ import type { ReactNode } from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { StatusBadge } from "../../../parts/status-badge.tsx";
 import { Ago } from "../../../parts/time.tsx";
+import { isUnderWay } from "../documents.ts";
 import styles from "../list/list.module.css";
 import { messages } from "./messages.ts";
 import { StageLine } from "./stage-line.tsx";
-import { isUnderWay } from "../documents.ts";
+
+interface Props {
+  readonly document: Document;
+}
 
 /** Where a document is, on two lines: its status, and below what it does, waits for or failed at. */
-export function StateCell({ document }: { readonly document: Document }): ReactNode {
-  const texts = useMessages(messages);
-  const { processing_state: state } = document;
-  const { pipeline_status: status } = state;
-  const waiting = state.waiting_for ?? undefined;
-  const failure = status === "failed" || status === "cancelled" ? (state.error ?? undefined) : undefined;
-  const left = state.warnings?.length ?? 0;
-  const why =
-    failure === undefined
-      ? ""
-      : `${textOf(texts.failures, failure.code) ?? failure.message} ${textOf(texts.remedies, failure.code) ?? ""}`;
+export function StateCell({ document }: Props): ReactNode {
+  const { pipeline_status: status } = document.processing_state;
   return (
     <>
       {status !== undefined && <StatusBadge status={status} />}
-      {waiting !== undefined && (
-        <span className={styles["small"]}>
-          {texts.state.waits} {waitTextOf(texts.waiting, waiting.code)}, {texts.state.since}{" "}
-          <Ago at={waiting.since} />
-        </span>
-      )}
-      {waiting === undefined && failure !== undefined && (
-        <span className={styles["failed"]} title={why}>
-          {why}
-        </span>
-      )}
-      {waiting === undefined && isUnderWay(document) && <StageLine state={state} />}
-      {status === "completed" && left > 0 && (
-        <span className={styles["small"]}>{texts.state.partly(left)}</span>
-      )}
+      {isUnderWay(document) ? <UnderWay document={document} /> : <Ended document={document} />}
     </>
   );
+}
+
+function UnderWay({ document: { processing_state: state } }: Props): ReactNode {
+  const texts = useMessages(messages);
+  const waiting = state.waiting_for ?? undefined;
+  if (waiting === undefined) return <StageLine state={state} />;
+  const what = `${texts.state.waits} ${waitTextOf(texts.waiting, waiting.code)}, ${texts.state.since}`;
+  return (
+    <span className={styles["small"]} title={what}>
+      {what} <Ago at={waiting.since} />
+    </span>
+  );
+}
+
+function Ended({ document: { processing_state: state } }: Props): ReactNode {
+  const texts = useMessages(messages);
+  const failure = state.error ?? undefined;
+  const left = state.warnings?.length ?? 0;
+  if (state.pipeline_status !== "completed" && failure !== undefined) {
+    const reason = textOf(texts.failures, failure.code) ?? failure.message;
+    const why = `${reason} ${textOf(texts.remedies, failure.code) ?? ""}`;
+    return (
+      <span className={styles["failed"]} title={why}>
+        {why}
+      </span>
+    );
+  }
+  return left > 0 ? <span className={styles["small"]}>{texts.state.partly(left)}</span> : null;
 }
 
 /** The text of a code, if the console has one. */
