@@ -138,14 +138,20 @@ function Sources({ citations }: { readonly citations: readonly Schemas["Citation
         {texts.sources}
       </Text>
       {citations.map((citation) => (
-        <Link
+        <Anchor
           key={citation.chunk_id}
-          to="/documents/$documentId"
-          params={{ documentId: citation.document_id }}
-          search={{ chunk: citation.chunk_id }}
+          size="sm"
+          renderRoot={(props) => (
+            <Link
+              to="/documents/$documentId"
+              params={{ documentId: citation.document_id }}
+              search={{ chunk: citation.chunk_id }}
+              {...props}
+            />
+          )}
         >
           [{citation.index}] <Bidi>{citation.document_name}</Bidi>
-        </Link>
+        </Anchor>
       ))}
     </Stack>
   );

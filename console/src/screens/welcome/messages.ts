@@ -72,8 +72,8 @@ the meter and of five diameters behind it. Behind a pump keep twenty diameters.
 
 ## Calibration
 
-A meter that is used for billing must be calibrated every two years, all others every five years. The date of
-the last calibration is on the label at the back.
+Calibrate every four years, or every two years where the meter is used for billing. Acme does so within six working
+days; a loan meter can be had for that time.
 `,
     },
   },
@@ -148,8 +148,8 @@ fünf Durchmesser gerade Strecke, hinter einer Pumpe zwanzig.
 
 ## Kalibrierung
 
-Ein Durchflussmesser, der zur Abrechnung dient, muss alle zwei Jahre kalibriert werden, alle anderen alle fünf Jahre.
-Das Datum der letzten Kalibrierung steht auf dem Schild an der Rückseite.
+Kalibrieren Sie alle vier Jahre, oder alle zwei Jahre, wo der Durchflussmesser zur Abrechnung dient. Acme tut das in
+sechs Werktagen; so lange gibt es ein Leihgerät.
 `,
     },
   },

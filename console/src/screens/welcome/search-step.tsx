@@ -49,13 +49,19 @@ export function SearchStep({ spaceId }: { readonly spaceId: string }): ReactNode
       <Stack gap="xs" component="ol" m={0} ps="lg">
         {hits?.map((hit) => (
           <li key={hit.chunk_id}>
-            <Link
-              to="/documents/$documentId"
-              params={{ documentId: hit.document_id }}
-              search={{ chunk: hit.chunk_id }}
+            <Anchor
+              size="sm"
+              renderRoot={(props) => (
+                <Link
+                  to="/documents/$documentId"
+                  params={{ documentId: hit.document_id }}
+                  search={{ chunk: hit.chunk_id }}
+                  {...props}
+                />
+              )}
             >
               <Bidi>{hit.document_name}</Bidi>
-            </Link>{" "}
+            </Anchor>{" "}
             <Text span size="xs" c="dimmed">
               {formats.number(hit.score)}
             </Text>

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Anchor, Button, Group, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useRef } from "react";
@@ -65,9 +65,14 @@ export function UploadStep({ spaceId }: { readonly spaceId: string }): ReactNode
       {document !== undefined && (
         <Group gap="sm" role="status">
           <Text size="sm">{texts.newest}</Text>
-          <Link to="/documents/$documentId" params={{ documentId: document.id }}>
+          <Anchor
+            size="sm"
+            renderRoot={(props) => (
+              <Link to="/documents/$documentId" params={{ documentId: document.id }} {...props} />
+            )}
+          >
             <Bidi>{nameOf(document)}</Bidi>
-          </Link>
+          </Anchor>
           {status !== undefined && <StatusBadge status={status} />}
           <StageLine state={document.processing_state} />
         </Group>

@@ -75,15 +75,26 @@ async function idsOf(holdfast: Holdfast, target: Target): Promise<string[]> {
   return ids;
 }
 
+/** So many are counted one by one; of more only how many they are. */
+const COUNTED = 100;
+
 /** What a deletion of these takes along, as the service counts it. */
 export async function deletionOf(
   { api }: Holdfast,
   target: Target,
 ): Promise<Readonly<Record<string, number>>> {
-  const [first, ...others] = "document_ids" in target ? target.document_ids : [];
-  if (first !== undefined && others.length === 0) {
-    const params = { path: { document_id: first } };
-    return answerOf(api.GET("/v1/data/{document_id}/deletion", { params }));
+  if ("document_ids" in target && target.document_ids.length <= COUNTED) {
+    const sum: Record<string, number> = {};
+    const left = [...target.document_ids];
+    const work = async (): Promise<void> => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) {
+        const params = { path: { document_id: id } };
+        const counts = await answerOf(api.GET("/v1/data/{document_id}/deletion", { params }));
+        for (const [kind, count] of Object.entries(counts)) sum[kind] = (sum[kind] ?? 0) + count;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return sum;
   }
   const filters = "filters" in target ? target.filters : { id__in: target.document_ids };
   const params = { query: { limit: 1 } };

@@ -120,7 +120,7 @@ function Failure({ document }: { readonly document: Document }): ReactNode {
             {remedy}
           </Text>
         )}
-        <Anchor size="sm" href={`/docs/errors/${error.code}`} target="_blank" underline="always">
+        <Anchor c="inherit" size="sm" href={`/docs/errors/${error.code}`} target="_blank" underline="always">
           {texts.state.more}
         </Anchor>
       </Stack>
