@@ -8,10 +8,10 @@ type Capability = "read" | "search" | "chat" | "write";
 /** The resource that the path or the body names; the caller's rights to it decide. */
 type Target = "space" | "public agent" | "organization" | "nothing";
 /**
- * `role`: any role in the space. `write`: owner or editor. `owner`: owner, or the organization's admin for a
+ * `operator`: the role `operators` of the token, which no caller of the matrix has. `role`: any role in the space. `write`: owner or editor. `owner`: owner, or the organization's admin for a
  * shared space. `admin`: the organization's admin. `all`: everybody.
  */
-type Needs = "role" | "write" | "owner" | "admin" | "all";
+type Needs = "operator" | "role" | "write" | "owner" | "admin" | "all";
 
 export interface MatrixRule {
   readonly needs: Needs;
@@ -52,6 +52,7 @@ const owner = (rest: Partial<MatrixRule> = {}): MatrixRule => ({
   key: "no key",
   ...rest,
 });
+const operator: MatrixRule = { needs: "operator", on: "nothing", key: "no key" };
 const admin = (within?: string): MatrixRule => ({
   needs: "admin",
   on: "organization",
@@ -158,6 +159,12 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
     adminToo: false,
     elsewise: "A webhook may have at most 3 replays that are under way",
   }),
+  "GET /v1/operations/dependencies": operator,
+  "GET /v1/operations/queues": operator,
+  "GET /v1/operations/waiting": operator,
+  "GET /v1/operations/orphans": operator,
+  "GET /v1/operations/long-running": operator,
+  "GET /v1/operations/processes": operator,
 };
 
 /** A batch is visible only to the caller who started it, whatever role others have. */
@@ -208,18 +215,19 @@ export function hasCapability(
 
 /** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
+  // Nothing of the caller is looked up: whether it is a token, and gives the role, decides.
+  if (rule.needs === "operator") return caller.isKey ? 401 : 403;
   if (caller.standing === "bad") return rule.unauthenticated ?? 401;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;
   if (rule.on === "nothing") return "allowed";
-  if (rule.on === "organization")
-    return caller.organization !== HOME[space]
-      ? 404
-      : caller.isAdmin || rule.needs === "all"
-        ? "allowed"
-        : 403;
-  return onSpace(caller, rule, space);
+  return rule.on === "organization" ? onOrganization(caller, rule, space) : onSpace(caller, rule, space);
+}
+
+function onOrganization(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
+  if (caller.organization !== HOME[space]) return 404;
+  return caller.isAdmin || rule.needs === "all" ? "allowed" : 403;
 }
 
 function onSpace(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
