@@ -1,6 +1,7 @@
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 import { useMessages } from "../../messages/messages.ts";
+import { strongColor } from "../../parts/strong-color.ts";
 import { messages } from "./messages.ts";
 
 interface Props {
@@ -23,12 +24,7 @@ export function Step({ number, title, text, isDone, children }: Props): ReactNod
             {texts.step(number, title)}
           </Title>
           {isDone && (
-            <Badge
-              color="green"
-              variant="light"
-              tt="none"
-              c="light-dark(var(--mantine-color-green-9), var(--mantine-color-green-2))"
-            >
+            <Badge color="green" variant="light" tt="none" c={strongColor("green")}>
               ✓ {texts.done}
             </Badge>
           )}

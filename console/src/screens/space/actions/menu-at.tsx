@@ -17,7 +17,13 @@ interface Props {
 /** One menu for all rows of a list, at the row that it was opened for. */
 export function MenuAt({ at, label, entries, onClose }: Props): ReactNode {
   return (
-    <Menu opened onChange={(isOpen) => !isOpen && onClose()} position="bottom-end" returnFocus withinPortal>
+    <Menu
+      opened
+      onChange={(isOpen) => !isOpen && onClose()}
+      position="bottom-end"
+      returnFocus
+      withinPortal={false}
+    >
       <Menu.Target>
         <span
           aria-hidden

@@ -1,3 +1,4 @@
+import { VisuallyHidden } from "@mantine/core";
 import type { Document } from "@holdfast/client";
 import type { Table } from "@tanstack/react-table";
 import type { ReactNode } from "react";
@@ -57,7 +58,9 @@ export function ListHead({ table, tracks, list, canSelect, order, onOrder }: Pro
             </div>
           );
         })}
-        <div role="columnheader" aria-label={texts.menuColumn} />
+        <div role="columnheader">
+          <VisuallyHidden>{texts.menuColumn}</VisuallyHidden>
+        </div>
       </div>
     </div>
   );

@@ -39,7 +39,7 @@ export function SpaceSettings({ spaceId, onClose }: Props): ReactNode {
           </Title>
           <Text size="sm">{texts.dangerText}</Text>
           <Group>
-            <Button color="red" variant="outline" onClick={() => setIsDeleting(true)}>
+            <Button variant="default" c="var(--mantine-color-error)" onClick={() => setIsDeleting(true)}>
               {texts.remove_space}
             </Button>
           </Group>
