@@ -838,6 +838,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/data/hybrid-search/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search twice with different settings, and say what changed between the results.
+         * @description Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` names each chunk that either side found, with its ranks. The sides are searched one after the other; together they count as two requests.
+         *
+         *     Takes API keys with the capability `search`, and access tokens.
+         */
+        post: operations["search.compare"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/receipts/jwks": {
         parameters: {
             query?: never;
@@ -3114,6 +3136,31 @@ export interface components {
              * @example 3
              */
             max_chunks_per_document?: number | null;
+            /**
+             * @description False leaves the service's reranker out, if it has one: results are in the order of `score`
+             * @default true
+             * @example true
+             */
+            rerank?: boolean;
+        };
+        /**
+         * @example {
+         *       "left": {
+         *         "query": "How did revenue develop?",
+         *         "space_id": "01900000-0000-7000-8000-000000000010"
+         *       },
+         *       "right": {
+         *         "query": "How did revenue develop?",
+         *         "space_id": "01900000-0000-7000-8000-000000000010",
+         *         "rerank": false
+         *       }
+         *     }
+         */
+        SearchesToCompare: {
+            /** @description The search to compare with */
+            left: components["schemas"]["HybridSearch"];
+            /** @description The search with other settings */
+            right: components["schemas"]["HybridSearch"];
         };
         ReceiptQuestion: {
             /**
@@ -5573,12 +5620,75 @@ export interface components {
              */
             highlights: number[][];
             /**
-             * @description The reranker's score; absent: the service has none, or it did not judge this hit
+             * @description The reranker's score; absent: the service has none, it was left out, or it did not judge this hit
              * @example 0.87
              */
             rerank_score?: number;
         } & {
             [key: string]: unknown;
+        };
+        SearchComparison: {
+            /** @description What the left search found */
+            left: components["schemas"]["SearchResults"];
+            /** @description What the right search found */
+            right: components["schemas"]["SearchResults"];
+            /** @description Each chunk that either side found: the left ones in their order, then those of the right */
+            changes: components["schemas"]["RankChange"][];
+            /**
+             * @description The share of these chunks that both sides found (Jaccard); 1 if none was found
+             * @example 0.8
+             */
+            overlap: number;
+            /**
+             * @description Milliseconds that the left search took
+             * @example 38
+             */
+            left_ms: number;
+            /**
+             * @description Milliseconds that the right search took
+             * @example 38
+             */
+            right_ms: number;
+        };
+        RankChange: {
+            /**
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
+             */
+            chunk_id: string;
+            /**
+             * Format: uuid
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
+             */
+            document_id: string;
+            /**
+             * @description Its place in the left results, from 1; null: it is not there
+             * @example 3
+             */
+            left_rank: number | null;
+            /**
+             * @description Its place in the right results, from 1; null: it is not there
+             * @example 1
+             */
+            right_rank: number | null;
+            /**
+             * @description Its score in the left results; null: it is not there
+             * @example 0.52
+             */
+            left_score: number | null;
+            /**
+             * @description Its score in the right results; null: it is not there
+             * @example 0.52
+             */
+            right_score: number | null;
+            /**
+             * @description From left to right: `up` is nearer to the first place, `only_right` is new there
+             * @example up
+             * @enum {string}
+             */
+            change: "same" | "up" | "down" | "only_left" | "only_right";
         };
         ReceiptKeySet: {
             /** @description A JWK set (RFC 7517) */
@@ -15387,6 +15497,318 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SearchResults"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "search.compare": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "left": {
+                 *         "query": "How did revenue develop?",
+                 *         "space_id": "01900000-0000-7000-8000-000000000010"
+                 *       },
+                 *       "right": {
+                 *         "query": "How did revenue develop?",
+                 *         "space_id": "01900000-0000-7000-8000-000000000010",
+                 *         "rerank": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SearchesToCompare"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "left": {
+                     *         "query": "How did revenue develop?",
+                     *         "space_id": "01900000-0000-7000-8000-000000000010",
+                     *         "space_ids": [
+                     *           "01900000-0000-7000-8000-000000000010"
+                     *         ],
+                     *         "total_results": 1,
+                     *         "results": [
+                     *           {
+                     *             "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *             "document_id": "01900000-0000-7000-8000-000000000030",
+                     *             "space_id": "01900000-0000-7000-8000-000000000010",
+                     *             "document_name": "report.pdf",
+                     *             "file_type": "PDF",
+                     *             "folder_path": "Reports/2026",
+                     *             "chunk_index": 3,
+                     *             "score": 0.61,
+                     *             "dense_score": 0.4,
+                     *             "sparse_score": 0.21,
+                     *             "text": "Revenue grew by 12 percent.",
+                     *             "start": 1204,
+                     *             "end": 1231,
+                     *             "locations": [
+                     *               {
+                     *                 "page": 3,
+                     *                 "boxes": [
+                     *                   [
+                     *                     0.12,
+                     *                     0.31,
+                     *                     0.88,
+                     *                     0.33
+                     *                   ]
+                     *                 ],
+                     *                 "heading_path": [
+                     *                   "Report",
+                     *                   "Results"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "metadata": {
+                     *               "format": "text",
+                     *               "word_count": 5,
+                     *               "heading_text": "Results",
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ],
+                     *               "language": "en",
+                     *               "page_start": 1,
+                     *               "page_end": 1,
+                     *               "highlights": [
+                     *                 [
+                     *                   0,
+                     *                   7
+                     *                 ]
+                     *               ],
+                     *               "rerank_score": 0.87
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "right": {
+                     *         "query": "How did revenue develop?",
+                     *         "space_id": "01900000-0000-7000-8000-000000000010",
+                     *         "space_ids": [
+                     *           "01900000-0000-7000-8000-000000000010"
+                     *         ],
+                     *         "total_results": 1,
+                     *         "results": [
+                     *           {
+                     *             "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *             "document_id": "01900000-0000-7000-8000-000000000030",
+                     *             "space_id": "01900000-0000-7000-8000-000000000010",
+                     *             "document_name": "report.pdf",
+                     *             "file_type": "PDF",
+                     *             "folder_path": "Reports/2026",
+                     *             "chunk_index": 3,
+                     *             "score": 0.61,
+                     *             "dense_score": 0.4,
+                     *             "sparse_score": 0.21,
+                     *             "text": "Revenue grew by 12 percent.",
+                     *             "start": 1204,
+                     *             "end": 1231,
+                     *             "locations": [
+                     *               {
+                     *                 "page": 3,
+                     *                 "boxes": [
+                     *                   [
+                     *                     0.12,
+                     *                     0.31,
+                     *                     0.88,
+                     *                     0.33
+                     *                   ]
+                     *                 ],
+                     *                 "heading_path": [
+                     *                   "Report",
+                     *                   "Results"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "metadata": {
+                     *               "format": "text",
+                     *               "word_count": 5,
+                     *               "heading_text": "Results",
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ],
+                     *               "language": "en",
+                     *               "page_start": 1,
+                     *               "page_end": 1,
+                     *               "highlights": [
+                     *                 [
+                     *                   0,
+                     *                   7
+                     *                 ]
+                     *               ],
+                     *               "rerank_score": 0.87
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "changes": [
+                     *         {
+                     *           "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "left_rank": 3,
+                     *           "right_rank": 1,
+                     *           "left_score": 0.52,
+                     *           "right_score": 0.52,
+                     *           "change": "up"
+                     *         }
+                     *       ],
+                     *       "overlap": 0.8,
+                     *       "left_ms": 38,
+                     *       "right_ms": 38
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchComparison"];
                 };
             };
             /** @description The request cannot be served as it is */

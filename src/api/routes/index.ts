@@ -19,7 +19,7 @@ import { getDocument, patchDocument, removeDocument } from "./documents/document
 import { eventRoutes } from "./events/events.ts";
 import { folderRoutes } from "./spaces/folders.ts";
 import { health, ready } from "./service/health.ts";
-import { searchDocuments } from "./documents/hybrid-search.ts";
+import { compareSearches, searchDocuments } from "./documents/hybrid-search.ts";
 import { getMe } from "./callers/me.ts";
 import { checkDocument } from "./documents/integrity.ts";
 import { leakedKeyRoutes } from "./callers/leaked-keys.ts";
@@ -65,6 +65,7 @@ export const API_ROUTES: readonly Route[] = [
   ...runRoutes,
   ...batchRoutes,
   searchDocuments,
+  compareSearches,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,

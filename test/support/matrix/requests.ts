@@ -38,6 +38,10 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "PATCH /v1/data/:document_id": () => ({ doc_metadata: {} }),
   "POST /v1/data/batch-reprocess": ({ document_id: id }) => ({ document_ids: [id] }),
   "POST /v1/data/hybrid-search": (things) => ({ query: "stands in the text", ...SPACE_FIELD(things) }),
+  "POST /v1/data/hybrid-search/compare": (things) => ({
+    left: { query: "stands in the text", ...SPACE_FIELD(things) },
+    right: { query: "stands", rerank: false, ...SPACE_FIELD(things) },
+  }),
   "POST /v1/data/status": ({ document_id: id }) => ({ ids: [id] }),
   "POST /v1/receipts/verify": () => ({ receipt: "none" }),
   "POST /v1/spaces/:space_id/data/upload": () => text(undefined, { path: "" }),

@@ -102,6 +102,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   }),
   "POST /v1/data/batch-reprocess": { ...listing("write") },
   "POST /v1/data/hybrid-search": listing("search"),
+  "POST /v1/data/hybrid-search/compare": listing("search"),
   "POST /v1/data/status": listing("read"),
   "POST /v1/spaces/:space_id/data/upload": write(),
   "GET /v1/spaces/:space_id/data/files": role("read"),
