@@ -5,6 +5,7 @@ import { agentRoutes } from "./chat/agents.ts";
 import { ownKeyRoutes } from "./callers/api-keys.ts";
 import { auditLogRoutes } from "./organizations/audit-log.ts";
 import { batchRoutes } from "./documents/batches.ts";
+import { batchDelete, batchMove } from "./documents/bulk.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -64,6 +65,8 @@ export const API_ROUTES: readonly Route[] = [
   postRestore,
   ...runRoutes,
   ...batchRoutes,
+  batchMove,
+  batchDelete,
   searchDocuments,
   compareSearches,
   ...receiptRoutes,

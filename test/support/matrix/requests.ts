@@ -37,6 +37,12 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "POST /v1/data/search": () => ({}),
   "PATCH /v1/data/:document_id": () => ({ doc_metadata: {} }),
   "POST /v1/data/batch-reprocess": ({ document_id: id }) => ({ document_ids: [id] }),
+  "POST /v1/data/batch-move": ({ document_id: id }) => ({
+    document_ids: [id],
+    folder_id: null,
+    dry_run: true,
+  }),
+  "POST /v1/data/batch-delete": ({ document_id: id }) => ({ document_ids: [id], dry_run: true }),
   "POST /v1/data/hybrid-search": (things) => ({ query: "stands in the text", ...SPACE_FIELD(things) }),
   "POST /v1/data/hybrid-search/compare": (things) => ({
     left: { query: "stands in the text", ...SPACE_FIELD(things) },
@@ -48,6 +54,7 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "PATCH /v1/spaces/:space_id/data/rename": () => ({ old_path: "absent.txt", new_path: "gone.txt" }),
   "POST /v1/spaces/:space_id/data/folders": () => ({ path: "made" }),
   "POST /v1/folders": (things) => ({ name: newId(), ...SPACE_FIELD(things) }),
+  "POST /v1/folders/ensure": (things) => ({ paths: ["made/once"], ...SPACE_FIELD(things) }),
   "PATCH /v1/folders/:folder_id": () => ({ name: newId() }),
   "POST /v1/me/api-keys": () => ({ name: newId() }),
   "POST /v1/organizations/:organization_id/api-keys": () => ({ name: newId(), user_id: UNKNOWN_ID }),
