@@ -31,6 +31,7 @@ import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
 import { createEventHost, type EventHost } from "./events/host.ts";
 import { createPageHost, type PageHost } from "./pages/page-host.ts";
+import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
@@ -48,6 +49,7 @@ interface ApiParts {
   readonly states: StateWatch;
   readonly pages: PageHost;
   readonly readiness: Readiness;
+  readonly operations: OperationsHost;
 }
 
 export interface Deps extends SharedDeps, ApiParts {}
@@ -104,6 +106,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     states,
     pages,
     readiness: openReadiness(shared, chat.ready),
+    operations: createOperationsHost(shared),
     async close() {
       await Promise.all([events.hub.close(), states.close(), pages.close()]);
       await chat.shutdown();

@@ -1,16 +1,20 @@
 /** The API process: serves the routes until a signal stops it, then drains. */
 import { setTimeout } from "node:timers/promises";
+import { announceProcess } from "../db/instance/processes.ts";
 import { errorGuide } from "./errors/error-body.ts";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { hasNoOrganization } from "../db/tenancy/new-organization.ts";
 import { type Deps, openApiDeps } from "./deps.ts";
 import { EMPTY_INSTANCE } from "../domain/tenancy/empty-instance.ts";
+import { newId } from "../domain/ids.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process/ready.ts";
 import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process/stop.ts";
+import { serviceVersion } from "../process/version.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
+import { processIdentity } from "../temporal/seals/identity.ts";
 import { createApp } from "./app.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listen } from "./server.ts";
@@ -36,6 +40,11 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
     guide: errorGuide(config.api.publicUrl),
   });
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
+  const leave = announceProcess(
+    deps.db,
+    { id: newId(), kind: "api", version: await serviceVersion(), identity: processIdentity(), queues: [] },
+    (error) => deps.log.warn({ err: error }, "that this process runs could not be written"),
+  );
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
   await warnIfEmpty(deps);
@@ -48,6 +57,7 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
   deps.states.drain();
   await server.close();
   await closeMetrics();
+  await leave();
   await deps.close();
 }
 

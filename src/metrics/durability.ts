@@ -1,9 +1,8 @@
 /** Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans. */
 import type { Client } from "@temporalio/client";
-import { countFaults } from "../db/upkeep/organization-integrity.ts";
+import { countOrphans } from "../db/upkeep/orphan-counts.ts";
 import type { Database } from "../db/pool.ts";
 import { readQueue } from "../db/runs/queue-state.ts";
-import { listOrganizationsAfter } from "../db/tenancy/organizations.ts";
 import { readBacklog } from "../temporal/facts/backlog.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
@@ -12,8 +11,6 @@ interface DurabilityDeps {
   readonly temporal: Client;
   readonly namespace: string;
 }
-
-const ORGANIZATIONS_A_PAGE = 100;
 
 /**
  * Registers the gauges.
@@ -79,20 +76,7 @@ export function measureDurability(
     read: () => orphans,
   });
   return async () => {
-    orphans = await countAll(db);
+    const { counts } = await countOrphans(db);
+    orphans = Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value }));
   };
-}
-
-async function countAll(db: Database): Promise<Sample[]> {
-  const totals = new Map<string, number>();
-  for (let after = 0; ;) {
-    const organizations = await listOrganizationsAfter(db.system, after, ORGANIZATIONS_A_PAGE);
-    for (const organization of organizations) {
-      for (const [kind, count] of Object.entries(await countFaults(db, organization)))
-        totals.set(kind, (totals.get(kind) ?? 0) + count);
-    }
-    if (organizations.length < ORGANIZATIONS_A_PAGE)
-      return [...totals].map(([kind, value]) => ({ labels: { kind }, value }));
-    after = organizations.at(-1)!.num;
-  }
 }

@@ -4,13 +4,17 @@ import type { Activities } from "../activities/index.ts";
 import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
 import { createTurnSweeper } from "../activities/upkeep/dead-turns.ts";
 import { loadConfig, requireWorker } from "../config/config.ts";
+import { announceProcess } from "../db/instance/processes.ts";
 import { hasIsolatedClaims } from "../db/runs/claim.ts";
 import { queryOnce } from "../db/pool.ts";
+import { countWhenDue } from "../db/upkeep/orphan-counts.ts";
+import { newId } from "../domain/ids.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process/ready.ts";
 import { prepareOcrData } from "../parsers/pdf/ocr-data.ts";
 import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process/stop.ts";
+import { serviceVersion } from "../process/version.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { reportLostAttempt } from "../temporal/lost-attempt.ts";
 import { QUEUES, type QueueName } from "../domain/work/queues.ts";
@@ -19,6 +23,7 @@ import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { type CoreMetrics, installRuntime } from "../temporal/runtime.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
+import { processIdentity } from "../temporal/seals/identity.ts";
 import { pingTemporal } from "../temporal/start/chat.ts";
 import { createActivityWorker, workerOptions } from "./activity-workers.ts";
 import { workInBackground } from "./background.ts";
@@ -29,6 +34,9 @@ import { every } from "./rounds.ts";
 
 const PARSER_CHILDREN = 2;
 const PREPARE_MS = 30_000;
+/** How often a worker looks whether orphans are to be counted; the first time is soon after its start. */
+const LOOK_FOR_COUNT_MS = 30_000;
+const COUNT_EVERY_MINUTES = 10;
 
 async function createWorkers(deps: WorkerDeps, connection: NativeConnection): Promise<Worker[]> {
   const { activities } = deps;
@@ -72,6 +80,39 @@ async function openHealth(
     workflows: () => pingTemporal(temporal),
   };
   return serveHealth({ port: healthPort, host: config.api.host, isPolling, probes });
+}
+
+/** @returns a function that says that the process has ended. */
+async function enter({ config, db, log }: WorkerDeps): Promise<() => Promise<void>> {
+  return announceProcess(
+    db,
+    {
+      id: newId(),
+      kind: "worker",
+      version: await serviceVersion(),
+      identity: processIdentity(),
+      queues: config.worker.queues,
+    },
+    (error) => log.warn({ err: error }, "that this process runs could not be written"),
+  );
+}
+
+/** Counts orphans every ten minutes, unless another worker does. @returns a function that ends it. */
+function countOrphansInTime({ db, log }: WorkerDeps): () => Promise<void> {
+  const end = new AbortController();
+  let counting: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    counting = counting
+      .then(() => countWhenDue(db, COUNT_EVERY_MINUTES, end.signal))
+      .catch((error: unknown) => {
+        if (!end.signal.aborted) log.warn({ err: error }, "orphans could not be counted");
+      });
+  }, LOOK_FOR_COUNT_MS);
+  return async () => {
+    clearInterval(timer);
+    end.abort();
+    await counting;
+  };
 }
 
 async function main(): Promise<void> {
@@ -127,6 +168,8 @@ async function work(deps: WorkerDeps, stop: ProcessStop, coreMetrics: CoreMetric
       log.warn({ err: error }, "search attributes and schedules could not be looked after"),
     ),
   ];
+  const leave = await enter(deps);
+  const endCounts = countOrphansInTime(deps);
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
   // Not earlier: on a busy machine a worker that starts, perhaps after a kill, would wait for everything
   // else.
@@ -142,6 +185,8 @@ async function work(deps: WorkerDeps, stop: ProcessStop, coreMetrics: CoreMetric
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await Promise.all([running, isolation?.stop()]);
   await closeMetrics();
+  await endCounts();
+  await leave();
   await health?.close();
   await connection.close();
   await deps.close();

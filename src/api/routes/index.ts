@@ -29,6 +29,7 @@ import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { makePathFolder } from "./spaces/path-folders.ts";
 import { rawFileRoutes } from "./spaces/raw-files.ts";
+import { operationRoutes } from "./operations/operations.ts";
 import { pageRoutes } from "./documents/pages.ts";
 import { postReprocess, postRestore } from "./documents/reprocess.ts";
 import { runRoutes } from "./documents/runs.ts";
@@ -82,6 +83,7 @@ export const API_ROUTES: readonly Route[] = [
   ...usageRoutes,
   ...webhookRoutes,
   ...webhookDeliveryRoutes,
+  ...operationRoutes,
 ];
 
 export const ROUTES: readonly Route[] = [

@@ -1,6 +1,12 @@
 /** `holdfast operations list | show`: prints what is under way, since when, and what it waits for. */
 import type { Command } from "commander";
-import { findWork, listWaitingDocuments, listWork, type WorkRow } from "../../db/instance/work-list.ts";
+import {
+  findWork,
+  listWaitingDocuments,
+  listWork,
+  waitsFor,
+  type WorkRow,
+} from "../../db/instance/work-list.ts";
 import { isUuid } from "../../domain/ids.ts";
 import { withDatabase } from "../connect.ts";
 import { CommandError, counted, printJson, printLine, printTable, wholeNumber } from "../output.ts";
@@ -98,16 +104,4 @@ function shown(row: WorkRow): WorkRow & { readonly waiting_for: string | null } 
 
 function isWait(state: string): boolean {
   return state !== "held" && state !== "at work";
-}
-
-/** What it waits for, in words; null if a worker is at it or it has ended. */
-function waitsFor({ state, not_before, report, completed_at }: WorkRow): string | null {
-  if (completed_at !== null) return null;
-  if (state === "waits") return `caches of other processes, until ${not_before?.toISOString()}`;
-  if (state === "asked for") return "a worker";
-  if (state === "paused") return "whoever paused it";
-  const waits = report["waits_for"];
-  if (typeof waits !== "object" || waits === null) return null;
-  const counts = Object.entries(waits).filter(([, count]) => typeof count === "number" && count > 0);
-  return counts.map(([what, count]) => `${what} ${String(count)}`).join(", ") || null;
 }

@@ -138,6 +138,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   leaked_keys: ofInstance({}),
   migrations: ofInstance({ app: "select", system: "select", maintenance: "select" }),
   operations: ofInstance({ system: "select, update", maintenance: "select, insert, update" }),
+  orphan_counts: ofInstance({ system: "select, update" }),
   organization_keys: tenant(BY_ID, { maintenance: "select, update, delete" }),
   organizations: {
     policies: [
@@ -169,6 +170,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   posting_runs: tenant(BY_NUM, { system: ALL }),
   posting_segments: tenant(BY_NUM, { system: ALL }),
   postings: tenant(BY_NUM),
+  processes: ofInstance({ system: ALL }),
   provider_gates: ofInstance({ app: "select, insert, update", system: "select, insert, update" }),
   rate_limits: ofInstance({ app: "select, insert, update", system: "select, delete" }),
   raw_files: tenant(BY_ID),

@@ -14,6 +14,17 @@ interface Entrance {
   readonly isTrial: boolean;
 }
 
+/** What the pipeline knows of a provider. */
+export interface ProviderState {
+  /** False if the pipeline has never met an error of it. */
+  readonly isKnown: boolean;
+  /** The error that it fails with; null while it answers. */
+  readonly code: string | null;
+  /** Since when documents wait for it; null if none does. */
+  readonly since: Date | null;
+  readonly nextAttemptAt: Date | null;
+}
+
 export interface ProviderGate {
   /**
    * Asks whether the provider may be asked. The row is read at most once a second, so most requests cost no
@@ -91,6 +102,31 @@ export function createProviderGate(db: Database, provider: string): ProviderGate
       state.changes += 1;
       await writeOpen(db, provider).catch(() => undefined);
     },
+  };
+}
+
+/** @throws DomainError `database_unavailable`. */
+export async function readProviderState(db: Database, provider: string): Promise<ProviderState> {
+  const { rows } = await queryOnce<{ code: string | null; since: Date | null; next: Date | null }>(
+    db.system,
+    `select case when gate.is_failing then coalesce(gate.code, $2) end as code,
+            case when gate.is_failing then (
+              select min(coalesce(run.waiting_since, run.started_at, run.created_at))
+              from pipeline_runs run
+              where run.status in ('queued', 'parsing', 'chunking', 'embedding')
+                and run.waiting_for = coalesce(gate.code, $2)
+            ) end as since,
+            case when gate.is_failing and gate.not_before > '-infinity' then gate.not_before end as next
+     from provider_gates gate
+     where gate.provider = $1`,
+    [provider, UNSAID],
+  );
+  const [row] = rows;
+  return {
+    isKnown: row !== undefined,
+    code: row?.code ?? null,
+    since: row?.since ?? null,
+    nextAttemptAt: row?.next ?? null,
   };
 }
 

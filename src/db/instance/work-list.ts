@@ -173,3 +173,15 @@ export async function listWaitingDocuments(db: Database, limit: number): Promise
   );
   return rows;
 }
+
+/** What it waits for, in words; null if a worker is at it or it has ended. */
+export function waitsFor({ state, not_before, report, completed_at }: WorkRow): string | null {
+  if (completed_at !== null) return null;
+  if (state === "waits") return `caches of other processes, until ${not_before?.toISOString()}`;
+  if (state === "asked for") return "a worker";
+  if (state === "paused") return "whoever paused it";
+  const waits = report["waits_for"];
+  if (typeof waits !== "object" || waits === null) return null;
+  const counts = Object.entries(waits).filter(([, count]) => typeof count === "number" && count > 0);
+  return counts.map(([what, count]) => `${what} ${String(count)}`).join(", ") || null;
+}

@@ -5,7 +5,17 @@ import { hostname } from "node:os";
 const KNOWS = "/bound-payloads";
 
 export function workerIdentity(): string {
-  return `${process.pid}@${hostname()}${KNOWS}`;
+  return `${processIdentity()}${KNOWS}`;
+}
+
+/** Names this process among those of all machines, such as `4711@machine`. */
+export function processIdentity(): string {
+  return `${process.pid}@${hostname()}`;
+}
+
+/** The {@link processIdentity} of the process that gave Temporal this identity. */
+export function processOf(identity: string): string {
+  return understandsBoundPayloads(identity) ? identity.slice(0, -KNOWS.length) : identity;
 }
 
 export function understandsBoundPayloads(identity: string): boolean {

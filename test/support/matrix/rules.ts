@@ -8,10 +8,10 @@ type Capability = "read" | "search" | "chat" | "write";
 /** The resource that the path or the body names; the caller's rights to it decide. */
 type Target = "space" | "public agent" | "organization" | "nothing";
 /**
- * `role`: any role in the space. `write`: owner or editor. `owner`: owner, or the organization's admin for a
+ * `operator`: the role `operators` of the token, which no caller of the matrix has. `role`: any role in the space. `write`: owner or editor. `owner`: owner, or the organization's admin for a
  * shared space. `admin`: the organization's admin. `all`: everybody.
  */
-type Needs = "role" | "write" | "owner" | "admin" | "all";
+type Needs = "operator" | "role" | "write" | "owner" | "admin" | "all";
 
 export interface MatrixRule {
   readonly needs: Needs;
@@ -52,6 +52,7 @@ const owner = (rest: Partial<MatrixRule> = {}): MatrixRule => ({
   key: "no key",
   ...rest,
 });
+const operator: MatrixRule = { needs: "operator", on: "nothing", key: "no key" };
 const admin = (within?: string): MatrixRule => ({
   needs: "admin",
   on: "organization",
@@ -156,6 +157,12 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
     adminToo: false,
     elsewise: "A webhook may have at most 3 replays that are under way",
   }),
+  "GET /v1/operations/dependencies": operator,
+  "GET /v1/operations/queues": operator,
+  "GET /v1/operations/waiting": operator,
+  "GET /v1/operations/orphans": operator,
+  "GET /v1/operations/long-running": operator,
+  "GET /v1/operations/processes": operator,
 };
 
 /** A batch is visible only to the caller who started it, whatever role others have. */
@@ -207,6 +214,8 @@ export function hasCapability(
 /** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
   if (caller.standing === "bad") return rule.unauthenticated ?? 401;
+  // Nothing of the caller is looked up: whether it is a key, or the token gives the role, decides.
+  if (rule.needs === "operator") return caller.isKey ? 401 : 403;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;

@@ -1,0 +1,173 @@
+/** The instance as operators see it: dependencies, queues, what waits, orphans, long work, processes. */
+import { readOutboxes, listWaiting } from "../../../db/instance/outbox-state.ts";
+import { listProcesses, listTurnLeases, type ProcessRow } from "../../../db/instance/processes.ts";
+import { listWork, waitsFor, type WorkRow } from "../../../db/instance/work-list.ts";
+import { readOrphanCounts } from "../../../db/upkeep/orphan-counts.ts";
+import { pageOf } from "../../../schema/fields.ts";
+import { Dependencies, Processes } from "../../../schema/operations/conditions.ts";
+import {
+  LongRunningPage,
+  LongRunningQuery,
+  Orphans,
+  Queues,
+  WaitingPage,
+  WaitingQuery,
+} from "../../../schema/operations/work.ts";
+import { defineRoute } from "../../route.ts";
+
+const MOST_POLLERS = 100;
+const MOST_PROCESSES = 1_000;
+const FOR_OPERATORS =
+  "For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any " +
+  "organization. Holds ids and counts, and nothing that belongs to a tenant.";
+
+const common = { method: "GET", access: "operator", status: 200, tags: ["Operations"] } as const;
+
+const getDependencies = defineRoute({
+  ...common,
+  path: "/operations/dependencies",
+  operation: "operations.dependencies",
+  summary: "What the service depends on, and whether it answers.",
+  description: FOR_OPERATORS,
+  response: Dependencies,
+  handle: ({ deps }) => deps.operations.dependencies(),
+});
+
+const getQueues = defineRoute({
+  ...common,
+  path: "/operations/queues",
+  operation: "operations.queues",
+  summary: "How much waits in the task queues and outboxes, and who polls.",
+  description: FOR_OPERATORS,
+  response: Queues,
+  async handle({ deps }) {
+    const [facts, outbox] = await Promise.all([deps.operations.queues(), readOutboxes(deps.db)]);
+    const taskQueues = (facts?.backlog ?? []).map(({ queue, type, count, ageSeconds }) => {
+      const pollers = facts?.pollers.get(queue) ?? [];
+      return {
+        queue,
+        type,
+        backlog: count,
+        backlog_age_seconds: ageSeconds,
+        pollers: pollers.slice(0, MOST_POLLERS),
+        poller_count: pollers.length,
+      };
+    });
+    return { workflows_reachable: facts !== undefined, task_queues: taskQueues, outbox };
+  },
+});
+
+const getWaiting = defineRoute({
+  ...common,
+  path: "/operations/waiting",
+  operation: "operations.waiting",
+  summary: "What waits for what, and since when.",
+  description: `Grouped by organization and by what is waited for, the longest wait first. ${FOR_OPERATORS}`,
+  query: WaitingQuery,
+  response: WaitingPage,
+  async handle({ deps, query }) {
+    const { items, total } = await listWaiting(deps.db, query);
+    return pageOf(items, total, query);
+  },
+});
+
+const getOrphans = defineRoute({
+  ...common,
+  path: "/operations/orphans",
+  operation: "operations.orphans",
+  summary: "What belongs to nothing, or is not whole, as of the last count.",
+  description: FOR_OPERATORS,
+  response: Orphans,
+  async handle({ deps }) {
+    const { counts, ...rest } = await readOrphanCounts(deps.db);
+    return { ...rest, kinds: Object.entries(counts).map(([kind, count]) => ({ kind, count })) };
+  },
+});
+
+const getLongRunning = defineRoute({
+  ...common,
+  path: "/operations/long-running",
+  operation: "operations.long_running",
+  summary: "Operations, deletions and batches that are under way.",
+  description: `The newest first, as \`holdfast operations list\` shows them. ${FOR_OPERATORS}`,
+  query: LongRunningQuery,
+  response: LongRunningPage,
+  async handle({ deps, query }) {
+    const { items, total } = await listWork(deps.db, { ...query, includesEnded: query.include_ended });
+    return pageOf(items.map(presentWork), total, query);
+  },
+});
+
+const STATES = {
+  "asked for": "asked_for",
+  waits: "waits",
+  "under way": "under_way",
+  paused: "paused",
+  completed: "completed",
+  failed: "failed",
+} as const;
+
+/** Names and reports are left out: those are a tenant's, or may hold paths of the machine. */
+function presentWork(row: WorkRow) {
+  const { id, kind, organization_id, since, not_before, completed_at } = row;
+  const state = STATES[row.state];
+  return { id, kind, organization_id, state, since, not_before, completed_at, waits_for: waitsFor(row) };
+}
+
+const getProcesses = defineRoute({
+  ...common,
+  path: "/operations/processes",
+  operation: "operations.processes",
+  summary: "The API and worker processes, and the leases that they hold.",
+  description: FOR_OPERATORS,
+  response: Processes,
+  async handle({ deps }) {
+    const [facts, registered, leases] = await Promise.all([
+      deps.operations.queues(),
+      listProcesses(deps.db),
+      listTurnLeases(deps.db),
+    ]);
+    const polled = queuesOfProcesses(facts?.pollers ?? new Map());
+    return {
+      workflows_reachable: facts !== undefined,
+      processes: [
+        ...registered.map((row) => ({ ...row, queues: polled.get(row.identity) ?? row.queues })),
+        ...unregistered(polled, registered),
+      ].slice(0, MOST_PROCESSES),
+      turn_leases: leases,
+    };
+  },
+});
+
+function queuesOfProcesses(pollers: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const queues = new Map<string, string[]>();
+  for (const [queue, identities] of pollers)
+    for (const identity of identities) queues.set(identity, [...(queues.get(identity) ?? []), queue]);
+  return queues;
+}
+
+/** Those of versions before, and those that work on suspected documents alone. */
+function unregistered(polled: ReadonlyMap<string, string[]>, registered: readonly ProcessRow[]) {
+  const known = new Set(registered.map(({ identity }) => identity));
+  return [...polled]
+    .filter(([identity]) => !known.has(identity))
+    .map(([identity, queues]) => ({
+      id: null,
+      kind: null,
+      version: null,
+      identity,
+      queues,
+      started_at: null,
+      renewed_at: null,
+      is_alive: true,
+    }));
+}
+
+export const operationRoutes = [
+  getDependencies,
+  getQueues,
+  getWaiting,
+  getOrphans,
+  getLongRunning,
+  getProcesses,
+];
