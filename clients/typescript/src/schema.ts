@@ -1734,6 +1734,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the service depends on, and whether it answers.
+         * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["operations.dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much waits in the task queues and outboxes, and who polls.
+         * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["operations.queues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What waits for what, and since when.
+         * @description Grouped by organization and by what is waited for, the longest wait first. For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["operations.waiting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/orphans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What belongs to nothing, or is not whole, as of the last count.
+         * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["operations.orphans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/long-running": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Operations, deletions and batches that are under way.
+         * @description The newest first, as `holdfast operations list` shows them. For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["operations.long_running"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The API and worker processes, and the leases that they hold.
+         * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["operations.processes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "document.uploaded": {
@@ -6967,6 +7099,349 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             created_at: string;
+        };
+        Dependencies: {
+            /**
+             * Format: date-time
+             * @description When this process looked, at most two seconds ago
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            checked_at: string;
+            /** @description Each of them; what is not configured is left out */
+            dependencies: components["schemas"]["Dependency"][];
+        };
+        Dependency: {
+            /**
+             * @description `workflows` is Temporal, `issuer` the identity provider, and the last three are the models
+             * @example database
+             * @enum {string}
+             */
+            name: "database" | "workflows" | "object_store" | "disk" | "issuer" | "chat" | "embeddings" | "reranker";
+            /**
+             * @description Of `object_store` `directory`, `gcs` or `s3`; of a model `built_in` or `provider`; null for the others
+             * @example null
+             */
+            kind: string | null;
+            /**
+             * @description Whether it answers. A provider of models is not asked for this, since that may cost: its state is that of the last calls of the pipeline, and null where there is none
+             * @example true
+             */
+            ok: boolean | null;
+            /**
+             * @description The version that it says it has; null if none
+             * @example 18.1
+             */
+            version: string | null;
+            /**
+             * @description Milliseconds until it answered, or was given up; null if it was not asked
+             * @example 0.8
+             */
+            latency_ms: number | null;
+            /**
+             * @description Since when it fails. Of a provider: since when documents wait for it. Of all else: since this process first found it failing; it looks when it is asked here. Null while it answers
+             * @example null
+             */
+            failing_since: string | null;
+            /**
+             * @description Of a provider that fails: the code of the error that documents wait for
+             * @example null
+             */
+            code: string | null;
+            /**
+             * @description Of a provider that fails: when it is asked again
+             * @example null
+             */
+            next_attempt_at: string | null;
+        };
+        Queues: {
+            /**
+             * @description False if Temporal could not be asked: `task_queues` is empty then
+             * @example true
+             */
+            workflows_reachable: boolean;
+            /** @description The task queues of Temporal */
+            task_queues: components["schemas"]["TaskQueue"][];
+            /** @description What was asked for and committed, and is started from the database */
+            outbox: components["schemas"]["OutboxState"][];
+        };
+        TaskQueue: {
+            /**
+             * @description The name of the task queue
+             * @example parse
+             */
+            queue: string;
+            /**
+             * @description What its tasks are: steps of workflows, or activities
+             * @example activity
+             * @enum {string}
+             */
+            type: "workflow" | "activity";
+            /**
+             * @description How many tasks wait for a worker, as Temporal estimates
+             * @example 0
+             */
+            backlog: number;
+            /**
+             * @description For how long the oldest of them waits
+             * @example 0
+             */
+            backlog_age_seconds: number;
+            /**
+             * @description The processes that polled the queue in the last 75 seconds, at most 100; `isolated` is polled only while suspected documents wait
+             * @example [
+             *       "4711@worker-1"
+             *     ]
+             */
+            pollers: string[];
+            /**
+             * @description How many processes poll it
+             * @example 1
+             */
+            poller_count: number;
+        };
+        OutboxState: {
+            /**
+             * @description `runs` of documents; `webhooks` that have deliveries to make; `events` without a position
+             * @example runs
+             * @enum {string}
+             */
+            kind: "runs" | "deletions" | "batches" | "operations" | "webhooks" | "events";
+            /**
+             * @description Rows that no process has taken yet
+             * @example 0
+             */
+            waiting: number;
+            /**
+             * @description Rows that a workflow or a process has
+             * @example 0
+             */
+            under_way: number;
+            /**
+             * @description Since when the oldest of those that wait does; null if none does
+             * @example null
+             */
+            oldest_at: string | null;
+        };
+        WaitingPage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["WaitingGroup"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        WaitingGroup: {
+            /**
+             * @description What waits
+             * @example run
+             * @enum {string}
+             */
+            kind: "run" | "deletion" | "batch" | "operation" | "webhook";
+            /** @description The organization that it is about; null for the whole instance */
+            organization_id: string | null;
+            /**
+             * @description What it waits for: `queued` a worker, `held` its batch, `paused` whoever paused it, `not_before` a moment, `receiver_fails` the receiver of a webhook, or the code of the error that was met
+             * @example provider_rate_limited
+             */
+            code: string;
+            /**
+             * @description How many of the organization wait for the same
+             * @example 3
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description Since when the first of them waits
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+            /** @description When the first of them is tried again; null if nothing is timed */
+            next_attempt_at: string | null;
+        };
+        Orphans: {
+            /** @description When the count ended. A worker counts every ten minutes, since it reads most of what there is; null before the first count */
+            counted_at: string | null;
+            /**
+             * @description How many organizations were looked at
+             * @example 1
+             */
+            organizations: number;
+            /** @description Each kind of what belongs to nothing, or is not whole */
+            kinds: components["schemas"]["OrphanKind"][];
+            /** @description At most 1,000 of those that are not 0, by organization */
+            found: components["schemas"]["OrphansOfOrganization"][];
+        };
+        OrphanKind: {
+            /**
+             * @description As in `holdfast integrity`
+             * @example chunks_without_run
+             */
+            kind: string;
+            /**
+             * @description How many there are; each should be 0
+             * @example 0
+             */
+            count: number;
+        };
+        OrphansOfOrganization: {
+            /**
+             * Format: uuid
+             * @description Whose it is
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            organization_id: string;
+            /**
+             * @description The kind of it
+             * @example chunks_without_run
+             */
+            kind: string;
+            /**
+             * @description How many there are
+             * @example 1
+             */
+            count: number;
+        };
+        LongRunningPage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["LongRunning"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        LongRunning: {
+            /**
+             * Format: uuid
+             * @description Its id, as `holdfast operations show` takes it
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            id: string;
+            /**
+             * @description The kind of an operation, `delete_` with what is deleted, or `batch`
+             * @example reencrypt_organization
+             */
+            kind: string;
+            /** @description The organization that it is about; null for the whole instance */
+            organization_id: string | null;
+            /**
+             * @description How far it is
+             * @example under_way
+             * @enum {string}
+             */
+            state: "asked_for" | "waits" | "under_way" | "paused" | "completed" | "failed";
+            /**
+             * Format: date-time
+             * @description When it was asked for
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+            /** @description It does not begin before then */
+            not_before: string | null;
+            /** @description When it ended; null if it has not */
+            completed_at: string | null;
+            /**
+             * @description What it waits for, in words; null if somebody is at it, or it has ended
+             * @example a worker
+             */
+            waits_for: string | null;
+        };
+        Processes: {
+            /**
+             * @description False if Temporal could not be asked who polls: processes of before may be missing
+             * @example true
+             */
+            workflows_reachable: boolean;
+            /** @description At most 1,000 processes, those that run first */
+            processes: components["schemas"]["ServiceProcess"][];
+            /** @description At most 500 leases by which API processes hold the turns of chat that they run */
+            turn_leases: components["schemas"]["TurnLease"][];
+        };
+        ServiceProcess: {
+            /** @description Its id; null if the process does not register, as in versions before 0.10.0 */
+            id: string | null;
+            /**
+             * @description What the process is; null if it does not register
+             * @example worker
+             */
+            kind: ("api" | "worker") | null;
+            /**
+             * @description The version that it runs; null if unknown
+             * @example 0.10.0
+             */
+            version: string | null;
+            /**
+             * @description Process and machine, as Temporal knows them
+             * @example 4711@worker-1
+             */
+            identity: string;
+            /**
+             * @description The task queues that it polls
+             * @example [
+             *       "parse",
+             *       "embed"
+             *     ]
+             */
+            queues: string[];
+            /** @description When it was up; null if unknown */
+            started_at: string | null;
+            /** @description When it last said that it runs, which it does every ten seconds; null if it never does */
+            renewed_at: string | null;
+            /**
+             * @description False if it has not said so for 35 seconds: it was killed, or cannot reach the database. Such ones are listed for an hour
+             * @example true
+             */
+            is_alive: boolean;
+        };
+        TurnLease: {
+            /**
+             * Format: uuid
+             * @description The id that turns of chat know their process by
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            api_process_id: string;
+            /**
+             * Format: date-time
+             * @description When the lease was renewed, which is each second
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            renewed_at: string;
+            /**
+             * @description Turns that end as lost if it runs out
+             * @example 0
+             */
+            open_turns: number;
         };
         Error: {
             /**
@@ -24683,6 +25158,906 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "operations.dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "checked_at": "2026-01-31T09:30:00.000Z",
+                     *       "dependencies": [
+                     *         {
+                     *           "name": "database",
+                     *           "kind": null,
+                     *           "ok": true,
+                     *           "version": "18.1",
+                     *           "latency_ms": 0.8,
+                     *           "failing_since": null,
+                     *           "code": null,
+                     *           "next_attempt_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Dependencies"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "operations.queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflows_reachable": true,
+                     *       "task_queues": [
+                     *         {
+                     *           "queue": "parse",
+                     *           "type": "activity",
+                     *           "backlog": 0,
+                     *           "backlog_age_seconds": 0,
+                     *           "pollers": [
+                     *             "4711@worker-1"
+                     *           ],
+                     *           "poller_count": 1
+                     *         }
+                     *       ],
+                     *       "outbox": [
+                     *         {
+                     *           "kind": "runs",
+                     *           "waiting": 0,
+                     *           "under_way": 0,
+                     *           "oldest_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queues"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "operations.waiting": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "kind": "run",
+                     *           "organization_id": "01900000-0000-7000-8000-000000000010",
+                     *           "code": "provider_rate_limited",
+                     *           "count": 3,
+                     *           "since": "2026-01-31T09:30:00.000Z",
+                     *           "next_attempt_at": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingPage"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "operations.orphans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "counted_at": "2026-01-31T09:30:00.000Z",
+                     *       "organizations": 1,
+                     *       "kinds": [
+                     *         {
+                     *           "kind": "chunks_without_run",
+                     *           "count": 0
+                     *         }
+                     *       ],
+                     *       "found": [
+                     *         {
+                     *           "organization_id": "01900000-0000-7000-8000-000000000010",
+                     *           "kind": "chunks_without_run",
+                     *           "count": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Orphans"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "operations.long_running": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+                /** @description `true` lists what has ended too; deletions and batches are kept for some days then */
+                include_ended?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000010",
+                     *           "kind": "reencrypt_organization",
+                     *           "organization_id": "01900000-0000-7000-8000-000000000010",
+                     *           "state": "under_way",
+                     *           "since": "2026-01-31T09:30:00.000Z",
+                     *           "not_before": "2026-01-31T09:30:00.000Z",
+                     *           "completed_at": "2026-01-31T09:30:00.000Z",
+                     *           "waits_for": "a worker"
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LongRunningPage"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "operations.processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflows_reachable": true,
+                     *       "processes": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000010",
+                     *           "kind": "worker",
+                     *           "version": "0.10.0",
+                     *           "identity": "4711@worker-1",
+                     *           "queues": [
+                     *             "parse",
+                     *             "embed"
+                     *           ],
+                     *           "started_at": "2026-01-31T09:30:00.000Z",
+                     *           "renewed_at": "2026-01-31T09:30:00.000Z",
+                     *           "is_alive": true
+                     *         }
+                     *       ],
+                     *       "turn_leases": [
+                     *         {
+                     *           "api_process_id": "01900000-0000-7000-8000-000000000010",
+                     *           "renewed_at": "2026-01-31T09:30:00.000Z",
+                     *           "open_turns": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Processes"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Too many requests, or a quota is used up */
