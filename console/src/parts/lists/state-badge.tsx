@@ -10,13 +10,14 @@ interface Props {
 
 /** A word in a colour whose contrast is enough, light and dark. */
 export function StateBadge({ color, children }: Props): ReactNode {
-  const light = color === "yellow" ? "dark-6" : `${color}-9`;
+  // The darkest green and yellow of the palette are too light for their pale backgrounds.
+  const light = `color-mix(in srgb, var(--mantine-color-${color}-9) 60%, black)`;
   return (
     <Badge
       color={color}
       variant="light"
       tt="none"
-      c={`light-dark(var(--mantine-color-${light}), var(--mantine-color-${color}-2))`}
+      c={`light-dark(${light}, var(--mantine-color-${color}-2))`}
     >
       {children}
     </Badge>

@@ -68,10 +68,10 @@ function Row({ access, role }: RowProps): ReactNode {
   const { role: name } = access;
   return (
     <Table.Tr>
-      <Table.Td>
+      <Table.Td miw={130}>
         <SpaceName access={access} />
       </Table.Td>
-      <Table.Td>{role?.(access) ?? (name === null ? texts.noRole : texts.roles[name])}</Table.Td>
+      <Table.Td miw={110}>{role?.(access) ?? (name === null ? texts.noRole : texts.roles[name])}</Table.Td>
       <Table.Td>
         <Rights can={access.can} />
       </Table.Td>
