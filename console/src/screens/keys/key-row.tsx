@@ -1,12 +1,13 @@
-import { Button, Group, Menu, Modal, Stack, Table, Text } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Button, Menu, Modal, Table, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useHoldfast, useMe, useRoles } from "../../app/context.ts";
 import { useFormats } from "../../messages/formats.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { Bidi } from "../../parts/bidi.tsx";
+import { isAhead } from "../../parts/lists/is-ahead.ts";
+import { Confirm } from "../../parts/lists/confirm.tsx";
 import { type StateColor, StateBadge } from "../../parts/lists/state-badge.tsx";
-import { ScreenError } from "../../parts/screen-error.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { AccessView } from "../access/access-view.tsx";
 import { membersQuery } from "../people/members.ts";
@@ -75,8 +76,6 @@ export function KeyRow({ apiKey: key, withOwner, onRolled }: Props): ReactNode {
     </Table.Tr>
   );
 }
-
-const isAhead = (time: string): boolean => new Date(time).getTime() > Date.now();
 
 function OwnerName({ userId }: { readonly userId: string }): ReactNode {
   const { organization } = useMe();
@@ -172,13 +171,6 @@ function RevokeKey({ apiKey: key, revoke, onClose }: RevokeProps): ReactNode {
   const { revoking } = texts;
   const formats = useFormats();
   const queries = useQueryClient();
-  const revoked = useMutation({
-    mutationFn: revoke,
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["keys"] });
-      onClose();
-    },
-  });
   const used = (): string => {
     if (key.last_used_at === null) return revoking.unused;
     const ago = formats.ago(key.last_used_at);
@@ -186,20 +178,16 @@ function RevokeKey({ apiKey: key, revoke, onClose }: RevokeProps): ReactNode {
     return agent === null ? revoking.usedAgo(ago) : revoking.used(ago, agent);
   };
   return (
-    <Modal opened onClose={onClose} title={texts.revokeOf(key.name)}>
-      <Stack>
-        <Text>{used()}</Text>
-        <Text>{revoking.text}</Text>
-        {revoked.error !== null && <ScreenError error={revoked.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            {texts.cancel}
-          </Button>
-          <Button color="red" loading={revoked.isPending} onClick={() => revoked.mutate()}>
-            {texts.revoke}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Confirm
+      title={texts.revokeOf(key.name)}
+      action={texts.revoke}
+      onConfirm={async () => {
+        await revoke();
+        await queries.invalidateQueries({ queryKey: ["keys"] });
+      }}
+      onClose={onClose}
+    >
+      {[used(), revoking.text]}
+    </Confirm>
   );
 }
