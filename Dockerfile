@@ -2,15 +2,18 @@
 # every `node src/cli/main.ts …`.
 ARG NODE=24.21.0-bookworm-slim
 
-# The guide's generator is a dependency of the workspace `docs` alone, which the image itself does without.
-FROM node:${NODE} AS guide
+# What builds the guide and the console are dependencies of the workspaces `docs` and `console` alone, which the
+# image itself does without.
+FROM node:${NODE} AS sites
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY clients/typescript/package.json clients/typescript/
+COPY clients/typescript clients/typescript
 COPY docs docs
+COPY console console
+COPY tsconfig.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY src src
-RUN node src/guide/main.ts --image
+RUN node src/guide/main.ts --image && node src/console/main.ts --image
 
 FROM node:${NODE} AS build
 WORKDIR /app
@@ -30,7 +33,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/build build
-COPY --from=guide /app/build build
+COPY --from=sites /app/build build
 COPY package.json LICENSE ./
 COPY models models
 COPY src src

@@ -15,6 +15,8 @@ export default defineConfig({
   build: {
     manifest: true,
     target: "es2023",
+    // Those that know light-dark(), which would else be taken apart into variables that Mantine does not set.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // Data URLs would need a wider policy, and every file is cached anyway.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -55,6 +55,7 @@ async function main(): Promise<void> {
   const stop = (): void => {
     server.close();
     server.closeAllConnections();
+    void people.close();
     void rm(announcement, { force: true });
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);

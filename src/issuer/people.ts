@@ -17,6 +17,8 @@ export interface People {
   /** Those with `text` in their name, address or organization, by name; at most 100. */
   list(text: string): Promise<readonly Person[]>;
   find(subject: string): Promise<Person | undefined>;
+  /** Closes the database, if it was opened; after that the process can end. */
+  close(): Promise<void>;
 }
 
 /** Opens the database when somebody is first asked for: the issuer starts beside it. */
@@ -30,5 +32,9 @@ export function openPeople(): People {
   return {
     list: async (text) => listUsers(await database(), text),
     find: async (subject) => findUserBySubject(await database(), subject),
+    async close() {
+      // One that could not be opened needs no end.
+      await (await opened?.catch(() => undefined))?.close();
+    },
   };
 }

@@ -40,6 +40,10 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
     file_size: count("Bytes of the original", 52_428),
     file_type: code("What the file is", "PDF"),
   },
+  "document.progressed": {
+    ...RUN,
+    status: code("What is done from now on: parsing or embedding", "embedding"),
+  },
   "document.completed": {
     ...RUN,
     page_count: count("Pages, slides or sheets"),

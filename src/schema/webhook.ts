@@ -27,7 +27,7 @@ const Url = z
     example: EXAMPLE_URL,
   });
 const Types = EventTypes.meta({
-  description: "The types of events that it gets; empty: all types",
+  description: "The types of events that it gets; empty: all but `document.progressed`",
   example: ["document.completed"],
 });
 const Description = z
@@ -45,7 +45,7 @@ export const Webhook = z
     }),
     url: z.string().meta({ description: "Where events are sent by POST", example: EXAMPLE_URL }),
     types: z.array(z.string()).meta({
-      description: "The types of events that it gets; empty: all types",
+      description: "The types of events that it gets; empty: all but `document.progressed`",
       example: ["document.completed"],
     }),
     description: z.string().nullable().meta({

@@ -66,8 +66,14 @@ export async function runBuilder(
   args: readonly string[],
   { cwd = ROOT, stop }: { readonly cwd?: string; readonly stop: AbortSignal },
 ): Promise<void> {
-  // oxlint-disable-next-line node/no-process-env -- the child inherits it; nothing is read from it here
-  const env = { ...process.env, VITE_CONFIG_NATIVE_IGNORE_WARNING: "true", NO_COLOR: "1" };
+  const env = {
+    // oxlint-disable-next-line node/no-process-env -- the child inherits it; nothing is read from it here
+    ...process.env,
+    // Whatever the mode of this process, visitors get what is made for them, and not what helps developers.
+    NODE_ENV: "production",
+    VITE_CONFIG_NATIVE_IGNORE_WARNING: "true",
+    NO_COLOR: "1",
+  };
   try {
     await promisify(execFile)(process.execPath, args, {
       cwd,

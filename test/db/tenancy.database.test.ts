@@ -16,6 +16,8 @@ const INSTANCE_TABLES = [
   "leaked_keys",
   "migrations",
   "operations",
+  "orphan_counts",
+  "processes",
   "provider_gates",
   "rate_limits",
 ];

@@ -160,6 +160,11 @@ describe("the assembled image", unless(missing), () => {
       const pdf = new Uint8Array(makePdf([["Capybaras are the largest rodents that live today."]]));
       const guide = await fetch(`${url}/docs/quick-start`);
       expect([guide.status, guide.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      const console = await fetch(`${url}/console`);
+      expect([console.status, await console.text()]).toEqual([
+        200,
+        expect.stringContaining("/console/assets/"),
+      ]);
       const { id: document } = await upload(url, KEY, SPACE, pdf, "capybaras.pdf");
       expect((await ended(url, KEY, document, UP_MS)).processing_state.pipeline_status).toBe("completed");
       const found = await call(url, KEY, "POST", "/data/hybrid-search", {
@@ -207,10 +212,12 @@ describe("the assembled image", unless(missing), () => {
           "build/guide/quick-start.html",
           "node_modules/vitepress/package.json",
           "node_modules/vue/package.json",
+          "node_modules/react/package.json",
+          "build/console/index.html",
           "docs/tour.md",
           ".env",
         ].map(has),
       ),
-    ).toEqual([false, true, true, true, false, false, false, false]);
+    ).toEqual([false, true, true, true, false, false, false, true, false, false]);
   });
 });

@@ -46,7 +46,7 @@ test.each([
   "node_modules/koa/package.json",
   ".git/config",
   "test/setup.ts",
-  "clients/typescript/src/index.ts",
+  "clients/typescript/README.md",
   "docs/decisions/0001-record.md",
   "docs/node_modules/vue/package.json",
 ])("%s is not sent", async (path) => {

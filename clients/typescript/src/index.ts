@@ -30,6 +30,7 @@ export {
 export type { EventsOptions, HoldfastEvent, ReceivedEvent } from "./events/follow-events.ts";
 export type { FilteredListOptions, ListOptions, Lists } from "./pages.ts";
 export type { Answer, AskOptions, SearchOptions } from "./questions.ts";
+export { newKey } from "./requests.ts";
 export type { components, operations, paths } from "./schema.ts";
 export type { UploadAndWaitOptions, UploadOptions } from "./uploads.ts";
 export { type VerifyOptions, WebhookRefused, verifyWebhook } from "./verify-webhook.ts";

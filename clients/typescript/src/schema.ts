@@ -276,6 +276,28 @@ export interface paths {
         patch: operations["agents.update"];
         trace?: never;
     };
+    "/v1/agents/{agent_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was changed of an agent, newest first: by whom, when, and from what to what.
+         * @description For editors and owners of its space. The newest 1,000 changes are kept; those from before version 0.10.0 are not known.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["agents.history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -654,6 +676,28 @@ export interface paths {
          *     Takes API keys with the capability `read`, and access tokens.
          */
         get: operations["runs.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/data/runs/{pipeline_run_id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The attempts of a run, oldest first: when each began and ended, and how.
+         * @description For everybody with a role in the document's space. A run that is tried very often keeps its first 10 and its last 40 attempts. Attempts from before version 0.10.0 are not known.
+         *
+         *     Takes API keys with the capability `read`, and access tokens.
+         */
+        get: operations["runs.attempts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1243,7 +1287,7 @@ export interface paths {
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
-        get: operations["organizations.members.access.list"];
+        get: operations["organizations.member_access.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1265,7 +1309,7 @@ export interface paths {
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
-        get: operations["organizations.api_keys.access.list"];
+        get: operations["organizations.api_key_access.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1879,6 +1923,23 @@ export interface webhooks {
         put?: never;
         /** What is sent for an event of the type document.uploaded. */
         post: operations["document.uploaded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "document.progressed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What is sent for an event of the type document.progressed. */
+        post: operations["document.progressed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3477,12 +3538,12 @@ export interface components {
              */
             url: string;
             /**
-             * @description The types of events that it gets; empty: all types
+             * @description The types of events that it gets; empty: all but `document.progressed`
              * @example [
              *       "document.completed"
              *     ]
              */
-            types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
+            types?: ("document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
             /** @description The space whose events it gets; absent or null: those of the organization */
             space_id?: string | null;
             description?: string | null;
@@ -3499,12 +3560,12 @@ export interface components {
              */
             url?: string;
             /**
-             * @description The types of events that it gets; empty: all types
+             * @description The types of events that it gets; empty: all but `document.progressed`
              * @example [
              *       "document.completed"
              *     ]
              */
-            types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
+            types?: ("document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
             description?: string | null;
             /**
              * @description `active` goes on after the last event that it got
@@ -3535,12 +3596,12 @@ export interface components {
              */
             to?: string;
             /**
-             * @description The types of events that it gets; empty: all types
+             * @description The types of events that it gets; empty: all but `document.progressed`
              * @example [
              *       "document.completed"
              *     ]
              */
-            types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
+            types?: ("document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
         };
         /**
          * @description What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. Codes are only ever added
@@ -4493,6 +4554,69 @@ export interface components {
             /** @description Who changed it last; its maker if nobody has */
             last_edited_by: components["schemas"]["Person"];
         };
+        AgentChangePage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["AgentChange"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        AgentChange: {
+            /**
+             * @description The agent's version from then on
+             * @example 1.0.1
+             */
+            version: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            at: string;
+            /** @description Who did it; null: not known */
+            by: components["schemas"]["Person"] | null;
+            /**
+             * @description What was done with the agent
+             * @example updated
+             * @enum {string}
+             */
+            action: "created" | "updated" | "deleted";
+            /** @description The fields that differ; none where it was created */
+            changes: {
+                /**
+                 * @description The field of the agent
+                 * @example temperature
+                 */
+                field: string;
+                /**
+                 * @description Its value until then
+                 * @example 0.2
+                 */
+                before: unknown;
+                /**
+                 * @description Its value from then on
+                 * @example 0.7
+                 */
+                after: unknown;
+            }[];
+        };
         Document: {
             /**
              * Format: uuid
@@ -5338,6 +5462,67 @@ export interface components {
              * @example null
              */
             waiting: components["schemas"]["WaitingFor"] | null;
+        };
+        AttemptPage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["Attempt"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        Attempt: {
+            /**
+             * @description Its number within the run, from 1
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description `prepare` parses and chunks, `embed` computes vectors and publishes
+             * @example prepare
+             * @enum {string}
+             */
+            step: "prepare" | "embed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            started_at: string;
+            /** @description Null while it is under way */
+            ended_at: string | null;
+            /**
+             * @description `running`; `done`: the step is done; `waiting` for an outage to end; `failed`; `lost` with its process; `released`: put down in an orderly way, to go on later; `superseded` by another attempt or a cancellation
+             * @example done
+             * @enum {string}
+             */
+            outcome: "running" | "done" | "waiting" | "failed" | "lost" | "released" | "superseded";
+            /**
+             * @description What it waits for, or why it failed
+             * @example null
+             */
+            code: string | null;
+            /**
+             * @description Its workflow in Temporal, for operators; null: not known
+             * @example null
+             */
+            workflow_id: string | null;
         };
         BatchAccepted: {
             /**
@@ -6844,7 +7029,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description The types of events that it gets; empty: all types
+             * @description The types of events that it gets; empty: all but `document.progressed`
              * @example [
              *       "document.completed"
              *     ]
@@ -6916,7 +7101,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description The types of events that it gets; empty: all types
+             * @description The types of events that it gets; empty: all but `document.progressed`
              * @example [
              *       "document.completed"
              *     ]
@@ -10514,6 +10699,196 @@ export interface operations {
             };
             /** @description The resource has changed since it was read */
             412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "agents.history": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The agent, which chat completions take as `model` */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "version": "1.0.1",
+                     *           "at": "2026-01-31T09:30:00.000Z",
+                     *           "by": {
+                     *             "id": "01900000-0000-7000-8000-000000000002",
+                     *             "name": "Ada Example",
+                     *             "avatar_url": null
+                     *           },
+                     *           "action": "updated",
+                     *           "changes": [
+                     *             {
+                     *               "field": "temperature",
+                     *               "before": 0.2,
+                     *               "after": 0.7
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentChangePage"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -14287,6 +14662,188 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "runs.attempts": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The run of the pipeline that processes one version of a document */
+                pipeline_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "step": "prepare",
+                     *           "started_at": "2026-01-31T09:30:00.000Z",
+                     *           "ended_at": "2026-01-31T09:30:00.000Z",
+                     *           "outcome": "done",
+                     *           "code": null,
+                     *           "workflow_id": null
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AttemptPage"];
                 };
             };
             /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
@@ -18966,7 +19523,7 @@ export interface operations {
                 /** @description A cursor, or `now` for the end of the log */
                 after?: string;
                 /** @description Only events of these types; may be repeated */
-                types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
+                types?: ("document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
                 /** @description Only events of this space */
                 space_id?: string;
                 /** @description Only events of this resource */
@@ -19163,7 +19720,7 @@ export interface operations {
                 /** @description A cursor, or `now` for the end of the log */
                 after?: string;
                 /** @description Only events of these types; may be repeated */
-                types?: ("document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
+                types?: ("document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
                 /** @description Only events of this space */
                 space_id?: string;
                 /** @description Only events of this resource */
@@ -19852,7 +20409,7 @@ export interface operations {
             };
         };
     };
-    "organizations.members.access.list": {
+    "organizations.member_access.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -20043,7 +20600,7 @@ export interface operations {
             };
         };
     };
-    "organizations.api_keys.access.list": {
+    "organizations.api_key_access.list": {
         parameters: {
             query?: {
                 /** @description Page number, from 1 */
@@ -24619,7 +25176,7 @@ export interface operations {
                 /** @description Only those with this status */
                 status?: "pending" | "delivered" | "failed" | "skipped";
                 /** @description Only those of events of this type */
-                event_type?: "document.uploaded" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test";
+                event_type?: "document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test";
                 /** @description The `next_cursor` of the page before */
                 after?: string;
                 /** @description Entries per page */
@@ -26161,6 +26718,69 @@ export interface operations {
                          * @example PDF
                          */
                         file_type?: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The event was received; any status 2xx says so */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "document.progressed": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same at each attempt */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description When this attempt was signed, in seconds since 1970 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA-256; two with a space between while it is rolled */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Event"] & {
+                    /** @constant */
+                    type?: "document.progressed";
+                    data?: {
+                        /**
+                         * @description The version of the document, from 1
+                         * @example 1
+                         */
+                        version?: number;
+                        /**
+                         * Format: uuid
+                         * @description The run of the pipeline that processes one version of a document
+                         * @example 01900000-0000-7000-8000-000000000050
+                         */
+                        run_id?: string;
+                        /**
+                         * Format: uuid
+                         * @description The batch that started the runs
+                         * @example 01900000-0000-7000-8000-000000000060
+                         */
+                        batch_id?: string;
+                        /**
+                         * @description Why it ran: upload, replace, reprocess, batch or restore
+                         * @example upload
+                         */
+                        trigger?: string;
+                        /**
+                         * @description What is done from now on: parsing or embedding
+                         * @example embedding
+                         */
+                        status?: string;
                     } & {
                         [key: string]: unknown;
                     };

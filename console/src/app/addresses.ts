@@ -17,7 +17,10 @@ function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], 
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The list of a space's documents. `order` is a field of `order_by`, with `-` for descending. */
+/**
+ * The list of a space's documents. `folder` is an id or `top`: what is in none. `order` is a field of
+ * `order_by`, with `-` for descending. `panel` is `settings` where those of the space are open.
+ */
 export const spaceAddress = (query: Query) =>
   present({
     folder: textOf(query["folder"]),
@@ -25,6 +28,7 @@ export const spaceAddress = (query: Query) =>
     type: textOf(query["type"]),
     q: textOf(query["q"]),
     order: textOf(query["order"]),
+    panel: textOf(query["panel"]),
   });
 
 /** `tab`: `pages`, `versions`, `runs`, `integrity` or `metadata`. `receipt` is the receipt of a citation. */

@@ -7,7 +7,6 @@ import { keyOf } from "../api/keys.ts";
 import type { RequestLog } from "../api/request-log.ts";
 import type { Configuration } from "../auth/configuration.ts";
 import type { Session } from "../auth/session.ts";
-import type { Uploads } from "../uploads/uploads.ts";
 import type { Live, LiveState } from "../live/live.ts";
 
 export interface Console {
@@ -18,7 +17,6 @@ export interface Console {
   readonly holdfast: Holdfast;
   readonly live: Live;
   readonly requests: RequestLog;
-  readonly uploads: Uploads;
   /** As it was at the sign-in; {@link useMe} has it as it is. */
   readonly me: Schemas["Me"];
   signOut(): void;

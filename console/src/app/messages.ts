@@ -14,7 +14,7 @@ export const messages = defineMessages(
       unreachable: "The sign-in service cannot be reached. Try again in a moment.",
       refused: (code: string) => `The sign-in service answered: ${code}`,
       noIssuer: "Nobody can sign in to this service",
-      noIssuerText: "It has no OpenID Connect issuer: set JWT_ISSUER. API keys work without it.",
+      noIssuerText: "It has no OpenID Connect issuer: set OIDC_ISSUER. API keys work without it.",
       notFound: "The service does not answer",
       notKnown: "Nobody here knows you",
       notKnownText: "You are signed in, and no organization has you as a member. Ask an admin of yours.",
@@ -50,6 +50,7 @@ export const messages = defineMessages(
       auto: "As the system",
       shortcuts: "Keyboard shortcuts",
       signOut: "Sign out",
+      close: "Close",
       live: "Live",
       liveText: "Changes appear as they happen.",
       behind: "Behind",
@@ -88,7 +89,7 @@ export const messages = defineMessages(
       refused: (code) => `Der Anmeldedienst antwortete: ${code}`,
       noIssuer: "Bei diesem Dienst kann sich niemand anmelden",
       noIssuerText:
-        "Er hat keinen OpenID-Connect-Aussteller: JWT_ISSUER setzen. API-Schlüssel gehen auch so.",
+        "Er hat keinen OpenID-Connect-Aussteller: OIDC_ISSUER setzen. API-Schlüssel gehen auch so.",
       notFound: "Der Dienst antwortet nicht",
       notKnown: "Hier kennt Sie niemand",
       notKnownText:
@@ -126,6 +127,7 @@ export const messages = defineMessages(
       auto: "Wie das System",
       shortcuts: "Tastenkürzel",
       signOut: "Abmelden",
+      close: "Schließen",
       live: "Live",
       liveText: "Änderungen erscheinen, sobald sie geschehen.",
       behind: "Nicht aktuell",

@@ -14,3 +14,9 @@ export function preferredLanguage(): Language {
 }
 
 export const keepLanguage = (language: Language): void => localStorage.setItem(LANGUAGE, language);
+
+const LAST_SPACE = "holdfast.space";
+
+/** The space that was shown last, to which the console comes back. */
+export const lastSpace = (): string | null => localStorage.getItem(LAST_SPACE);
+export const keepLastSpace = (spaceId: string): void => localStorage.setItem(LAST_SPACE, spaceId);

@@ -7,7 +7,7 @@ import { LanguageChoice } from "./language-choice.ts";
 import { keepLanguage, preferredLanguage } from "./preferences.ts";
 import { SignedIn } from "./signed-in.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
-import { cssVariables, theme } from "./theme.ts";
+import { cssVariables, themes } from "./theme.ts";
 
 const Notifications = lazy(async () => ({ default: (await import("@mantine/notifications")).Notifications }));
 const COLORS: MantineColorScheme = "auto";
@@ -27,7 +27,7 @@ export function Root(): ReactNode {
     setLanguage(chosen);
   };
   return (
-    <MantineProvider theme={theme} defaultColorScheme={COLORS} cssVariablesResolver={cssVariables}>
+    <MantineProvider theme={themes[language]} defaultColorScheme={COLORS} cssVariablesResolver={cssVariables}>
       <LanguageContext value={language}>
         <LanguageChoice value={choose}>
           <Suspense>

@@ -5,7 +5,6 @@ import { createApi } from "../api/client.ts";
 import { createRequestLog } from "../api/request-log.ts";
 import { apiAddress } from "../auth/configuration.ts";
 import { createListener, createLive } from "../live/live.ts";
-import { createUploads } from "../uploads/uploads.ts";
 import { type Console, ConsoleContext } from "./context.ts";
 import { type SignedInEntry, currentAddress } from "./enter.ts";
 import { createQueries } from "./queries.ts";
@@ -41,7 +40,6 @@ function createConsole(
   const events = createApi(address, { session, send: listener.send });
   const live = createLive(events, queries, listener);
   session.onEnd(live.stop);
-  const holdfast = createApi(address, { session, log: requests });
   return {
     configuration,
     address,
@@ -49,8 +47,7 @@ function createConsole(
     me,
     requests,
     live,
-    holdfast,
-    uploads: createUploads(holdfast),
+    holdfast: createApi(address, { session, log: requests }),
     signOut() {
       live.stop();
       queries.clear();

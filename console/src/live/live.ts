@@ -145,14 +145,23 @@ async function follow(holdfast: Holdfast, following: Following): Promise<void> {
 
 function createRefresh(queries: QueryClient): (kinds: readonly Kind[] | "all") => void {
   let gathered: Set<Kind> | "all" | undefined;
+  let isRunning = false;
+  const invalidate = (kinds: Set<Kind> | "all"): Promise<void> =>
+    kinds === "all"
+      ? queries.invalidateQueries()
+      : queries.invalidateQueries({ predicate: ({ queryKey }) => kinds.has(queryKey[0] as Kind) });
   const run = (): void => {
-    const kinds = gathered;
+    const kinds = gathered!;
     gathered = undefined;
-    if (kinds === "all") void queries.invalidateQueries();
-    else void queries.invalidateQueries({ predicate: ({ queryKey }) => kinds!.has(queryKey[0] as Kind) });
+    isRunning = true;
+    // What is asked again gives up the answer on its way: under a stream of events none would ever arrive.
+    void invalidate(kinds).finally(() => {
+      isRunning = false;
+      if (gathered !== undefined) setTimeout(run, GATHER_MS);
+    });
   };
   return (kinds) => {
-    if (gathered === undefined) setTimeout(run, GATHER_MS);
+    if (gathered === undefined && !isRunning) setTimeout(run, GATHER_MS);
     if (kinds === "all" || gathered === "all") gathered = "all";
     else gathered = new Set([...(gathered ?? []), ...kinds]);
   };

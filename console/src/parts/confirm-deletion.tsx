@@ -53,7 +53,7 @@ export function ConfirmDeletion({ title, action, count, typeName, onConfirm, onC
           <Button variant="default" onClick={onClose} data-autofocus>
             {texts.cancel}
           </Button>
-          <Button color="red" disabled={!isReady} loading={isRunning} onClick={confirm}>
+          <Button color="red.9" disabled={!isReady} loading={isRunning} onClick={confirm}>
             {action}
           </Button>
         </Group>

@@ -3,6 +3,7 @@ import { Badge } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useMessages } from "../messages/messages.ts";
 import { messages } from "./messages.ts";
+import { strongColor } from "./strong-color.ts";
 
 export type PipelineStatus = NonNullable<Schemas["ProcessingState"]["pipeline_status"]>;
 
@@ -21,12 +22,7 @@ export function StatusBadge({ status }: { readonly status: PipelineStatus }): Re
   const texts = useMessages(messages).status;
   const color = COLORS[status];
   return (
-    <Badge
-      color={color}
-      variant="light"
-      tt="none"
-      c={`light-dark(var(--mantine-color-${color}-9), var(--mantine-color-${color}-2))`}
-    >
+    <Badge color={color} variant="light" tt="none" c={strongColor(color)}>
       {texts[status]}
     </Badge>
   );

@@ -124,6 +124,7 @@ export const CONSOLE = {
     .register(ABOUT, { what: "the scope that the console asks the issuer for", readBy: ["API"] }),
   CONSOLE_AUTHORIZATION_PARAMETERS: queryString.optional().register(ABOUT, {
     what: "what the issuer needs besides to give tokens for `OIDC_AUDIENCE`",
+    unset: "nothing",
     readBy: ["API"],
   }),
   CONSOLE_ISSUER_ORIGINS: originList.default([]).register(ABOUT, {
@@ -137,14 +138,23 @@ export const CONSOLE = {
     .describe("an origin like `https://app.example.org`")
     .register(ABOUT, {
       what: "where a host of its own serves the console at `/console/` besides; its pages may call the API",
+      unset: "nowhere else",
       readBy: ["API", "npm start"],
     }),
   TEMPORAL_UI_URL: url("https", "http")
     .optional()
-    .register(ABOUT, { what: "Temporal's Web UI, to which the console leads operators", readBy: ["API"] }),
+    .register(ABOUT, {
+      what: "Temporal's Web UI, to which the console leads operators",
+      unset: "that of `npm start`; without one there are no links",
+      readBy: ["API", "npm start"],
+    }),
   METRICS_URL: url("https", "http")
     .optional()
-    .register(ABOUT, { what: "a page of metrics, to which the console leads operators", readBy: ["API"] }),
+    .register(ABOUT, {
+      what: "a page of metrics, to which the console leads operators",
+      unset: "no link",
+      readBy: ["API"],
+    }),
 } as const;
 
 export const IDENTITY = {

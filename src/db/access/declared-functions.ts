@@ -40,9 +40,12 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "folder_path(uuid)": open,
   "forget_vectors()": { isDefiner: false, searchPath: CATALOGUE, execute: [] },
   "has_private_space(uuid)": definer([]),
+  "note_agent_change()": definer([]),
+  "note_attempt()": definer([]),
   "note_batch_event()": definer([]),
   "note_key_creator()": definer([]),
   "note_run_event()": definer([]),
+  "note_run_progress()": definer([]),
   "note_turn_events()": definer([]),
   "open_to_system(regclass)": open,
   "orphan_runs(integer[], integer[])": definer(["app"]),
@@ -89,6 +92,20 @@ export const TRIGGERS: Readonly<Record<string, string>> = {
     "after update on batches for each row when (" +
     "new.completed_at is not null and old.completed_at is null" +
     ") execute function note_batch_event()",
+  "public.agents note_agent_change":
+    "after update on agents for each row when (new.conversation_count = old.conversation_count) " +
+    "execute function note_agent_change()",
+  "public.agents note_agent_creation":
+    "after insert on agents for each row execute function note_agent_change()",
+  "public.pipeline_runs note_attempt":
+    "before update on pipeline_runs for each row when (" +
+    "new.attempt_id is distinct from old.attempt_id " +
+    "or (new.status in ('completed', 'failed', 'cancelled') and new.status <> old.status)" +
+    ") execute function note_attempt()",
+  "public.pipeline_runs note_run_progress":
+    "after update on pipeline_runs for each row when (" +
+    "new.status in ('parsing', 'chunking', 'embedding') and new.status <> old.status" +
+    ") execute function note_run_progress()",
   "public.pipeline_runs note_run_event":
     "after update on pipeline_runs for each row when (" +
     "(new.status in ('completed', 'failed', 'cancelled') and new.status <> old.status) " +

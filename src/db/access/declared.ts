@@ -88,6 +88,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
     system: "select (id, conversation_count), update (conversation_count)",
     maintenance: "select, insert, update",
   }),
+  agent_changes: tenant(BY_ID, { app: "select, delete" }),
   api_key_spaces: tenant(BY_ID, { maintenance: ALL }),
   api_keys: tenant(BY_ID, { maintenance: "select, insert, update" }),
   api_processes: ofInstance({ app: ALL, system: ALL }),

@@ -99,6 +99,7 @@ export async function beginAttempt(
   { step, lost, onlyFree = false }: Beginning,
 ): Promise<Member[]> {
   if (lost) await suspectLostMembers(sql, fence.claimId);
+  noteTenantEvents(sql);
   const { rows } = await sql.query<Member>({
     name: `attempts.begin.${step}`,
     text: BEGIN[step],

@@ -1,6 +1,7 @@
 /** All SQL of what a run produced: its parsed text, its chunks, and the cache of embeddings by content. */
 import pgvector from "pgvector/pg";
 import type { Sql } from "../pool.ts";
+import { noteTenantEvents } from "../events/noted.ts";
 import type { Fence } from "./attempt.ts";
 import { type RunPart, insertChunks, insertTextBlocks, referToEmbeddings } from "./insert-chunks.ts";
 
@@ -106,6 +107,7 @@ async function moveCheckpoints(sql: Sql, runs: readonly PreparedRun[]): Promise<
 }
 
 async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<void> {
+  noteTenantEvents(sql);
   await sql.query(
     `update pipeline_runs run
      set parsed = true,

@@ -39,16 +39,20 @@ export async function countOrphans(db: Database, signal?: AbortSignal): Promise<
     const organizations = await listOrganizationsAfter(db.system, after, ORGANIZATIONS_A_PAGE);
     for (const organization of organizations) {
       signal?.throwIfAborted();
-      for (const [kind, count] of Object.entries(await countFaults(db, organization))) {
-        counts[kind] = (counts[kind] ?? 0) + count;
-        if (count > 0 && found.length < MOST_FOUND)
-          found.push({ organization_id: organization.id, kind, count });
-      }
+      const faults = Object.entries(await countFaults(db, organization));
+      for (const [kind, count] of faults) counts[kind] = (counts[kind] ?? 0) + count;
+      found.push(...present(organization.id, faults).slice(0, MOST_FOUND - found.length));
       seen += 1;
     }
     if (organizations.length < ORGANIZATIONS_A_PAGE) return { organizations: seen, counts, found };
     after = organizations.at(-1)!.num;
   }
+}
+
+function present(organizationId: string, faults: [kind: string, count: number][]): Found[] {
+  return faults
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => ({ organization_id: organizationId, kind, count }));
 }
 
 /**

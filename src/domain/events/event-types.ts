@@ -2,6 +2,7 @@
 
 export const EVENT_TYPES = [
   "document.uploaded",
+  "document.progressed",
   "document.completed",
   "document.failed",
   "document.cancelled",

@@ -111,3 +111,15 @@ export const MAX_PUBLISH_CHUNKS = 512;
 export const MAX_DOCUMENT_CHUNKS = 100_000;
 
 export const DEFAULT_CHUNKER = "page_based";
+
+/** How an attempt of a run stands or ended. */
+export const ATTEMPT_OUTCOMES = [
+  "running",
+  "done",
+  "waiting",
+  "failed",
+  "lost",
+  "released",
+  "superseded",
+] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];

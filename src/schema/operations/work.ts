@@ -10,12 +10,10 @@ const organizationId = Uuid.nullable().meta({
 
 export const Queues = z
   .object({
-    workflows_reachable: z
-      .boolean()
-      .meta({
-        description: "False if Temporal could not be asked: `task_queues` is empty then",
-        example: true,
-      }),
+    workflows_reachable: z.boolean().meta({
+      description: "False if Temporal could not be asked: `task_queues` is empty then",
+      example: true,
+    }),
     task_queues: z
       .array(
         z

@@ -67,6 +67,19 @@ it("a run that waits is told once for each reason, and its end with its counts o
   ]);
 });
 
+it("a run that goes on to another step is told once, and not when an attempt is made again", async () => {
+  const { runId } = await upload();
+  await setRun(runId, "status = 'parsing'");
+  await setRun(runId, "status = 'parsing', progress = 0.2");
+  await setRun(runId, "status = 'embedding'");
+
+  const run = { version: 1, trigger: "upload", run_id: runId };
+  expect(await laterEvents()).toEqual([
+    ["document.progressed", { ...run, status: "parsing" }],
+    ["document.progressed", { ...run, status: "embedding" }],
+  ]);
+});
+
 it("a batch is told to its maker when its last run has ended", async () => {
   const { runId } = await upload();
   const batchId = newId();

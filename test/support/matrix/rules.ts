@@ -81,6 +81,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /v1/agents/search": listing("read"),
   "GET /v1/agents/:agent_id": role("read"),
   "POST /v1/agents": write({ key: "no key" }),
+  "GET /v1/agents/:agent_id/history": write({ key: "no key" }),
   "PATCH /v1/agents/:agent_id": write({ key: "no key" }),
   "DELETE /v1/agents/:agent_id": write({ key: "no key" }),
   "POST /v1/data/upload": write(),
@@ -98,6 +99,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /v1/data/:document_id/reprocess": write(),
   "POST /v1/data/:document_id/versions/:version/restore": write({ within: "Version not found" }),
   "GET /v1/data/runs/:pipeline_run_id": role("read"),
+  "GET /v1/data/runs/:pipeline_run_id/attempts": role("read"),
   "POST /v1/data/runs/:pipeline_run_id/cancel": write({
     elsewise: "The run has ended already, so it cannot be cancelled.",
   }),
@@ -213,20 +215,19 @@ export function hasCapability(
 
 /** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
-  if (caller.standing === "bad") return rule.unauthenticated ?? 401;
-  // Nothing of the caller is looked up: whether it is a key, or the token gives the role, decides.
+  // Nothing of the caller is looked up: whether it is a token, and gives the role, decides.
   if (rule.needs === "operator") return caller.isKey ? 401 : 403;
+  if (caller.standing === "bad") return rule.unauthenticated ?? 401;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;
   if (rule.on === "nothing") return "allowed";
-  if (rule.on === "organization")
-    return caller.organization !== HOME[space]
-      ? 404
-      : caller.isAdmin || rule.needs === "all"
-        ? "allowed"
-        : 403;
-  return onSpace(caller, rule, space);
+  return rule.on === "organization" ? onOrganization(caller, rule, space) : onSpace(caller, rule, space);
+}
+
+function onOrganization(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
+  if (caller.organization !== HOME[space]) return 404;
+  return caller.isAdmin || rule.needs === "all" ? "allowed" : 403;
 }
 
 function onSpace(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {

@@ -17,6 +17,8 @@ export interface Credentials {
   readonly expired: string;
   /** The access token of the owner, who is an admin of the organization. */
   readonly jwt: string;
+  /** The token of somebody who may act for the instance, and is a member of nothing. */
+  readonly operator: string;
   /** A valid token whose subject nobody knows. */
   readonly jwtOfStranger: string;
 }
@@ -46,6 +48,7 @@ export function contractStack(): ContractStack {
       [expired.id],
     );
     const { owner, editor, viewer, scoped: scopedElsewhere } = tenants.keys;
+    const operator = await issuer.token(`operator of ${tenants.domain}`, { roles: ["operators"] });
     const jwtOfStranger = await issuer.token(`nobody of ${tenants.domain}`);
     credentials = {
       owner,
@@ -55,6 +58,7 @@ export function contractStack(): ContractStack {
       revoked: revoked.key,
       expired: expired.key,
       jwt,
+      operator,
       jwtOfStranger,
     };
     ids = await makeThings(stack, tenants);

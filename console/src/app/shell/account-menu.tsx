@@ -1,4 +1,4 @@
-import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { Avatar, Menu, UnstyledButton, VisuallyHidden, useMantineColorScheme } from "@mantine/core";
 import type { ReactNode } from "react";
 import { LANGUAGES, useLanguage, useMessages } from "../../messages/messages.ts";
 import { Bidi } from "../../parts/bidi.tsx";
@@ -25,10 +25,11 @@ export function AccountMenu({ onHelp }: { readonly onHelp: () => void }): ReactN
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <UnstyledButton aria-label={texts.account}>
-          <Avatar size={32} color="indigo" variant="filled">
+        <UnstyledButton>
+          <Avatar size={32} color="indigo" variant="filled" aria-hidden>
             {initials(me.name)}
           </Avatar>
+          <VisuallyHidden>{texts.account}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -5,9 +5,11 @@ import { useLiveState } from "../context.ts";
 import { messages } from "../messages.ts";
 
 const MARKS = { live: "●", behind: "▲", starting: "○" } as const;
+/** On white, the darkest shades that Mantine has are not dark enough for small text. */
+const onWhite = (shade: string): string => `color-mix(in srgb, var(--mantine-color-${shade}), black 25%)`;
 const COLORS = {
-  live: "light-dark(var(--mantine-color-green-9), var(--mantine-color-green-4))",
-  behind: "light-dark(var(--mantine-color-orange-9), var(--mantine-color-orange-4))",
+  live: `light-dark(${onWhite("green-9")}, var(--mantine-color-green-4))`,
+  behind: `light-dark(${onWhite("orange-9")}, var(--mantine-color-orange-4))`,
   starting: "dimmed",
 } as const;
 

@@ -61,7 +61,7 @@ function Spaces(): ReactNode {
         <ActionIcon
           variant="subtle"
           color="gray"
-          size="sm"
+          size="md"
           aria-label={texts.newSpace}
           title={texts.newSpace}
           onClick={() => setIsNew(true)}

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { answerOf } from "../../api/client.ts";
 import { keyOf } from "../../api/keys.ts";
 import { useHoldfast } from "../../app/context.ts";
+import { lastSpace } from "../../app/preferences.ts";
 import { spacesQuery } from "../../app/spaces.ts";
 import { ScreenError } from "../../parts/screen-error.tsx";
 import { ScreenLoading } from "../../parts/screen-loading.tsx";
@@ -18,10 +19,11 @@ export function HomeScreen(): ReactNode {
       answerOf(holdfast.api.POST("/v1/data/search", { params: { query: { limit: 1 } }, body: {} })),
   });
   const error = spaces.error ?? any.error;
-  if (error !== null) return <ScreenError error={error} retry={() => void spaces.refetch()} />;
+  if (error !== null)
+    return <ScreenError error={error} retry={() => void Promise.all([spaces.refetch(), any.refetch()])} />;
   if (spaces.data === undefined || any.data === undefined) return <ScreenLoading />;
   if (any.data.total_items === 0) return <Navigate to="/welcome" replace />;
-  const last = localStorage.getItem("holdfast.space");
+  const last = lastSpace();
   const found =
     spaces.data.find(({ id }) => id === last) ??
     spaces.data.find(({ id }) => id === any.data.items[0]?.space_id) ??

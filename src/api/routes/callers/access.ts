@@ -74,7 +74,7 @@ async function subjectOf(sql: Sql, organizationId: string, userId: string, key: 
 const getAccessOfMember = defineRoute({
   ...shared,
   path: "/organizations/:organization_id/members/:user_id/access",
-  operation: "organizations.members.access.list",
+  operation: "organizations.member_access.list",
   audit: { action: "access:read", resource: "user" },
   summary: "What a member can do in which space, and why.",
   description: `For admins. ${HOW} Of a private space of somebody else only that it is there is said.`,
@@ -93,7 +93,7 @@ const getAccessOfMember = defineRoute({
 const getAccessOfKey = defineRoute({
   ...shared,
   path: "/organizations/:organization_id/api-keys/:api_key_id/access",
-  operation: "organizations.api_keys.access.list",
+  operation: "organizations.api_key_access.list",
   audit: { action: "access:read", resource: "api_key" },
   summary: "What an API key of a member can do in which space, and why.",
   description: `For admins. ${HOW} An expired or revoked key can do nothing, whatever is said here.`,

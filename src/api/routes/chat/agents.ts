@@ -16,6 +16,7 @@ import {
 } from "../../../schema/agent.ts";
 import { AgentParams, pageOf } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
+import { getAgentHistory } from "./agent-history.ts";
 
 const ETAG = { ETag: "Changes with the agent's configuration; for If-Match" };
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the agent has changed since" };
@@ -139,4 +140,4 @@ const removeAgent = defineRoute({
   },
 });
 
-export const agentRoutes = [searchForAgents, getAgent, postAgent, patchAgent, removeAgent];
+export const agentRoutes = [searchForAgents, getAgent, getAgentHistory, postAgent, patchAgent, removeAgent];

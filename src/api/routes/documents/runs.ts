@@ -1,12 +1,15 @@
-/** GET /data/runs/{pipeline_run_id} and POST …/cancel. */
+/** GET /data/runs/{pipeline_run_id}, …/attempts and POST …/cancel. */
 import { hasEnded } from "../../../domain/work/processing.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
-import { WaitQuery } from "../../../schema/fields.ts";
+import { pageOf, WaitQuery } from "../../../schema/fields.ts";
 import { whenChanged } from "../../waits/when-changed.ts";
 import { authorize } from "../../../auth/policy.ts";
 import { cancelRun } from "../../../commands/documents/cancel-run.ts";
 import { readTenant } from "../../../db/pool.ts";
+import { listAttempts } from "../../../db/runs/attempts.ts";
 import { findRun } from "../../../db/runs/read.ts";
+import { AttemptPage } from "../../../schema/documents/attempt.ts";
+import { PartsQuery } from "../../../schema/documents/text.ts";
 import { Run, RunParams } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -40,6 +43,32 @@ const getRun = defineRoute({
   },
 });
 
+const listRunAttempts = defineRoute({
+  method: "GET",
+  path: "/data/runs/:pipeline_run_id/attempts",
+  operation: "runs.attempts",
+  access: "keys",
+  capability: "read",
+  audit: { action: "documents:read", resource: "pipeline_run" },
+  status: 200,
+  summary: "The attempts of a run, oldest first: when each began and ended, and how.",
+  description:
+    "For everybody with a role in the document's space. A run that is tried very often keeps its first 10 " +
+    "and its last 40 attempts. Attempts from before version 0.10.0 are not known.",
+  tags: ["Documents"],
+  params: RunParams,
+  query: PartsQuery,
+  response: AttemptPage,
+  async handle({ deps, principal, params, query }) {
+    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
+      const run = await findRun(sql, principal, params.pipeline_run_id);
+      authorize(principal, "documents:read", run, "run");
+      return listAttempts(sql, principal, run.pipeline_run_id, query);
+    });
+    return pageOf(items, total, query);
+  },
+});
+
 const cancelPipelineRun = defineRoute({
   method: "POST",
   path: "/data/runs/:pipeline_run_id/cancel",
@@ -59,4 +88,4 @@ const cancelPipelineRun = defineRoute({
   handle: ({ deps, caller, params }) => cancelRun(deps, caller, params.pipeline_run_id),
 });
 
-export const runRoutes = [getRun, cancelPipelineRun];
+export const runRoutes = [getRun, listRunAttempts, cancelPipelineRun];

@@ -15,7 +15,7 @@ const MAY_CONCERN = `
   case when event.type = 'webhook.test' then event.resource_id = webhook.id
        else event.type like any(array['member.%', 'space.%', 'organization.%'])
             or (
-              (webhook.types = '{}' or event.type = any(webhook.types))
+              ((webhook.types = '{}' and event.type <> 'document.progressed') or event.type = any(webhook.types))
               and (
                 webhook.space_id is null
                 or event.space_id = webhook.space_id

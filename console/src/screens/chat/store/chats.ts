@@ -1,0 +1,140 @@
+/**
+ * The conversations of this tab, and the answers that are being written, which go on while other screens are
+ * shown, and after a reload.
+ */
+import { type AnswerPiece, type Holdfast, HoldfastError } from "@holdfast/client";
+import { type Conversation, type Turn, messagesFor, newTurn, titleOf } from "./conversation.ts";
+import { type ChatDatabase, openChats } from "./database.ts";
+import { createShelf } from "./shelf.ts";
+
+export interface Chats {
+  /** Undefined until they are read. Newest first. */
+  list(): readonly Conversation[] | undefined;
+  onChange(listener: () => void): () => void;
+  /** @returns the id of the new conversation */
+  begin(agent: { readonly id: string; readonly name: string }, question: string): string;
+  ask(conversationId: string, question: string): void;
+  /** Asks another question in place of the turn and all that came after it. */
+  askAgain(conversationId: string, turnId: string, question: string): void;
+  stop(turnId: string): void;
+  rename(conversationId: string, title: string): void;
+  remove(conversationId: string): void;
+}
+
+/** What is shown is kept so often, for a reload in mid-answer. */
+const KEEP_MS = 400;
+
+const opened = new WeakMap<Holdfast, Chats>();
+
+export function chatsOf(holdfast: Holdfast, userId: string): Chats {
+  const known = opened.get(holdfast);
+  if (known !== undefined) return known;
+  const chats = createChats(holdfast, openChats(userId));
+  opened.set(holdfast, chats);
+  return chats;
+}
+
+export function createChats(holdfast: Holdfast, opening: Promise<ChatDatabase>): Chats {
+  const shelf = createShelf(opening);
+  const running = new Map<string, AbortController>();
+  const run = async (conversationId: string, turnId: string): Promise<void> => {
+    const stop = new AbortController();
+    running.set(turnId, stop);
+    const timer = setInterval(() => void shelf.keep(conversationId), KEEP_MS);
+    try {
+      const conversation = shelf.find(conversationId)!;
+      const pieces = holdfast.askInPieces({ ...requestOf(conversation, turnId), signal: stop.signal });
+      for await (const piece of pieces)
+        shelf.changeTurn(conversationId, turnId, (turn) => withPiece(turn, piece));
+      shelf.changeTurn(conversationId, turnId, (turn) => ({ ...turn, state: "done" }));
+    } catch (error) {
+      shelf.changeTurn(conversationId, turnId, (turn) => ended(turn, stop.signal.aborted, error));
+    } finally {
+      running.delete(turnId);
+      clearInterval(timer);
+      await shelf.keep(conversationId);
+    }
+  };
+  const addTurn = (conversation: Conversation, question: string): void => {
+    const turn = newTurn(question);
+    shelf.put({ ...conversation, turns: [...conversation.turns, turn], updatedAt: turn.askedAt });
+    void shelf.keep(conversation.id);
+    void run(conversation.id, turn.id);
+  };
+  // What a reload has cut off goes on where it was.
+  void shelf.isRead.then(() => {
+    for (const { id, turns } of shelf.list() ?? [])
+      for (const turn of turns)
+        if (turn.state === "streaming" && !running.has(turn.id)) void run(id, turn.id);
+  });
+  return {
+    list: shelf.list,
+    onChange: shelf.onChange,
+    begin(agent, question) {
+      const id = crypto.randomUUID();
+      const updatedAt = new Date().toISOString();
+      const title = titleOf(question);
+      addTurn({ id, agentId: agent.id, agentName: agent.name, title, updatedAt, turns: [] }, question);
+      return id;
+    },
+    ask(conversationId, question) {
+      const conversation = shelf.find(conversationId);
+      if (conversation !== undefined) addTurn(conversation, question);
+    },
+    askAgain(conversationId, turnId, question) {
+      const conversation = shelf.find(conversationId);
+      if (conversation === undefined) return;
+      const index = conversation.turns.findIndex(({ id }) => id === turnId);
+      for (const turn of conversation.turns.slice(index)) running.get(turn.id)?.abort();
+      addTurn({ ...conversation, turns: conversation.turns.slice(0, index) }, question);
+    },
+    stop: (turnId) => running.get(turnId)?.abort(),
+    rename(conversationId, title) {
+      const conversation = shelf.find(conversationId);
+      if (conversation === undefined) return;
+      shelf.put({ ...conversation, title });
+      void shelf.keep(conversationId);
+    },
+    remove(conversationId) {
+      for (const turn of shelf.find(conversationId)?.turns ?? []) running.get(turn.id)?.abort();
+      shelf.remove(conversationId);
+    },
+  };
+}
+
+function requestOf(conversation: Conversation, turnId: string) {
+  const index = conversation.turns.findIndex(({ id }) => id === turnId);
+  const { cursor } = conversation.turns[index]!;
+  return {
+    agent: conversation.agentId,
+    messages: messagesFor(conversation.turns, index),
+    idempotencyKey: turnId,
+    ...(cursor === null ? {} : { after: cursor }),
+  };
+}
+
+function withPiece(turn: Turn, piece: AnswerPiece): Turn {
+  return {
+    ...turn,
+    text: turn.text + piece.text,
+    cursor: piece.cursor ?? turn.cursor,
+    tools: piece.tools === undefined ? turn.tools : withTools(turn.tools, piece.tools),
+    citations: piece.citations ?? turn.citations,
+    annotations: piece.annotations ?? turn.annotations,
+    removedCitations: piece.removedCitations ?? turn.removedCitations,
+    tokens: piece.usage?.total_tokens ?? turn.tokens,
+  };
+}
+
+/** Each call once, as it was told of last. */
+function withTools(before: Turn["tools"], now: Turn["tools"]): Turn["tools"] {
+  const byId = new Map(before.map((tool) => [tool.id, tool]));
+  for (const tool of now) byId.set(tool.id, tool);
+  return [...byId.values()];
+}
+
+function ended(turn: Turn, isStopped: boolean, error: unknown): Turn {
+  if (isStopped) return { ...turn, state: "stopped" };
+  const message = error instanceof HoldfastError || error instanceof Error ? error.message : String(error);
+  return { ...turn, state: "failed", error: message };
+}

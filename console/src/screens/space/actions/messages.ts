@@ -1,0 +1,46 @@
+import { defineMessages } from "../../../messages/messages.ts";
+
+export const messages = defineMessages(
+  {
+    selected: (n: string, one: boolean) => (one ? "1 selected" : `${n} selected`),
+    all: (n: string) => `Select all ${n}`,
+    clear: "Clear the selection",
+    select: (name: string) => `Select ${name}`,
+    move: "Move…",
+    reprocess: "Process again",
+    remove: "Delete…",
+    open: "Open",
+    why: "What happens to it",
+    done: {
+      move: (n: number) => (n === 1 ? "1 document moved" : `${n} documents moved`),
+      reprocess: (n: number) => (n === 1 ? "1 document is processed again" : `${n} are processed again`),
+      remove: (n: number) => (n === 1 ? "1 document deleted" : `${n} documents deleted`),
+    },
+    refused: (n: number, why: string) => (n === 1 ? `1 was refused: ${why}` : `${n} were refused: ${why}`),
+    moveTitle: (n: number) => (n === 1 ? "Move 1 document to" : `Move ${n} documents to`),
+    removeTitle: (n: number) => (n === 1 ? "Delete 1 document" : `Delete ${n} documents`),
+    failed: "This did not work",
+    removeAction: "Delete",
+  },
+  {
+    selected: (n, one) => (one ? "1 ausgewählt" : `${n} ausgewählt`),
+    all: (n) => `Alle ${n} auswählen`,
+    clear: "Auswahl aufheben",
+    select: (name) => `${name} auswählen`,
+    move: "Verschieben …",
+    reprocess: "Neu verarbeiten",
+    remove: "Löschen …",
+    open: "Öffnen",
+    why: "Was damit geschieht",
+    done: {
+      move: (n) => (n === 1 ? "1 Dokument verschoben" : `${n} Dokumente verschoben`),
+      reprocess: (n) => (n === 1 ? "1 Dokument wird neu verarbeitet" : `${n} werden neu verarbeitet`),
+      remove: (n) => (n === 1 ? "1 Dokument gelöscht" : `${n} Dokumente gelöscht`),
+    },
+    refused: (n, why) => (n === 1 ? `1 wurde abgewiesen: ${why}` : `${n} wurden abgewiesen: ${why}`),
+    moveTitle: (n) => (n === 1 ? "1 Dokument verschieben nach" : `${n} Dokumente verschieben nach`),
+    removeTitle: (n) => (n === 1 ? "1 Dokument löschen" : `${n} Dokumente löschen`),
+    failed: "Das ging nicht",
+    removeAction: "Löschen",
+  },
+);

@@ -1,0 +1,176 @@
+import type { Document } from "@holdfast/client";
+import { useElementSize, useMergedRef } from "@mantine/hooks";
+import { type Row, useTable } from "@tanstack/react-table";
+import { type Virtualizer, useVirtualizer } from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { useMessages } from "../../../messages/messages.ts";
+import { messages } from "../messages.ts";
+import { columns, features, rowHeightOf, tracksOf, visibilityOf } from "./columns.tsx";
+import { DocumentRow, LoadingRow, type RowActions, rowId } from "./document-row.tsx";
+import { ListHead } from "./list-head.tsx";
+import { movedBy } from "./list-keys.ts";
+import styles from "./list.module.css";
+import type { ListState } from "./use-list.ts";
+
+interface Props {
+  readonly list: ListState;
+  readonly canSelect: boolean;
+  readonly order: string;
+  readonly onOrder: (order: string) => void;
+  readonly actions: Pick<RowActions, "open" | "openMenu" | "drag">;
+  /** Gets the focus by a shortcut. */
+  readonly gridRef: RefObject<HTMLDivElement | null>;
+}
+
+/** As many rows beyond the view are drawn, so that a fast scroll finds them there. */
+const OVERSCAN = 15;
+
+/** A list of any length: only the rows in view are drawn, and only their pages are asked for. */
+export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef }: Props): ReactNode {
+  const texts = useMessages(messages).list;
+  const { ref: sizeRef, width } = useElementSize<HTMLDivElement>();
+  const ref = useMergedRef(sizeRef, gridRef);
+  const height = rowHeightOf(width);
+  const virtualizer = useVirtualizer({
+    count: list.total,
+    getScrollElement: () => gridRef.current,
+    estimateSize: () => height,
+    overscan: OVERSCAN,
+  });
+  useEffect(() => virtualizer.measure(), [virtualizer, height]);
+  useRange(virtualizer, list);
+  const { table, rowOf } = useRowsOfTable(list, { width, order });
+  const tracks = tracksOf(
+    table.getVisibleLeafColumns().map(({ id }) => id),
+    canSelect,
+  );
+  const rowActions = useStableActions({ ...actions, toggle: list.toggle, activate: list.setActive });
+  const moveBy = useKeys(list, { virtualizer, canSelect, open: actions.open, openMenu: actions.openMenu });
+  const { activeDocument } = list;
+  return (
+    <div
+      ref={ref}
+      role="grid"
+      tabIndex={0}
+      aria-label={texts.label}
+      aria-rowcount={list.total + 1}
+      aria-multiselectable={canSelect}
+      aria-activedescendant={activeDocument === undefined ? undefined : rowId(activeDocument.id)}
+      className={styles["grid"]}
+      onKeyDown={moveBy}
+    >
+      <ListHead table={table} {...{ tracks, list, canSelect, order, onOrder }} />
+      <div role="rowgroup" style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
+        {virtualizer.getVirtualItems().map(({ index, start }) => {
+          const row = rowOf(list.rows.rowAt(index));
+          if (row === undefined) return <LoadingRow key={index} {...{ index, start, height, tracks }} />;
+          return (
+            <DocumentRow
+              key={row.id}
+              {...{ row, index, start, height, tracks, canSelect }}
+              isSelected={list.isSelected(row.id)}
+              isActive={index === list.active}
+              actions={rowActions}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+type Rows = Virtualizer<HTMLDivElement, Element>;
+
+/** Tells which rows are in view, in steps, so that a scroll asks nothing anew for each row. */
+function useRange(virtualizer: Rows, { setRange }: ListState): void {
+  const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
+  const first = Math.floor(startIndex / STEP) * STEP;
+  const last = Math.ceil((endIndex + 1) / STEP) * STEP;
+  const newest = useRef(setRange);
+  useEffect(() => {
+    newest.current = setRange;
+  });
+  useEffect(() => newest.current({ first, last }), [first, last]);
+}
+
+const STEP = 25;
+
+/** The rows of the pages that are there; the service has filtered and ordered them. */
+function useRowsOfTable({ rows }: ListState, { width, order }: { width: number; order: string }) {
+  const { documents } = rows;
+  const columnVisibility = useMemo(() => visibilityOf(width), [width]);
+  const sorting = useMemo(() => [{ id: order.replace(/^-/u, ""), desc: order.startsWith("-") }], [order]);
+  const table = useTable({
+    features,
+    columns,
+    data: documents,
+    getRowId: ({ id }: Document) => id,
+    manualSorting: true,
+    state: { columnVisibility, sorting },
+  });
+  const { rowsById } = table.getCoreRowModel();
+  const rowOf = (document: Document | undefined): Row<typeof features, Document> | undefined =>
+    document === undefined ? undefined : rowsById[document.id];
+  return { table, rowOf };
+}
+
+/** The same functions as long as the list is shown, so that rows are not drawn again because of them. */
+function useStableActions(actions: RowActions): RowActions {
+  const newest = useRef(actions);
+  useEffect(() => {
+    newest.current = actions;
+  });
+  const [stable] = useState<RowActions>(() => ({
+    toggle: (...values) => newest.current.toggle(...values),
+    activate: (...values) => newest.current.activate(...values),
+    openMenu: (...values) => newest.current.openMenu(...values),
+    open: (...values) => newest.current.open(...values),
+    drag: (...values) => newest.current.drag(...values),
+  }));
+  return stable;
+}
+
+interface Keys extends Pick<RowActions, "open" | "openMenu"> {
+  readonly virtualizer: Rows;
+  readonly canSelect: boolean;
+}
+
+function useKeys(list: ListState, { virtualizer, canSelect, open, openMenu }: Keys) {
+  const move = (to: number, isRange: boolean): void => {
+    list.setActive(to);
+    virtualizer.scrollToIndex(to);
+    if (isRange && canSelect) list.toggle(to, true);
+  };
+  const act = (document: Document, isMenu: boolean): void => {
+    if (!isMenu) return open(document);
+    const row = globalThis.document.querySelector(`#${CSS.escape(rowId(document.id))}`);
+    if (row !== null) openMenu(document, row.getBoundingClientRect());
+  };
+  const runOf = ({ key, shiftKey, ctrlKey, metaKey }: KeyboardEvent): (() => void) | undefined => {
+    const { activeDocument: document } = list;
+    if (ctrlKey || metaKey) return key === "a" && canSelect ? list.selectAll : undefined;
+    const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
+    const page = Math.max(1, endIndex - startIndex - 1);
+    const to = movedBy(key, list.active, { total: list.total, page });
+    if (to !== undefined) return () => move(to, shiftKey);
+    if (key === " " && canSelect) return () => list.toggle(list.active, shiftKey);
+    const isMenu = key === "ContextMenu" || (key === "F10" && shiftKey);
+    return (key === "Enter" || isMenu) && document !== undefined ? () => act(document, isMenu) : undefined;
+  };
+  return (event: KeyboardEvent<HTMLDivElement>): void => {
+    // A box or button in a row has its own keys.
+    if (event.altKey || event.target !== event.currentTarget) return;
+    const run = runOf(event);
+    if (run === undefined) return;
+    event.preventDefault();
+    run();
+  };
+}

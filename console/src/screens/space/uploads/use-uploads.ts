@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { createApi } from "../../../api/client.ts";
+import { type Console, useConsole } from "../../../app/context.ts";
+import { type Gathered, MOST_FILES } from "./dropped.ts";
+import { ensureFolders } from "./folders.ts";
+import { type Uploads, createUploads } from "./queue.ts";
+import { sendTellingProgress } from "./send.ts";
+
+/** One for each sign-in: uploads go on while another screen is shown. */
+const queues = new WeakMap<Console["session"], Uploads>();
+
+function uploadsOf({ address, session }: Console): Uploads {
+  const known = queues.get(session);
+  if (known !== undefined) return known;
+  const uploads = createUploads(({ file, folderId, spaceId, key, signal, onProgress }) =>
+    // Without the log of requests, which would keep each file in memory.
+    createApi(address, { session, send: sendTellingProgress(onProgress) }).upload({
+      file,
+      filename: file.name,
+      spaceId,
+      ...(folderId === null ? {} : { folderId }),
+      idempotencyKey: key,
+      signal,
+    }),
+  );
+  queues.set(session, uploads);
+  return uploads;
+}
+
+export type Preparation =
+  | { readonly step: "none" | "reading" | "folders" | "too-many"; readonly skipped: number }
+  | { readonly step: "failed"; readonly skipped: number; readonly error: unknown };
+
+const NOTHING: Preparation = { step: "none", skipped: 0 };
+
+export function useUploads(spaceId: string) {
+  const console = useConsole();
+  const uploads = uploadsOf(console);
+  const view = useSyncExternalStore(uploads.subscribe, uploads.view);
+  const [preparation, setPreparation] = useState(NOTHING);
+  const isBusy = view.counts.waiting + view.counts.sending + view.counts.broken > 0;
+  useEffect(() => {
+    if (!isBusy) return undefined;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isBusy]);
+  const add = useCallback(
+    async (gathering: Gathered | Promise<Gathered>, parentId: string | null): Promise<void> => {
+      setPreparation({ step: "reading", skipped: 0 });
+      try {
+        const { files, skipped } = await gathering;
+        if (files.length > MOST_FILES) return setPreparation({ step: "too-many", skipped });
+        const paths = [...new Set(files.map(({ folder }) => folder))].filter((path) => path !== "");
+        if (paths.length > 0) setPreparation({ step: "folders", skipped });
+        const ids = await ensureFolders(console.holdfast, { spaceId, parentId, paths });
+        uploads.add(files, { spaceId, folderIdOf: (path) => ids.get(path) ?? parentId });
+        setPreparation({ step: "none", skipped });
+      } catch (error) {
+        setPreparation({ step: "failed", skipped: 0, error });
+      }
+    },
+    [console, uploads, spaceId],
+  );
+  return { uploads, view, preparation, isBusy, add, dismiss: () => setPreparation(NOTHING) };
+}

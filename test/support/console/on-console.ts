@@ -1,0 +1,86 @@
+/** Gives a test file a console, and people who visit it with a browser. */
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { launchBrowser } from "../browser/chromium.ts";
+import { laterOf } from "../run/later.ts";
+import type { StackOptions } from "../stack/stack.ts";
+import { provisionTenants } from "../tenants/provision.ts";
+import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
+import { type ConsoleStack, startConsole } from "./start.ts";
+import { type SignInOptions, signIn } from "./sign-in.ts";
+import { type Visitor, newVisitor } from "./visitor.ts";
+
+type SharedConsole = Pick<ConsoleStack, "url" | "issuer" | "provider" | "temporalUi" | "dataDir" | "env"> & {
+  readonly database: Pick<ConsoleStack["database"], "db" | "url">;
+};
+
+interface VisitOptions extends Omit<SignInOptions, "who"> {
+  readonly window?: BrowserContextOptions;
+}
+
+interface OnConsole<S> {
+  readonly stack: S;
+  readonly tenants: Tenants;
+  /** A window at nothing yet; it is closed after the test. */
+  open(window?: BrowserContextOptions): Promise<Visitor>;
+  /** A window of this person, who has signed in; it is closed after the test. */
+  visit(who: Who, options?: VisitOptions): Promise<Visitor>;
+}
+
+/** Both end with vitest's worker process, which is told to end when no file is left. */
+let shared: Promise<ConsoleStack> | undefined;
+let browser: Promise<Browser> | undefined;
+
+/** The address by which a person of the tenants signs in. */
+export const emailOf = ({ domain }: Tenants, who: Who): string =>
+  who === "rob" ? `rob@rival.${domain}` : `${who}@${domain}`;
+
+/**
+ * That of all test files of a worker process; no test may kill, fill or reconfigure it. Call it once, in a
+ * `describe` that is skipped where there is no browser.
+ */
+export function onSharedConsole(): OnConsole<SharedConsole> {
+  return useConsole<SharedConsole>(() => (shared ??= startConsole({ withoutTenants: true })));
+}
+
+/** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */
+export function onOwnConsole(options: StackOptions = {}): OnConsole<ConsoleStack> {
+  let started: ConsoleStack | undefined;
+  const used = useConsole<ConsoleStack>(async () => {
+    started = await startConsole({ ...options, withoutTenants: true });
+    return started;
+  });
+  afterAll(() => started?.close());
+  return used;
+}
+
+function useConsole<S extends SharedConsole>(start: () => Promise<S>): OnConsole<S> {
+  const tenants = newTenants();
+  const later = laterOf<S>("The console");
+  const visitors: Visitor[] = [];
+  beforeAll(async () => {
+    browser ??= launchBrowser();
+    const stack = await start();
+    await provisionTenants(stack.database.db, stack.env, tenants);
+    later.set(stack);
+  });
+  afterEach(async () => {
+    await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
+  });
+  const open = async (window?: BrowserContextOptions): Promise<Visitor> => {
+    const { url, issuer } = later.value;
+    const visitor = await newVisitor(await browser!, { url, issuer }, window);
+    visitors.push(visitor);
+    return visitor;
+  };
+  return {
+    stack: later.value,
+    tenants,
+    open,
+    async visit(who, { window, ...options } = {}) {
+      const visitor = await open(window);
+      await signIn(visitor.page, `${later.value.url}/console`, { ...options, who: emailOf(tenants, who) });
+      return visitor;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** Starts a stack whose people sign in at the development issuer to a console that is built from its sources. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { CONSOLE_CLIENT, issuerUrl, startIssuer } from "../../../src/embedded/servers/issuer-part.ts";
+import { freePort } from "../../../src/embedded/ports.ts";
+import type { Running } from "../../../src/embedded/processes/launch.ts";
+import { atEnd } from "../run/at-end.ts";
+import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const BUILD_MS = 180_000;
+const AUDIENCE = "holdfast";
+
+export interface ConsoleStack extends Stack {
+  /** The origin of the issuer, and the `iss` of its tokens. */
+  readonly issuer: string;
+  /** Ends the issuer, so that nobody can sign in and no token is renewed. */
+  stopIssuer(): Promise<void>;
+  /** Starts it again at the same address; it has forgotten its sessions. */
+  startIssuer(): Promise<void>;
+}
+
+/** Builds the console unless it is built, and starts everything that it needs. */
+export async function startConsole(options: StackOptions = {}): Promise<ConsoleStack> {
+  const port = await freePort();
+  const issuer = issuerUrl(port);
+  await promisify(execFile)(process.execPath, [join(ROOT, "src/console/main.ts")], { timeout: BUILD_MS });
+  const stack = await startStack({
+    ...options,
+    env: (database) => ({
+      OIDC_ISSUER: issuer,
+      OIDC_AUDIENCE: AUDIENCE,
+      CONSOLE_CLIENT_ID: CONSOLE_CLIENT,
+      ...(typeof options.env === "function" ? options.env(database) : options.env),
+    }),
+  });
+  let running: Running | undefined;
+  const open = async (): Promise<void> => {
+    running = await startIssuer({ env: stack.env, dataDir: stack.dataDir, port }, (launched) => {
+      running = launched;
+    });
+  };
+  const hasEnded = atEnd(() => running?.kill());
+  const closeStack = stack.close;
+  const console = Object.assign(stack, {
+    issuer,
+    startIssuer: open,
+    stopIssuer: async () => running?.stop(),
+    async close() {
+      hasEnded();
+      await running?.stop();
+      await closeStack();
+    },
+  });
+  try {
+    await open();
+  } catch (error) {
+    await console.close();
+    throw error;
+  }
+  return console;
+}
