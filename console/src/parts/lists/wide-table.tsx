@@ -1,5 +1,6 @@
 import { Box, Table } from "@mantine/core";
 import type { ReactNode } from "react";
+import "./wide-table.css";
 
 interface Props {
   /** What the table lists, for those who hear it. */
@@ -22,7 +23,7 @@ export function WideTable({ label, columns, children, minWidth = 640 }: Props): 
       tabIndex={0}
       style={{ overflowX: "auto" }}
     >
-      <Table miw={minWidth} aria-label={label} verticalSpacing="xs">
+      <Table className="wide-table" miw={minWidth} aria-label={label} verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
             {columns.map((column, index) =>

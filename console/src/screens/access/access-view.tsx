@@ -68,7 +68,7 @@ function Row({ access, role }: RowProps): ReactNode {
   const { role: name } = access;
   return (
     <Table.Tr>
-      <Table.Td miw={130}>
+      <Table.Td>
         <SpaceName access={access} />
       </Table.Td>
       <Table.Td miw={110}>{role?.(access) ?? (name === null ? texts.noRole : texts.roles[name])}</Table.Td>
@@ -94,7 +94,7 @@ function SpaceName({ access }: { readonly access: SpaceAccess }): ReactNode {
       size="sm"
       renderRoot={(props) => <Link to="/spaces/$spaceId" params={{ spaceId: access.space_id }} {...props} />}
     >
-      <Bidi>{access.space_name}</Bidi>
+      {access.is_private ? texts.own : <Bidi>{access.space_name}</Bidi>}
     </Anchor>
   );
 }

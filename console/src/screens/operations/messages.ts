@@ -65,7 +65,7 @@ export const messages = defineMessages(
     },
     orphans: {
       title: "Orphans",
-      text: (at: string, organizations: string) => `Counted ${at}, over ${organizations} organizations.`,
+      text: (at: string, organizations: string) => `Counted ${at}. Organizations: ${organizations}.`,
       notCounted: "They were not counted yet.",
       none: "Nothing belongs to nothing, and everything is whole.",
       columns: { kind: "Kind", count: "Count", of: "Organization" },
@@ -180,7 +180,7 @@ export const messages = defineMessages(
     },
     orphans: {
       title: "Verwaistes",
-      text: (at, organizations) => `Gezählt ${at}, über ${organizations} Organisationen.`,
+      text: (at, organizations) => `Gezählt ${at}. Organisationen: ${organizations}.`,
       notCounted: "Es wurde noch nicht gezählt.",
       none: "Nichts ist verwaist, und alles ist vollständig.",
       columns: { kind: "Art", count: "Anzahl", of: "Organisation" },

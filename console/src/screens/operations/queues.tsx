@@ -56,7 +56,9 @@ function TaskQueues({ queues }: { readonly queues: ReadonlyArray<Schemas["TaskQu
           <Table.Td>{formats.number(queue.backlog)}</Table.Td>
           <Table.Td>{queue.backlog > 0 && formats.duration(queue.backlog_age_seconds * SECOND_MS)}</Table.Td>
           <Table.Td>
-            {queue.poller_count === 0 && <StateBadge color="red">{texts.nobody}</StateBadge>}
+            {queue.poller_count === 0 && (
+              <StateBadge color={queue.backlog > 0 ? "red" : "gray"}>{texts.nobody}</StateBadge>
+            )}
             {queue.pollers.map((identity) => (
               <Id key={identity}>{identity}</Id>
             ))}

@@ -1,5 +1,5 @@
 import { Stack, Text, Title } from "@mantine/core";
-import { type ReactNode, useId } from "react";
+import type { ReactNode } from "react";
 
 interface Props {
   readonly title: string;
@@ -7,10 +7,9 @@ interface Props {
 }
 
 export function Section({ title, children }: Props): ReactNode {
-  const id = useId();
   return (
-    <Stack component="section" aria-labelledby={id} gap="xs">
-      <Title order={2} size="h4" id={id}>
+    <Stack gap="xs">
+      <Title order={2} size="h4">
         {title}
       </Title>
       {children}

@@ -74,7 +74,7 @@ function Person({ member }: { readonly member: Member }): ReactNode {
             <Link to="/organization/$part" params={{ part: "audit" }} search={{ user: userId }} {...props} />
           )}
         >
-          {person.audit}
+          {isMe ? person.myAudit : person.audit}
         </Button>
       </PageHeader>
       <Stack gap="sm">

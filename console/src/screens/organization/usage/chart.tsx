@@ -16,6 +16,11 @@ interface Props {
 const HEIGHT = 180;
 const BAR_WIDTH = 0.7;
 const WIDEST_BAR = 40;
+const HALF_DAY = 0.5;
+/** Nothing that is counted has a half. */
+const WHOLE_STEPS = Array.from({ length: 15 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
 const AXIS_WIDTH = 76;
 const DAY_SPACE = 70;
 
@@ -35,7 +40,11 @@ export function Chart({ label, days, values, format, formatDay }: Props): ReactN
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
+        scales: {
+          // Half a day on each side, so that the bars of the first and last day are whole.
+          x: { time: false, range: [-HALF_DAY, days.length - HALF_DAY] },
+          y: { range: (_, __, max) => [0, Math.max(max, 1)] },
+        },
         series: [
           {},
           {
@@ -52,7 +61,12 @@ export function Chart({ label, days, values, format, formatDay }: Props): ReactN
             incrs: [1, 2, 5, 7, 14, 30],
             values: (_, splits) => splits.map((at) => (days[at] === undefined ? "" : formatDay(days[at]))),
           },
-          { ...axis, size: AXIS_WIDTH, values: (_, splits) => splits.map((value) => format(value)) },
+          {
+            ...axis,
+            size: AXIS_WIDTH,
+            incrs: WHOLE_STEPS,
+            values: (_, splits) => splits.map((value) => format(value)),
+          },
         ],
       },
       [days.map((_, index) => index), [...values]],

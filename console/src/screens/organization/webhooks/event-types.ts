@@ -5,6 +5,7 @@ export type EventType = NonNullable<Schemas["WebhookCreate"]["types"]>[number];
 
 const TYPES: Readonly<Record<EventType, true>> = {
   "document.uploaded": true,
+  "document.progressed": true,
   "document.completed": true,
   "document.failed": true,
   "document.cancelled": true,
