@@ -34,6 +34,7 @@ export function MemberRole({ member }: { readonly member: Member }): ReactNode {
     <NativeSelect
       aria-label={texts.roleOf(name)}
       size="xs"
+      maw={220}
       data={ROLES.map((role) => ({ value: role, label: texts.roles[role] }))}
       value={change.isPending ? change.variables : member.role}
       onChange={(event) => change.mutate(event.currentTarget.value as Role)}

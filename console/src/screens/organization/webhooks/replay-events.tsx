@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { answerOf, fieldErrorsOf } from "../../../api/client.ts";
@@ -43,7 +44,11 @@ export function ReplayEvents({ webhookId, onClose }: Props): ReactNode {
           },
         }),
       ),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["webhooks"] }),
+    onSuccess: async () => {
+      notifications.show({ message: texts.replayed });
+      onClose();
+      await queries.invalidateQueries({ queryKey: ["webhooks"] });
+    },
   });
   const problems = fieldErrorsOf(replayed.error);
   const isElsewhere = replayed.error !== null && !errorUnder(problems, "from") && !errorUnder(problems, "to");
@@ -52,7 +57,7 @@ export function ReplayEvents({ webhookId, onClose }: Props): ReactNode {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          replayed.mutate(undefined, { onSuccess: onClose });
+          replayed.mutate();
         }}
       >
         <Stack>

@@ -13,7 +13,6 @@ import { SecretOnce } from "../../../parts/lists/secret-once.tsx";
 import { StateBadge } from "../../../parts/lists/state-badge.tsx";
 import { QueryView } from "../../../parts/query-view.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
-import { Ago } from "../../../parts/time.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EventsOf, STATE_COLORS } from "./facts.tsx";
 import { messages } from "./messages.ts";
@@ -65,7 +64,7 @@ function Facts({ webhook }: { readonly webhook: Webhook }): ReactNode {
       {reason !== null && <Text size="sm">{texts.reasons[reason]}</Text>}
       {failing !== null && (
         <Alert color="red" variant="light">
-          {texts.failing} <Ago at={failing} />
+          {texts.failing} {formats.time(failing)}
         </Alert>
       )}
       {overlap !== null && isAhead(overlap) && (
@@ -115,7 +114,7 @@ function Actions({ webhook, etag }: ActionProps): ReactNode {
         <Button {...button} onClick={() => setOpen("roll")}>
           {texts.roll}
         </Button>
-        <Button size="xs" variant="outline" color="red" onClick={() => setOpen("delete")}>
+        <Button {...button} c="var(--mantine-color-error)" onClick={() => setOpen("delete")}>
           {texts.delete}
         </Button>
       </Group>
