@@ -12,7 +12,3 @@ export function saveBlob(blob: Blob, fileName: string): void {
   // The browser has taken the blob over by the next task.
   setTimeout(() => URL.revokeObjectURL(address), 0);
 }
-
-/** A name that any file system takes. */
-export const fileNameOf = (name: string, ending: string): string =>
-  `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 80)}.${ending}`;

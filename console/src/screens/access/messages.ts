@@ -60,7 +60,7 @@ export const messages = defineMessages(
       private_space: "Es ist der eigene private Bereich.",
       organization_admin: "Admins verwalten jeden gemeinsamen Bereich, ohne ihn allein dadurch zu lesen.",
       key_spaces: "Der Schlüssel ist auf andere Bereiche begrenzt, oder jemand anderes hat ihn erzeugt.",
-      key_capabilities: "Der Schlüssel darf nicht alles, was sein Mensch kann.",
+      key_capabilities: "Der Schlüssel darf nicht alles, was seine Person kann.",
     },
   },
 );

@@ -11,7 +11,8 @@ import { type StateColor, StateBadge } from "../../parts/lists/state-badge.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { AccessView } from "../access/access-view.tsx";
 import { membersQuery } from "../people/members.ts";
-import { type ApiKey, type Created, type State, keyActions, mayRoll, stateOf } from "./keys.ts";
+import { type State, mayRoll, stateOf } from "./key-state.ts";
+import { type ApiKey, type Created, keyActions } from "./keys.ts";
 import { messages } from "./messages.ts";
 import { RollKey } from "./roll-key.tsx";
 

@@ -6,7 +6,7 @@ import { useConsole, useHoldfast, useMe, useRoles } from "../../app/context.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { PageControl } from "../../parts/lists/page-control.tsx";
-import { fileNameOf } from "../../parts/lists/save-text.ts";
+import { fileNameOf } from "../../parts/lists/file-name.ts";
 import { SecretOnce } from "../../parts/lists/secret-once.tsx";
 import { WideTable } from "../../parts/lists/wide-table.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";

@@ -6,17 +6,11 @@ import { keyOf } from "../../api/keys.ts";
 
 export type ApiKey = Schemas["ApiKey"];
 export type Created = Schemas["ApiKeyCreated"];
-export type State = "active" | "expired" | "revoked" | "leaked";
 
 export const CAPABILITIES = ["read", "search", "chat", "write"] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 const PAGE_SIZE = 50;
-
-export function stateOf(key: ApiKey, now = Date.now()): State {
-  if (key.revoked_at !== null) return key.revoked_reason === "leaked" ? "leaked" : "revoked";
-  return key.expires_at !== null && new Date(key.expires_at).getTime() <= now ? "expired" : "active";
-}
 
 export interface Wanted {
   /** The organization whose keys are listed; absent: the caller's own. */
@@ -80,7 +74,3 @@ export function keyActions({ api }: Holdfast, key: ApiKey, organizationId: strin
       ),
   };
 }
-
-/** Admins roll the keys that admins made; the others may reach a private space, and their owners roll them. */
-export const mayRoll = (key: ApiKey, isMine: boolean): boolean =>
-  stateOf(key) === "active" && (isMine || (key.created_by !== null && key.created_by !== key.user_id));

@@ -148,7 +148,7 @@ export const messages = defineMessages(
       date: "Letzter Tag",
       longest: (time) => `Die Organisation erlaubt höchstens ${time}.`,
       spaces: "Bereiche",
-      spacesHint: "Leer: alle, die sein Mensch zur Zeit jeder Anfrage erreicht.",
+      spacesHint: "Leer: alle, die seine Person zur Zeit jeder Anfrage erreicht.",
       capabilities: "Darf",
       networks: "Netze",
       networksHint: "Eines je Zeile, etwa 192.0.2.0/24. Leer: von überall.",

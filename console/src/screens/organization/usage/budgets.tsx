@@ -6,8 +6,9 @@ import { useFormats } from "../../../messages/formats.ts";
 import { useMessages } from "../../../messages/messages.ts";
 import { QueryView } from "../../../parts/query-view.tsx";
 import { Ago } from "../../../parts/time.tsx";
+import type { Budget } from "./budget.ts";
 import { messages } from "./messages.ts";
-import { type Budget, reachedQuery } from "./usage-query.ts";
+import { reachedQuery } from "./usage-query.ts";
 
 /** What is left of the budget of requests, and which budgets of tokens were used up. */
 export function Budgets({ budget }: { readonly budget: Budget | undefined }): ReactNode {

@@ -47,7 +47,7 @@ export const messages = defineMessages(
     asTable: "Dasselbe als Tabelle",
     day: "Tag",
     by: "Wer und womit",
-    bys: { user: "Nach Mensch", agent: "Nach Agent", key: "Nach API-Schlüssel" },
+    bys: { user: "Nach Person", agent: "Nach Agent", key: "Nach API-Schlüssel" },
     unknown: {
       user: "Nicht mehr bekannt",
       agent: "Kein Agent: Dokumente",
@@ -62,7 +62,7 @@ export const messages = defineMessages(
     reached: "Verbrauchte Token-Budgets",
     noneReached: "Keines wurde verbraucht, soweit Ereignisse aufbewahrt sind.",
     reachedText: (whose, quota, month) => `${whose}: ${quota} Token im Monat ${month}`,
-    whose: { organization: "Die Organisation", user: "Ein Mensch", api_key: "Ein API-Schlüssel" },
+    whose: { organization: "Die Organisation", user: "Eine Person", api_key: "Ein API-Schlüssel" },
     cut: "Es ist mehr, als die Konsole zusammenzählt. Wählen Sie weniger Tage.",
   },
 );

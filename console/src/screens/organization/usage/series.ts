@@ -1,8 +1,16 @@
 /** Adds the rows of usage up: by day for charts, and by person, agent and key. */
-import type { Schemas } from "@holdfast/client";
-import type { Formats } from "../../../messages/formats.ts";
-
-type Row = Schemas["UsageRow"];
+/** A row of the service's usage. */
+export interface Row {
+  readonly day: string;
+  readonly user_id: string | null;
+  readonly api_key_id: string | null;
+  readonly agent_id: string | null;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly turns: number;
+  readonly documents: number;
+  readonly bytes: number;
+}
 
 export const MEASURES = ["turns", "tokens", "documents", "bytes"] as const;
 export type Measure = (typeof MEASURES)[number];
@@ -65,6 +73,3 @@ export function sumsBy(
     .map(([id, each]) => ({ id, sums: each }))
     .toSorted((a, b) => b.sums.turns - a.sums.turns || b.sums.documents - a.sums.documents);
 }
-
-export const measured = (formats: Formats, measure: Measure, value: number): string =>
-  measure === "bytes" ? formats.bytes(value) : formats.number(value);

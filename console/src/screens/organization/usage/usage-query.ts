@@ -2,29 +2,12 @@ import type { Holdfast, Schemas } from "@holdfast/client";
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { answerOf } from "../../../api/client.ts";
 import { keyOf } from "../../../api/keys.ts";
+import { type Budget, budgetOf } from "./budget.ts";
 import { rangeOf } from "./series.ts";
 
 const PAGE_SIZE = 1_000;
 /** Beyond it the browser would add up more than a person reads. */
 const MOST_PAGES = 20;
-
-export interface Budget {
-  readonly policy: string;
-  readonly quota: number;
-  readonly left: number;
-  readonly seconds: number;
-}
-
-/** The budget with the least left, as the service says with each answer. */
-export function budgetOf(headers: Headers): Budget | undefined {
-  const policy = /^"([^"]+)"/.exec(headers.get("ratelimit-policy") ?? "")?.[1];
-  const [quota, left, seconds] = ["limit", "remaining", "reset"].map((name) =>
-    Number(headers.get(`ratelimit-${name}`) ?? Number.NaN),
-  );
-  if (policy === undefined || quota === undefined || left === undefined || seconds === undefined)
-    return undefined;
-  return Number.isNaN(quota + left + seconds) ? undefined : { policy, quota, left, seconds };
-}
 
 export const usageQuery = ({ api }: Holdfast, organizationId: string, days: number) =>
   queryOptions({

@@ -9,8 +9,9 @@ import { WideTable } from "../../../parts/lists/wide-table.tsx";
 import { QueryView } from "../../../parts/query-view.tsx";
 import { Budgets } from "./budgets.tsx";
 import { Chart } from "./chart.tsx";
+import { measured } from "./measured.ts";
 import { messages } from "./messages.ts";
-import { type Day, MEASURES, type Measure, daysOf, measured, totalOf } from "./series.ts";
+import { type Day, MEASURES, type Measure, daysOf, totalOf } from "./series.ts";
 import { usageQuery } from "./usage-query.ts";
 import { WhoAndWhat } from "./who-and-what.tsx";
 

@@ -10,8 +10,9 @@ import { useMessages } from "../../../messages/messages.ts";
 import { Bidi } from "../../../parts/bidi.tsx";
 import { WideTable } from "../../../parts/lists/wide-table.tsx";
 import { membersQuery } from "../../people/members.ts";
+import { measured } from "./measured.ts";
 import { messages } from "./messages.ts";
-import { type By, MEASURES, measured, sumsBy } from "./series.ts";
+import { type By, MEASURES, sumsBy } from "./series.ts";
 
 const MOST_ROWS = 50;
 const LIST = 100;
