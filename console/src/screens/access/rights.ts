@@ -1,6 +1,6 @@
 /** The service's rights in a space, gathered to what a person does with them. */
 
-export const GROUPS = ["read", "search", "chat", "write", "agents", "manage", "webhooks"] as const;
+const GROUPS = ["read", "search", "chat", "write", "agents", "manage", "webhooks"] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** One right of each group, which the service gives with the others of it. */

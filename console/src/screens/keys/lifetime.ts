@@ -6,7 +6,7 @@ export interface Lifetime {
   readonly date: string;
 }
 
-export const DAYS = [7, 30, 90, 180, 365] as const;
+const DAYS = [7, 30, 90, 180, 365] as const;
 export const ON_DATE = "date";
 export const BY_DEFAULT: Lifetime = { choice: "", date: "" };
 
