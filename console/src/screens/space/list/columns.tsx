@@ -6,7 +6,6 @@ import {
   rowSortingFeature,
   tableFeatures,
 } from "@tanstack/react-table";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useFormats } from "../../../messages/formats.ts";
 import { useMessages } from "../../../messages/messages.ts";
@@ -88,17 +87,16 @@ function NameCell({ document, hasState }: CellProps & { readonly hasState: boole
   const texts = useMessages(messages).list;
   return (
     <>
-      <Link
-        to="/documents/$documentId"
-        params={{ documentId: document.id }}
-        preload={false}
+      <a
+        href={`${import.meta.env.BASE_URL}documents/${document.id}`}
         tabIndex={-1}
         draggable={false}
         className={styles["name"]}
         title={nameOf(document)}
+        data-opens
       >
         <Bidi>{nameOf(document)}</Bidi>
-      </Link>
+      </a>
       {document.folder_path !== null && (
         <span className={styles["small"]} title={document.folder_path}>
           {texts.inFolder} <Bidi>{document.folder_path}</Bidi>

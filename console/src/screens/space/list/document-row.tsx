@@ -43,9 +43,14 @@ function DocumentRowView({
   const name = nameOf(document);
   const click = (event: MouseEvent): void => {
     actions.activate(index);
-    if ((event.shiftKey || event.ctrlKey || event.metaKey) && canSelect) {
+    const isModified = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (isModified && canSelect) {
       event.preventDefault();
       actions.toggle(index, event.shiftKey);
+    } else if (!isModified && (event.target as Element).closest("[data-opens]") !== null) {
+      // A plain link, since a list draws many: the click is led to the router here.
+      event.preventDefault();
+      actions.open(document);
     }
   };
   return (

@@ -1,7 +1,9 @@
 import type { Document } from "@holdfast/client";
 import type { ReactNode } from "react";
 import { useMessages } from "../../../messages/messages.ts";
-import { StatusBadge } from "../../../parts/status-badge.tsx";
+import { messages as partMessages } from "../../../parts/messages.ts";
+import { STATUS_COLORS, type PipelineStatus } from "../../../parts/status-badge.tsx";
+import { strongColor } from "../../../parts/strong-color.ts";
 import { Ago } from "../../../parts/time.tsx";
 import { isUnderWay } from "../documents.ts";
 import styles from "../list/list.module.css";
@@ -17,9 +19,22 @@ export function StateCell({ document }: Props): ReactNode {
   const { pipeline_status: status } = document.processing_state;
   return (
     <>
-      {status !== undefined && <StatusBadge status={status} />}
+      {status !== undefined && <Status status={status} />}
       {isUnderWay(document) ? <UnderWay document={document} /> : <Ended document={document} />}
     </>
+  );
+}
+
+/** As the badge of other screens, in a plain element, since a list draws many. */
+function Status({ status }: { readonly status: PipelineStatus }): ReactNode {
+  const color = STATUS_COLORS[status];
+  return (
+    <span
+      className={styles["status"]}
+      style={{ color: strongColor(color), background: `var(--mantine-color-${color}-light)` }}
+    >
+      {useMessages(partMessages).status[status]}
+    </span>
   );
 }
 
