@@ -2,16 +2,9 @@ import type { Document } from "@holdfast/client";
 import { useElementSize, useMergedRef } from "@mantine/hooks";
 import { useTable } from "@tanstack/react-table";
 import { type Virtualizer, useVirtualizer } from "@tanstack/react-virtual";
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
 import { useMessages } from "../../../messages/messages.ts";
+import { useStable } from "../../../parts/use-stable.ts";
 import { messages } from "../messages.ts";
 import { columns, features, rowHeightOf, tracksOf, visibilityOf } from "./columns.ts";
 import { DocumentRow, LoadingRow, type RowActions, rowId } from "./document-row.tsx";
@@ -19,7 +12,6 @@ import { ListHead } from "./list-head.tsx";
 import { movedBy } from "./list-keys.ts";
 import styles from "./list.module.css";
 import { useRowLook } from "./row-look.ts";
-import { PAGE_ROWS } from "./rows.ts";
 import type { ListState } from "./use-list.ts";
 
 interface Props {
@@ -34,6 +26,11 @@ interface Props {
 
 /** As many rows beyond the view are drawn, so that a fast scroll finds them there. */
 const OVERSCAN = 12;
+/**
+ * More than are ever drawn at once. A row that leaves the view becomes the one that comes in: changing what it
+ * says is cheaper than making its elements.
+ */
+const SLOTS = 128;
 
 /** A list of any length: only the rows in view are drawn, and only their pages are asked for. */
 export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef }: Props): ReactNode {
@@ -51,7 +48,7 @@ export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef
   useRange(virtualizer, list);
   const ids = useColumns(width, order);
   const look = useRowLook(ids, tracksOf(ids, canSelect), height, canSelect);
-  const rowActions = useStableActions({ ...actions, toggle: list.toggle, activate: list.setActive });
+  const rowActions = useStable({ ...actions, toggle: list.toggle, activate: list.setActive });
   const moveBy = useKeys(list, { virtualizer, canSelect, open: actions.open, openMenu: actions.openMenu });
   const { activeDocument } = list;
   return (
@@ -70,11 +67,10 @@ export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef
       <div role="rowgroup" style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
         {virtualizer.getVirtualItems().map(({ index, start }) => {
           const document = list.rows.rowAt(index);
-          if (document === undefined) return <LoadingRow key={index} {...{ index, start, look }} />;
+          if (document === undefined) return <LoadingRow key={index % SLOTS} {...{ index, start, look }} />;
           return (
             <DocumentRow
-              // While pages are asked again, a document may be on two of them.
-              key={`${Math.floor(index / PAGE_ROWS)} ${document.id}`}
+              key={index % SLOTS}
               {...{ document, index, start, look }}
               isSelected={list.isSelected(document.id)}
               isActive={index === list.active}
@@ -120,22 +116,6 @@ function useColumns(width: number, order: string): readonly string[] {
     state: { columnVisibility, sorting },
   });
   return table.getVisibleLeafColumns().map(({ id }) => id);
-}
-
-/** The same functions as long as the list is shown, so that rows are not drawn again because of them. */
-function useStableActions(actions: RowActions): RowActions {
-  const newest = useRef(actions);
-  useEffect(() => {
-    newest.current = actions;
-  });
-  const [stable] = useState<RowActions>(() => ({
-    toggle: (...values) => newest.current.toggle(...values),
-    activate: (...values) => newest.current.activate(...values),
-    openMenu: (...values) => newest.current.openMenu(...values),
-    open: (...values) => newest.current.open(...values),
-    drag: (...values) => newest.current.drag(...values),
-  }));
-  return stable;
 }
 
 interface Keys extends Pick<RowActions, "open" | "openMenu"> {
