@@ -10,6 +10,7 @@ COPY package.json package-lock.json ./
 COPY clients/typescript clients/typescript
 COPY docs docs
 COPY console console
+COPY tsconfig.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY src src
 RUN node src/guide/main.ts --image && node src/console/main.ts --image

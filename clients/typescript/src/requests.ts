@@ -75,7 +75,9 @@ function orThrow<T>(answer: T | ConnectionError): T {
 
 function isTemporary(answer: Attempted, throws: readonly number[]): boolean {
   if (answer instanceof ConnectionError) return true;
-  const { status } = answer.response;
+  const { status, headers } = answer.response;
+  // A provider that refuses a question refuses it again.
+  if (headers.get("x-should-retry") === "false") return false;
   return TRY_AGAIN.has(status) && !throws.includes(status);
 }
 

@@ -7,6 +7,8 @@ import { keyOf } from "../../api/keys.ts";
 export const SHOWN_CHUNKS = 2_000;
 const CHUNKS_PER_PAGE = 1_000;
 const MANY = 1_000;
+/** Of the pages only their number is needed. */
+const ONE = 1;
 
 const pathOf = (id: string) => ({ document_id: id });
 
@@ -35,7 +37,7 @@ export const pagesQuery = ({ api }: Holdfast, id: string, version: number | unde
     queryFn: () =>
       answerOf(
         api.GET("/v1/data/{document_id}/pages", {
-          params: { path: pathOf(id), query: { limit: MANY, ...(version === undefined ? {} : { version }) } },
+          params: { path: pathOf(id), query: { limit: ONE, ...(version === undefined ? {} : { version }) } },
         }),
       ),
   });

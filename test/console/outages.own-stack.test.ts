@@ -1,0 +1,51 @@
+/** The console while processes are killed: what it shows stays true, and goes on by itself. */
+import { describe, expect, test } from "vitest";
+import { newId } from "../../src/domain/ids.ts";
+import { MISSING_BROWSER } from "../support/browser/chromium.ts";
+import { ended, upload } from "../support/clients/client.ts";
+import { onOwnConsole } from "../support/console/on-console.ts";
+import { openScreen } from "../support/console/visitor.ts";
+import { unless } from "../support/run/unless.ts";
+
+describe("the console", unless(MISSING_BROWSER), () => {
+  const { stack, tenants, visit } = onOwnConsole();
+
+  test("shows a document get ready although its worker is killed while it is watched", async () => {
+    const { page } = await visit("ada");
+    await openScreen(page, stack, `/spaces/${tenants.spaces.research}`);
+    await stack.worker.kill("SIGKILL");
+    const name = `${newId()}.md`;
+    await page.getByLabel("Files…").setInputFiles({
+      name,
+      mimeType: "text/markdown",
+      buffer: Buffer.from("# Survivor\n\nIt is processed by another worker.\n"),
+    });
+    const row = page.getByRole("row").filter({ hasText: name });
+    await row.getByText("Queued", { exact: true }).waitFor();
+    stack.restartWorker();
+    await row.getByText("Ready", { exact: true }).waitFor();
+  });
+
+  test("says that it is behind while the API is away, and shows what happened when it is back", async () => {
+    const { page } = await visit("ada");
+    await openScreen(page, stack, `/spaces/${tenants.spaces.research}`);
+    await stack.api.kill("SIGKILL");
+    await page.locator("[data-live=behind]").waitFor();
+    await stack.restartApi();
+    const { id } = await upload(
+      stack.url,
+      tenants.keys.owner,
+      tenants.spaces.research,
+      `# Back again\n\n${newId()}\n`,
+      "back-again.md",
+    );
+    await ended(stack.url, tenants.keys.owner, id);
+    await page.locator("[data-live=live]").waitFor();
+    await page
+      .getByRole("row")
+      .filter({ hasText: "back-again.md" })
+      .getByText("Ready", { exact: true })
+      .waitFor();
+    expect(await page.getByText("Your session has ended").count()).toBe(0);
+  });
+});

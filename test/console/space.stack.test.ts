@@ -1,0 +1,164 @@
+/** The documents of a space in a real browser: what people do with them, and what they see of each other. */
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { newId } from "../../src/domain/ids.ts";
+import { MISSING_BROWSER } from "../support/browser/chromium.ts";
+import { call, ended, upload } from "../support/clients/client.ts";
+import { onSharedConsole } from "../support/console/on-console.ts";
+import { openScreen } from "../support/console/visitor.ts";
+import { makePdf } from "../support/files/text.ts";
+import { unless } from "../support/run/unless.ts";
+import { until } from "../support/until.ts";
+
+describe("a space", unless(MISSING_BROWSER), () => {
+  const { stack, tenants, visit } = onSharedConsole();
+  const { research } = tenants.spaces;
+  const row = (page: Page, name: string): Locator => page.getByRole("row").filter({ hasText: name });
+  const key = tenants.keys.owner;
+
+  async function openSpace(page: Page): Promise<void> {
+    await openScreen(page, stack, `/spaces/${research}`);
+  }
+
+  test("files that are chosen are uploaded, processed and ready without a reload", async () => {
+    const { page, faults } = await visit("ada");
+    await openSpace(page);
+    const pdf = makePdf([["The harbour was built in 1904."]]);
+    await page.getByLabel("Files…").setInputFiles([
+      { name: "harbour.pdf", mimeType: "application/pdf", buffer: pdf },
+      { name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Notes\n\nThe crane is blue.\n") },
+    ]);
+    for (const name of ["harbour.pdf", "notes.md"])
+      await row(page, name).getByText("Ready", { exact: true }).waitFor();
+    const { body } = await call(stack.url, key, "POST", "/data/hybrid-search", {
+      query: "When was the harbour built?",
+      space_id: research,
+    });
+    expect(body.results[0].document_name).toBe("harbour.pdf");
+    expect(faults).toEqual([]);
+  });
+
+  test("an upload that cannot be processed says why, and what to do", async () => {
+    const { page } = await visit("ada");
+    await openSpace(page);
+    await page.getByLabel("Files…").setInputFiles({
+      name: "broken.pdf",
+      mimeType: "application/pdf",
+      buffer: Buffer.from("%PDF-1.7\nthis is no PDF"),
+    });
+    await row(page, "broken.pdf").getByText("Failed", { exact: true }).waitFor();
+  });
+
+  test("what another person does appears without a reload", async () => {
+    const { page } = await visit("vic");
+    await openSpace(page);
+    const { id } = await upload(
+      stack.url,
+      key,
+      research,
+      "# Tides\n\nThe tide comes twice a day.\n",
+      "tides.md",
+    );
+    await row(page, "tides.md").waitFor();
+    await ended(stack.url, key, id);
+    await row(page, "tides.md").getByText("Ready", { exact: true }).waitFor();
+    await call(stack.url, key, "DELETE", `/data/${id}`);
+    await row(page, "tides.md").waitFor({ state: "detached" });
+  });
+
+  test("a folder is deleted after the count of what goes with it", async () => {
+    const { page, faults } = await visit("ada");
+    const { body: folder } = await call(stack.url, key, "POST", "/folders", {
+      name: "Old plans",
+      space_id: research,
+    });
+    for (const name of ["plan-a.md", "plan-b.md"]) {
+      const { id } = await upload(stack.url, key, research, `# ${name}\n\n${newId()}\n`, name);
+      await ended(stack.url, key, id);
+      await call(stack.url, key, "PATCH", `/data/${id}`, { folder_id: folder.id });
+    }
+    await openSpace(page);
+    await page.getByRole("treeitem", { name: "Old plans" }).focus();
+    await page.keyboard.press("Delete");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("2 documents").waitFor();
+    await dialog.getByText("1 folder").waitFor();
+    await dialog.getByRole("button", { name: "Delete folder" }).click();
+    await page.getByRole("treeitem", { name: "Old plans" }).waitFor({ state: "detached" });
+    await row(page, "plan-a.md").waitFor({ state: "detached" });
+    expect(faults).toEqual([]);
+  });
+
+  test("a viewer is offered nothing that the service would refuse", async () => {
+    const { page, faults } = await visit("vic");
+    await openSpace(page);
+    await page.getByRole("grid").waitFor();
+    expect(await page.getByRole("button", { name: "Upload" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Settings" }).count()).toBe(0);
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Organization" }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("names and texts of documents are shown as they are, and run nothing", async () => {
+    const { page, faults } = await visit("ada");
+    const name = `<img src=x onerror=window.hacked=1>${newId()}.md`;
+    const text = "# <script>window.hacked=1</script>\n\n<img src=x onerror=window.hacked=1>\n";
+    const { id } = await upload(stack.url, key, research, text, name);
+    await ended(stack.url, key, id);
+    await openSpace(page);
+    await row(page, name).waitFor();
+    await openScreen(page, stack, `/documents/${id}`);
+    await page.getByText("onerror=window.hacked=1").first().waitFor();
+    for (const tab of ["versions", "runs", "integrity", "metadata"])
+      await openScreen(page, stack, `/documents/${id}?tab=${tab}`);
+    expect(await page.evaluate("window.hacked")).toBeUndefined();
+    expect(faults).toEqual([]);
+  });
+
+  test("without a network the console says that it is behind, and catches up by itself", async () => {
+    const { page, context } = await visit("ada");
+    await openSpace(page);
+    await context.setOffline(true);
+    await page.locator("[data-live=behind]").waitFor();
+    const { id } = await upload(stack.url, key, research, `# Missed\n\n${newId()}\n`, "missed.md");
+    await ended(stack.url, key, id);
+    await context.setOffline(false);
+    await page.locator("[data-live=live]").waitFor();
+    await row(page, "missed.md").getByText("Ready", { exact: true }).waitFor();
+  });
+
+  test("a token that the service refuses is renewed, and the screen does not notice", async () => {
+    const { page } = await visit("ada");
+    let refused = 0;
+    await page.route("**/v1/data/search**", async (route) => {
+      refused += 1;
+      if (refused === 1) await route.fulfill({ status: 401, json: { detail: "Invalid access token" } });
+      else await route.continue();
+    });
+    const renewed = page.waitForRequest((request) => request.url().includes("/token"));
+    await page.getByRole("link", { name: "My documents" }).click();
+    await renewed;
+    await until("it was asked again", () => refused > 1);
+    expect(await page.getByText("Your session has ended").count()).toBe(0);
+  });
+
+  test("versions, runs and integrity of a document are shown", async () => {
+    const { page, faults } = await visit("ada");
+    const text = "# Minutes\n\nMinutes of the meeting.\n";
+    const { id } = await upload(stack.url, key, research, text, "minutes.md");
+    await ended(stack.url, key, id);
+    await call(stack.url, key, "POST", `/data/${id}/reprocess`);
+    await ended(stack.url, key, id);
+    await openScreen(page, stack, `/documents/${id}`);
+    await page.getByText("Minutes of the meeting.").waitFor();
+    await page.getByRole("tab", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByText("restoring").first().waitFor();
+    await page.getByRole("tab", { name: "Processing" }).click();
+    await page.getByRole("heading", { name: /^Run of version 3/ }).waitFor();
+    await page.getByRole("tab", { name: "Integrity" }).click();
+    await page.getByText("Everything is in order").waitFor();
+    expect(faults).toEqual([]);
+  });
+});
