@@ -58,6 +58,10 @@ export const chatAddress = (query: Query) => present({ agent: textOf(query["agen
 export const agentAddress = (query: Query) =>
   present({ tab: textOf(query["tab"]), space: textOf(query["space"]) });
 
+/** `whose`: `everyone` for admins; `user`: only that member's. */
+export const keysAddress = (query: Query) =>
+  present({ whose: textOf(query["whose"]), user: textOf(query["user"]), page: numberOf(query["page"]) });
+
 /** The filters of the audit log, and the webhook that is shown. */
 export const organizationAddress = (query: Query) =>
   present({
@@ -66,4 +70,8 @@ export const organizationAddress = (query: Query) =>
     from: textOf(query["from"]),
     to: textOf(query["to"]),
     webhook: textOf(query["webhook"]),
+    page: numberOf(query["page"]),
+    resource: textOf(query["resource"]),
+    outcome: textOf(query["outcome"]),
+    by: textOf(query["by"]),
   });

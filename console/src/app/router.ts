@@ -13,6 +13,7 @@ import {
   agentAddress,
   chatAddress,
   documentAddress,
+  keysAddress,
   organizationAddress,
   searchAddress,
   spaceAddress,
@@ -86,6 +87,7 @@ const person = createRoute({
 const keys = createRoute({
   getParentRoute: () => root,
   path: "keys",
+  validateSearch: keysAddress,
   component: lazyRouteComponent(() => import("../screens/keys/keys-screen.tsx"), "KeysScreen"),
 });
 const organizationHome = createRoute({

@@ -1,0 +1,133 @@
+import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core";
+import type { Schemas } from "@holdfast/client";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { answerOf, fieldErrorsOf } from "../../api/client.ts";
+import { useHoldfast, useMe } from "../../app/context.ts";
+import { useFormats } from "../../messages/formats.ts";
+import { useMessages } from "../../messages/messages.ts";
+import { Bidi } from "../../parts/bidi.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { QueryView } from "../../parts/query-view.tsx";
+import { ScreenError } from "../../parts/screen-error.tsx";
+import { messages } from "./messages.ts";
+import { organizationQuery } from "./organization-query.ts";
+
+type Organization = Schemas["Organization"];
+
+const DAY_SECONDS = 86_400;
+
+export function Settings(): ReactNode {
+  const { organization } = useMe();
+  const query = useQuery(organizationQuery(useHoldfast(), organization.id));
+  return (
+    <QueryView query={query}>
+      {(found) => (
+        // Another admin's change starts the form anew.
+        <Form
+          key={`${found.default_key_lifetime_seconds} ${found.max_key_lifetime_seconds}`}
+          organization={found}
+        />
+      )}
+    </QueryView>
+  );
+}
+
+const daysOf = (seconds: number | null): string => (seconds === null ? "" : String(seconds / DAY_SECONDS));
+const secondsOf = (days: string): number | null =>
+  days.trim() === "" ? null : Math.round(Number(days) * DAY_SECONDS);
+const isWrong = (days: string): boolean => {
+  const seconds = secondsOf(days);
+  return seconds !== null && !(seconds > 0);
+};
+
+function Form({ organization }: { readonly organization: Organization }): ReactNode {
+  const texts = useMessages(messages).settings;
+  const { api } = useHoldfast();
+  const queries = useQueryClient();
+  const [usual, setUsual] = useState(daysOf(organization.default_key_lifetime_seconds));
+  const [longest, setLongest] = useState(daysOf(organization.max_key_lifetime_seconds));
+  const saved = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PATCH("/v1/organizations/{organization_id}", {
+          params: { path: { organization_id: organization.id } },
+          body: {
+            default_key_lifetime_seconds: secondsOf(usual),
+            max_key_lifetime_seconds: secondsOf(longest),
+          },
+        }),
+      ),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["organization"] }),
+  });
+  const problems = fieldErrorsOf(saved.error);
+  const usualProblem = problems["default_key_lifetime_seconds"];
+  const longestProblem = problems["max_key_lifetime_seconds"];
+  const isElsewhere = saved.error !== null && usualProblem === undefined && longestProblem === undefined;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        saved.mutate();
+      }}
+    >
+      <Stack maw={560}>
+        <Facts organization={organization} />
+        <Title order={2} size="h4">
+          {texts.lifetimes}
+        </Title>
+        <TextInput
+          type="number"
+          step="any"
+          label={texts.usual}
+          description={texts.usualHint}
+          value={usual}
+          onChange={(event) => setUsual(event.currentTarget.value)}
+          error={isWrong(usual) ? texts.noNumber : usualProblem}
+        />
+        <TextInput
+          type="number"
+          step="any"
+          label={texts.longest}
+          description={texts.longestHint}
+          value={longest}
+          onChange={(event) => setLongest(event.currentTarget.value)}
+          error={isWrong(longest) ? texts.noNumber : longestProblem}
+        />
+        <Text size="sm" c="dimmed">
+          {texts.keep}
+        </Text>
+        {isElsewhere && <ScreenError error={saved.error} />}
+        <Group>
+          <Button type="submit" loading={saved.isPending} disabled={isWrong(usual) || isWrong(longest)}>
+            {texts.save}
+          </Button>
+          <Text size="sm" role="status">
+            {saved.isSuccess ? texts.saved : ""}
+          </Text>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Facts({ organization: { id, name, created_at: since } }: { readonly organization: Organization }) {
+  const texts = useMessages(messages).settings;
+  const formats = useFormats();
+  return (
+    <Stack gap={4}>
+      <Text>
+        {texts.name}: <Bidi>{name}</Bidi>
+      </Text>
+      <Text>
+        {texts.since}: {formats.date(since)}
+      </Text>
+      <Group gap="xs">
+        <Text>
+          {texts.id}: <code>{id}</code>
+        </Text>
+        <CopyButton value={id} />
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,50 @@
+import type { Holdfast, Schemas } from "@holdfast/client";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answerOf } from "../../../api/client.ts";
+import { keyOf } from "../../../api/keys.ts";
+import { type Budget, budgetOf } from "./budget.ts";
+import { rangeOf } from "./series.ts";
+
+const PAGE_SIZE = 1_000;
+/** Beyond it the browser would add up more than a person reads. */
+const MOST_PAGES = 20;
+
+export const usageQuery = ({ api }: Holdfast, organizationId: string, days: number) =>
+  queryOptions({
+    queryKey: keyOf("usage", organizationId, days),
+    queryFn: async () => {
+      const range = rangeOf(days);
+      const rows: Schemas["UsageRow"][] = [];
+      let budget: Budget | undefined;
+      let pages = 1;
+      for (let page = 1; page <= Math.min(pages, MOST_PAGES); page++) {
+        const request = api.GET("/v1/organizations/{organization_id}/usage", {
+          params: {
+            path: { organization_id: organizationId },
+            query: {
+              page,
+              limit: PAGE_SIZE,
+              from: `${range.from}T00:00:00Z`,
+              to: `${range.to}T00:00:00Z`,
+            },
+          },
+        });
+        const answer = await answerOf(request);
+        budget = budgetOf((await request).response.headers);
+        pages = answer.total_pages;
+        rows.push(...answer.items);
+      }
+      return { range, rows, budget, isCut: pages > MOST_PAGES };
+    },
+    placeholderData: keepPreviousData,
+  });
+
+/** When somebody's tokens of a month were used up, as far back as events are kept. */
+export const reachedQuery = ({ api }: Holdfast) =>
+  queryOptions({
+    queryKey: keyOf("usage", "reached"),
+    queryFn: async () => {
+      const query = { types: ["budget.reached" as const], limit: 100 };
+      return answerOf(api.GET("/v1/events", { params: { query } }));
+    },
+  });

@@ -1,0 +1,51 @@
+/** The types of events. The compiler sees to it that none is missing, and none is of another service. */
+import type { Schemas } from "@holdfast/client";
+
+export type EventType = NonNullable<Schemas["WebhookCreate"]["types"]>[number];
+
+const TYPES: Readonly<Record<EventType, true>> = {
+  "document.uploaded": true,
+  "document.progressed": true,
+  "document.completed": true,
+  "document.failed": true,
+  "document.cancelled": true,
+  "document.waiting": true,
+  "document.updated": true,
+  "document.moved": true,
+  "document.deleted": true,
+  "batch.completed": true,
+  "folder.created": true,
+  "folder.updated": true,
+  "folder.deleted": true,
+  "file.created": true,
+  "file.renamed": true,
+  "file.deleted": true,
+  "agent.created": true,
+  "agent.updated": true,
+  "agent.deleted": true,
+  "space.created": true,
+  "space.updated": true,
+  "space.deleted": true,
+  "space.member_added": true,
+  "space.member_updated": true,
+  "space.member_removed": true,
+  "member.added": true,
+  "member.updated": true,
+  "member.removed": true,
+  "organization.updated": true,
+  "key.created": true,
+  "key.rolled": true,
+  "key.revoked": true,
+  "key.leaked": true,
+  "turn.completed": true,
+  "turn.failed": true,
+  "budget.reached": true,
+  "webhook.created": true,
+  "webhook.updated": true,
+  "webhook.deleted": true,
+  "webhook.paused": true,
+  "webhook.disabled": true,
+  "webhook.test": true,
+};
+
+export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];

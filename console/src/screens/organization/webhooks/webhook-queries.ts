@@ -1,0 +1,49 @@
+import type { Holdfast, Schemas } from "@holdfast/client";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answerOf, taggedAnswerOf } from "../../../api/client.ts";
+import { keyOf } from "../../../api/keys.ts";
+
+export type Webhook = Schemas["Webhook"];
+export type Delivery = Schemas["WebhookDelivery"];
+
+const PAGE_SIZE = 50;
+/** Deliveries make no events of their own; while one waits its next attempt is looked for. */
+const WAITING_MS = 3_000;
+
+export const webhooksQuery = ({ api }: Holdfast, page: number) =>
+  queryOptions({
+    queryKey: keyOf("webhooks", "list", page),
+    queryFn: () => answerOf(api.GET("/v1/webhooks", { params: { query: { page, limit: PAGE_SIZE } } })),
+    placeholderData: keepPreviousData,
+  });
+
+export const webhookQuery = ({ api }: Holdfast, id: string) =>
+  queryOptions({
+    queryKey: keyOf("webhooks", "one", id),
+    queryFn: () =>
+      taggedAnswerOf(api.GET("/v1/webhooks/{webhook_id}", { params: { path: { webhook_id: id } } })),
+  });
+
+export const deliveriesQuery = ({ api }: Holdfast, id: string, status: Delivery["status"] | undefined) =>
+  infiniteQueryOptions({
+    queryKey: keyOf("webhooks", "deliveries", id, status),
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam: after }) =>
+      answerOf(
+        api.GET("/v1/webhooks/{webhook_id}/deliveries", {
+          params: {
+            path: { webhook_id: id },
+            query: {
+              limit: PAGE_SIZE,
+              ...(after === null ? {} : { after }),
+              ...(status === undefined ? {} : { status }),
+            },
+          },
+        }),
+      ),
+    getNextPageParam: ({ next_cursor: next }) => next,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ items }) => items.some((each) => each.status === "pending")) === true
+        ? WAITING_MS
+        : false,
+  });
