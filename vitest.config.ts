@@ -19,6 +19,11 @@ export default defineConfig({
         find: /^@temporalio\/workflow$/,
         replacement: join(import.meta.dirname, "test/support/workflows/virtual-workflow.ts"),
       },
+      // As the console is built: from its sources, so that nothing has to be built before.
+      {
+        find: /^@holdfast\/client$/,
+        replacement: join(import.meta.dirname, "clients/typescript/src/index.ts"),
+      },
     ],
   },
   test: {

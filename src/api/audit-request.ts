@@ -35,13 +35,13 @@ export function audit(
 
 /** What the request names, by its path or its body. */
 function namedBy(
-  { resource, idField, idsField }: AuditRule,
+  { resource, idField, idsField, idsOf }: AuditRule,
   params: Readonly<Record<string, string>>,
   body: unknown,
 ): { resource_id: string | null; space_id: string | null }[] {
   const of = (field: string | undefined): unknown =>
     field === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[field];
-  const ids: unknown = of(idsField);
+  const ids: unknown = body === undefined ? undefined : (idsOf?.(body) ?? of(idsField));
   const named: unknown[] = Array.isArray(ids) ? [...new Set(ids)] : [params[`${resource}_id`] ?? of(idField)];
   return named.map((one) => {
     const id = typeof one === "string" ? one.toLowerCase() : null;

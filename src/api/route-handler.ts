@@ -82,7 +82,7 @@ async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
     return { principal: undefined, operator };
   }
   const principal = await countingRefusals(route, arrival, () => identify(route, arrival));
-  await limit.countRequest(ctx, principal, route.budget === "chat" ? "chat" : "requests");
+  await limit.countRequest(ctx, principal, route.budget === "chat" ? "chat" : "requests", route.weight);
   return { principal, operator: undefined };
 }
 

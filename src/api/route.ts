@@ -81,6 +81,8 @@ export interface AuditRule {
   readonly idField?: string;
   /** A field of the body with several ids, each of which gets a row. */
   readonly idsField?: string;
+  /** The ids of a body that has them deeper, each of which gets a row. */
+  readonly idsOf?: (body: unknown) => readonly string[];
   /** Default: true for all methods but GET. Set it to false for a POST that reads. */
   readonly isChange?: boolean;
 }
@@ -103,6 +105,8 @@ interface RouteContract<A extends Access> {
    * of refused requests, for public routes. Default: `requests`.
    */
   readonly budget?: "requests" | "chat" | "address";
+  /** As how many requests of the caller one counts. Default 1. */
+  readonly weight?: number;
   /**
    * What the audit log gets. The route records reads and refusals; the command records changes in their
    * transaction.

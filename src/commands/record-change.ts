@@ -1,5 +1,11 @@
 /** Writes the audit row of a change that a command makes. */
-import { appendAudit, type ToldEvent } from "../db/audit/append.ts";
+import {
+  appendAudit,
+  type AuditEntry,
+  appendAuditRowsIn,
+  auditRow,
+  type ToldEvent,
+} from "../db/audit/append.ts";
 import type { Sql } from "../db/pool.ts";
 import type { Caller } from "./caller.ts";
 
@@ -8,12 +14,12 @@ interface Changed {
   /** Null for a change of several at once, such as all files under a prefix. */
   readonly id: string | null;
   /** None for what belongs to the organization. */
-  readonly spaceId?: string;
+  readonly spaceId?: string | undefined;
   /**
    * The events that the change is. By default one without data, whose type the database knows by the action
    * (`event_of_change`).
    */
-  readonly events?: readonly ToldEvent[];
+  readonly events?: readonly ToldEvent[] | undefined;
 }
 
 /**
@@ -24,9 +30,29 @@ export async function recordChange(
   sql: Sql,
   { principal, requestId }: Caller,
   action: string,
-  { type, id, spaceId, events }: Changed,
+  changed: Changed,
 ): Promise<void> {
-  await appendAudit(sql, principal, {
+  await appendAudit(sql, principal, entryOf(requestId, action, changed));
+}
+
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 1_000;
+
+/** As {@link recordChange}, for one change of many things; each gets its row. */
+export async function recordChanges(
+  sql: Sql,
+  { principal, requestId }: Caller,
+  action: string,
+  changed: readonly Changed[],
+): Promise<void> {
+  const at = new Date();
+  const rows = changed.map((one) => auditRow(principal, entryOf(requestId, action, one), at));
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+    await appendAuditRowsIn(sql, rows.slice(from, from + ROWS_AT_ONCE));
+}
+
+function entryOf(requestId: string, action: string, { type, id, spaceId, events }: Changed): AuditEntry {
+  return {
     action,
     resource_type: type,
     resource_id: id,
@@ -34,5 +60,5 @@ export async function recordChange(
     request_id: requestId,
     outcome: "success",
     ...(events === undefined ? {} : { events }),
-  });
+  };
 }

@@ -26,6 +26,7 @@ export const GROUPS: readonly Group[] = [
     title: "Access and limits",
     sources: ["guide/keys.md", "guide/limits.md", "guide/errors.md"],
   },
+  { title: "In the browser", sources: ["console.md"] },
   { title: "What happened", sources: ["events.md", "webhooks.md"] },
   {
     title: "Running it",

@@ -1,7 +1,7 @@
 /** The contract of what a deletion will take along. */
 import { z } from "zod";
 
-const count = (what: string, example = 0) => z.int().meta({ description: what, example });
+const count = (what: string, example = 0) => z.int().min(0).meta({ description: what, example });
 
 export const Deletion = z
   .object({

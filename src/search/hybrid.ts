@@ -62,7 +62,7 @@ export function hybridSearch(
 
 /**
  * The chunks of the spaces that answer the query best: by score, then by space, document and index; in the
- * reranker's order if there is one. A score is the one that the chunk has in its space alone, exact and of one
+ * reranker's order if there is one and the request does not leave it out. A score is the one that the chunk has in its space alone, exact and of one
  * snapshot of it: it does not depend on other candidates, so those of several spaces make one ranking. If the
  * query cannot be embedded in time, results are ranked by their words only, and the answer has a `warning`.
  *
@@ -75,7 +75,7 @@ export async function searchSpaces(
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchAnswer> {
-  const { reranker } = deps;
+  const reranker = request.rerank === false ? undefined : deps.reranker;
   if (reranker === undefined) return findHits(deps, scope, request, signal);
   const found = await findHits(deps, scope, widen(request), signal);
   const reranked = await searchStage("rerank", () => rerank(reranker, request, found.results, signal));

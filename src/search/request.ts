@@ -23,6 +23,8 @@ export interface SearchRequest {
   readonly filters?: readonly Condition[] | undefined;
   readonly min_score?: number | null | undefined;
   readonly max_chunks_per_document?: number | null | undefined;
+  /** False leaves the reranker out. */
+  readonly rerank?: boolean | undefined;
 }
 
 type HitMetadata = ChunkMetadata & {

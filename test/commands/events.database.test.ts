@@ -204,7 +204,13 @@ it("no event has a name or a text, whatever is changed", async () => {
     name: SECRET,
     parentFolderId: parentId,
   });
-  await startBatch(parts, admin, { documentIds: [id], filters: [], chunkerName: null, chunkerConfig: null });
+  await startBatch(parts, admin, {
+    documentIds: [id],
+    filters: [],
+    folderIds: null,
+    chunkerName: null,
+    chunkerConfig: null,
+  });
   await createPathFolder(parts, admin, { spaceId, path: SECRET });
   await deleteFolder(parts, admin, { id: parentId, ...unlessChanged });
   await deleteSpace(parts, admin, { id: space.id, ...unlessChanged });

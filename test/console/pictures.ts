@@ -43,24 +43,39 @@ interface Picture {
 
 const PICTURES: Readonly<Record<string, Picture>> = {
   space: { colorScheme: "light", address: () => `/spaces/${SPACES.research}` },
-  document: { colorScheme: "light", address: ({ manual }) => `/documents/${manual}?tab=pages&page=1` },
+  document: {
+    colorScheme: "light",
+    address: () => `/chat?agent=${AGENTS.analyst}`,
+    async prepare(page) {
+      await askIn(page);
+      await page
+        .getByRole("link", { name: /^Source 1:/ })
+        .first()
+        .click();
+      await page.getByText("Genuine:").waitFor();
+      await page.getByRole("img", { name: /^Picture of page/ }).waitFor();
+    },
+  },
   search: {
     colorScheme: "dark",
-    address: () => `/search?q=${encodeURIComponent("gearbox oil")}&space=${SPACES.research}`,
+    address: () =>
+      `/search?q=${encodeURIComponent("gearbox oil")}&other=${encodeURIComponent('{"limit":5,"perDocument":1}')}`,
   },
   chat: {
     colorScheme: "light",
     address: () => `/chat?agent=${AGENTS.analyst}`,
-    async prepare(page) {
-      const question = page.locator("main#content").getByRole("textbox").last();
-      await question.fill(QUESTION);
-      await question.press("Enter");
-      await page.getByText("whichever comes first").first().waitFor();
-    },
+    prepare: askIn,
   },
   agent: { colorScheme: "light", address: () => `/agents/${AGENTS.librarian}` },
   operations: { colorScheme: "dark", address: () => "/operations" },
 };
+
+async function askIn(page: Page): Promise<void> {
+  const question = page.getByRole("textbox", { name: "Your question" });
+  await question.fill(QUESTION);
+  await question.press("Enter");
+  await page.getByRole("heading", { name: "Sources" }).waitFor();
+}
 
 /** Uploads the demo's documents, some of them into folders. @returns the id of the manual */
 async function fillSpace({ url }: ConsoleStack): Promise<string> {

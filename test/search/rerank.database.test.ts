@@ -43,6 +43,18 @@ describe("a reranker", () => {
     expect(results[1]!.metadata).not.toHaveProperty("rerank_score");
   });
 
+  test("is left out by a request that says so, and is not asked", async () => {
+    let asked = 0;
+    const counting = withReranker(async (_, texts) => {
+      asked += 1;
+      return texts.map((text) => -text.length);
+    });
+    const request = { query: "fox", limit: 3 };
+    const { results } = await hybridSearch(counting, foxes.target, { ...request, rerank: false });
+    expect(results).toEqual((await foxes.search(request)).results);
+    expect(asked).toBe(0);
+  });
+
   test("that is away changes nothing, and the answer says so", async () => {
     const away = withReranker(() => Promise.reject(new DomainError("provider_timeout", "too slow")));
     const { results, warning } = await hybridSearch(away, foxes.target, { query: "fox", limit: 3 });

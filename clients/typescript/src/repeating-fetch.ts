@@ -2,7 +2,7 @@
 import { repeat } from "./requests.ts";
 
 /** POSTs that only read. */
-const READS = /\/v1\/(?:data\/hybrid-search|data\/status|(?:data|spaces|agents)\/search)$/;
+const READS = /\/v1\/(?:data\/hybrid-search(?:\/compare)?|data\/status|(?:data|spaces|agents)\/search)$/;
 
 /** @throws ConnectionError in place of the TypeError of `fetch` */
 export function createRepeatingFetch(

@@ -738,7 +738,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters let through.
+         * Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters and folders choose.
          * @description For documents of spaces in which the caller is an editor or an owner. An id that cannot be reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the caller may write. Published versions stay searchable until new ones replace them.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -860,6 +860,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/data/batch-move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move many documents to a folder, or to the root of their spaces.
+         * @description For documents of spaces in which the caller is an editor or an owner: 1–1,000 by their ids, or up to 10,000 that `filters` and `folder_ids` choose among those that the caller may write. An id that is unknown or not writable is answered in `results` and stops no other. All of it is one transaction; each document has its event and its row in the audit log. A document stays in its space: for one of another space than the folder's the result is `wrong_space`. One that is there already counts as accepted and stays as it is.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
+        post: operations["documents.batchMove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/data/batch-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete many documents, or count first what that would take along.
+         * @description For documents of spaces in which the caller is an editor or an owner: 1–1,000 by their ids, or up to 10,000 that `filters` and `folder_ids` choose among those that the caller may write. An id that is unknown or not writable is answered in `results` and stops no other. All of it is one transaction; each document has its event and its row in the audit log. They are gone for every later request and search; what they take is freed in the background. As with the deletion of one document, raw files stay.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
+        post: operations["documents.batchDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/data/hybrid-search": {
         parameters: {
             query?: never;
@@ -876,6 +920,28 @@ export interface paths {
          *     Takes API keys with the capability `search`, and access tokens.
          */
         post: operations["search.hybrid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/data/hybrid-search/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search twice with different settings, and say what changed between the results.
+         * @description Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` names each chunk that either side found, with its ranks. The sides are searched one after the other; together they count as two requests.
+         *
+         *     Takes API keys with the capability `search`, and access tokens.
+         */
+        post: operations["search.compare"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1080,6 +1146,28 @@ export interface paths {
          *     Takes API keys with the capability `write`, and access tokens.
          */
         post: operations["folders.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/folders/ensure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the folders of paths, as far as they do not exist.
+         * @description For editors and owners of the space. Sending it again, or twice at once, makes nothing twice. Folders on the way are made too. Of several folders with one name in one place the oldest is meant.
+         *
+         *     Takes API keys with the capability `write`, and access tokens.
+         */
+        post: operations["folders.ensure"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3246,12 +3334,95 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * @description The documents of these folders and of all folders below, narrowed by `filters`; a folder out of reach has none. Excludes `document_ids`
+             * @example null
+             */
+            folder_ids?: string[] | null;
+            /**
              * @description How the text is cut into chunks; absent or null: as it was, for a new document `page_based`
              * @example markdown
              */
             chunker_name?: ("page_based" | "markdown" | "recursive" | "sentence" | "fixed_tokens") | null;
             /** @description How long chunks are; absent or null: as they were */
             chunker_config?: components["schemas"]["ChunkerConfig"] | null;
+        };
+        /**
+         * @example {
+         *       "document_ids": [
+         *         "01900000-0000-7000-8000-000000000030"
+         *       ],
+         *       "folder_id": null
+         *     }
+         */
+        BatchMove: {
+            /**
+             * @description An element that is no id, unknown or not writable is answered in `results` and does not stop the others
+             * @example [
+             *       "01900000-0000-7000-8000-000000000030"
+             *     ]
+             */
+            document_ids?: unknown[] | null;
+            /**
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @example {
+             *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
+             *       "file_type__exact": "PDF"
+             *     }
+             */
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The documents of these folders and of all folders below, narrowed by `filters`; a folder out of reach has none. Excludes `document_ids`
+             * @example null
+             */
+            folder_ids?: string[] | null;
+            /** @description The folder to move them to, of their own space; null is the root of each one's space */
+            folder_id: string | null;
+            /**
+             * @description True says what would happen, and changes nothing
+             * @default false
+             * @example false
+             */
+            dry_run?: boolean;
+        };
+        /**
+         * @example {
+         *       "document_ids": [
+         *         "01900000-0000-7000-8000-000000000030"
+         *       ],
+         *       "dry_run": true
+         *     }
+         */
+        BatchDelete: {
+            /**
+             * @description An element that is no id, unknown or not writable is answered in `results` and does not stop the others
+             * @example [
+             *       "01900000-0000-7000-8000-000000000030"
+             *     ]
+             */
+            document_ids?: unknown[] | null;
+            /**
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @example {
+             *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
+             *       "file_type__exact": "PDF"
+             *     }
+             */
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The documents of these folders and of all folders below, narrowed by `filters`; a folder out of reach has none. Excludes `document_ids`
+             * @example null
+             */
+            folder_ids?: string[] | null;
+            /**
+             * @description True says what would happen, and changes nothing
+             * @default false
+             * @example false
+             */
+            dry_run?: boolean;
         };
         /**
          * @example {
@@ -3307,6 +3478,31 @@ export interface components {
              * @example 3
              */
             max_chunks_per_document?: number | null;
+            /**
+             * @description False leaves the service's reranker out, if it has one: results are in the order of `score`
+             * @default true
+             * @example true
+             */
+            rerank?: boolean;
+        };
+        /**
+         * @example {
+         *       "left": {
+         *         "query": "How did revenue develop?",
+         *         "space_id": "01900000-0000-7000-8000-000000000010"
+         *       },
+         *       "right": {
+         *         "query": "How did revenue develop?",
+         *         "space_id": "01900000-0000-7000-8000-000000000010",
+         *         "rerank": false
+         *       }
+         *     }
+         */
+        SearchesToCompare: {
+            /** @description The search to compare with */
+            left: components["schemas"]["HybridSearch"];
+            /** @description The search with other settings */
+            right: components["schemas"]["HybridSearch"];
         };
         ReceiptQuestion: {
             /**
@@ -3379,6 +3575,26 @@ export interface components {
              * @example null
              */
             parent_folder_id?: string | null;
+        };
+        FoldersEnsure: {
+            /**
+             * Format: uuid
+             * @description The space that they are in
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            space_id: string;
+            /**
+             * @description The folder of that space that the paths begin in; absent or null for the root
+             * @example null
+             */
+            parent_id?: string | null;
+            /**
+             * @description The folders that are needed
+             * @example [
+             *       "Reports/2026"
+             *     ]
+             */
+            paths: string[];
         };
         /**
          * @example {
@@ -5727,6 +5943,75 @@ export interface components {
             /** @description Where its run is; null: none was accepted */
             status: ("queued" | "parsing" | "chunking" | "embedding" | "completed" | "failed" | "cancelled") | null;
         };
+        MovedDocuments: {
+            /**
+             * @description Documents that were asked for, each once
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Those that were moved, or would be
+             * @example 1
+             */
+            accepted: number;
+            /**
+             * @description Those that were not, each with its reason
+             * @example 0
+             */
+            rejected: number;
+            /** @description In the order given, a repeated id once; for `filters` and `folder_ids` only what was rejected */
+            results: components["schemas"]["BulkResult"][];
+        };
+        BulkResult: {
+            /**
+             * @description As it was sent
+             * @example 01900000-0000-7000-8000-000000000030
+             */
+            document_id: unknown;
+            /**
+             * @description Whether it was done, or would be
+             * @example true
+             */
+            success: boolean;
+            /**
+             * @description What is wrong; null: nothing
+             * @example null
+             */
+            error: {
+                /**
+                 * @description Why not; `wrong_space`: the folder is of another space
+                 * @example not_found
+                 * @enum {string}
+                 */
+                code: "invalid_id" | "not_found" | "forbidden" | "wrong_space";
+                /**
+                 * @description The same for people
+                 * @example Document not found
+                 */
+                message: string;
+            } | null;
+        };
+        DeletedDocuments: {
+            /**
+             * @description Documents that were asked for, each once
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Those that were deleted, or would be
+             * @example 1
+             */
+            accepted: number;
+            /**
+             * @description Those that were not, each with its reason
+             * @example 0
+             */
+            rejected: number;
+            /** @description In the order given, a repeated id once; for `filters` and `folder_ids` only what was rejected */
+            results: components["schemas"]["BulkResult"][];
+            /** @description What the accepted ones take along */
+            deletion: components["schemas"]["Deletion"];
+        };
         SearchResults: {
             /**
              * @description The query as it was sent
@@ -5890,12 +6175,75 @@ export interface components {
              */
             highlights: number[][];
             /**
-             * @description The reranker's score; absent: the service has none, or it did not judge this hit
+             * @description The reranker's score; absent: the service has none, it was left out, or it did not judge this hit
              * @example 0.87
              */
             rerank_score?: number;
         } & {
             [key: string]: unknown;
+        };
+        SearchComparison: {
+            /** @description What the left search found */
+            left: components["schemas"]["SearchResults"];
+            /** @description What the right search found */
+            right: components["schemas"]["SearchResults"];
+            /** @description Each chunk that either side found: the left ones in their order, then those of the right */
+            changes: components["schemas"]["RankChange"][];
+            /**
+             * @description The share of these chunks that both sides found (Jaccard); 1 if none was found
+             * @example 0.8
+             */
+            overlap: number;
+            /**
+             * @description Milliseconds that the left search took
+             * @example 38
+             */
+            left_ms: number;
+            /**
+             * @description Milliseconds that the right search took
+             * @example 38
+             */
+            right_ms: number;
+        };
+        RankChange: {
+            /**
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
+             */
+            chunk_id: string;
+            /**
+             * Format: uuid
+             * @description The document; it stays the same over all its versions
+             * @example 01900000-0000-7000-8000-000000000030
+             */
+            document_id: string;
+            /**
+             * @description Its place in the left results, from 1; null: it is not there
+             * @example 3
+             */
+            left_rank: number | null;
+            /**
+             * @description Its place in the right results, from 1; null: it is not there
+             * @example 1
+             */
+            right_rank: number | null;
+            /**
+             * @description Its score in the left results; null: it is not there
+             * @example 0.52
+             */
+            left_score: number | null;
+            /**
+             * @description Its score in the right results; null: it is not there
+             * @example 0.52
+             */
+            right_score: number | null;
+            /**
+             * @description From left to right: `up` is nearer to the first place, `only_right` is new there
+             * @example up
+             * @enum {string}
+             */
+            change: "same" | "up" | "down" | "only_left" | "only_right";
         };
         ReceiptKeySet: {
             /** @description A JWK set (RFC 7517) */
@@ -6248,6 +6596,28 @@ export interface components {
             from_system: boolean;
             /** @description Who made it; null: not known any more */
             created_by: components["schemas"]["Person"] | null;
+        };
+        EnsuredFolders: {
+            /** @description In the order given, a repeated path once */
+            folders: components["schemas"]["EnsuredFolder"][];
+        };
+        EnsuredFolder: {
+            /**
+             * @description As it was sent
+             * @example Reports/2026
+             */
+            path: string;
+            /**
+             * Format: uuid
+             * @description The folder
+             * @example 01900000-0000-7000-8000-000000000040
+             */
+            id: string;
+            /**
+             * @description Whether this request made it
+             * @example true
+             */
+            created: boolean;
         };
         FolderPage: {
             /** @description Results of the current page */
@@ -16317,6 +16687,442 @@ export interface operations {
             };
         };
     };
+    "documents.batchMove": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "document_ids": [
+                 *         "01900000-0000-7000-8000-000000000030"
+                 *       ],
+                 *       "folder_id": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchMove"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 1,
+                     *       "accepted": 1,
+                     *       "rejected": 0,
+                     *       "results": [
+                     *         {
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "success": true,
+                     *           "error": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MovedDocuments"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "documents.batchDelete": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "document_ids": [
+                 *         "01900000-0000-7000-8000-000000000030"
+                 *       ],
+                 *       "dry_run": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchDelete"];
+            };
+        };
+        responses: {
+            /** @description What would be deleted: the answer to `dry_run` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 1,
+                     *       "accepted": 1,
+                     *       "rejected": 0,
+                     *       "results": [
+                     *         {
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "success": true,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "deletion": {
+                     *         "documents": 12,
+                     *         "files": 0,
+                     *         "bytes": 4812331,
+                     *         "folders": 3,
+                     *         "versions": 14,
+                     *         "chunks": 640,
+                     *         "runs_under_way": 0,
+                     *         "agents": 0,
+                     *         "members": 0,
+                     *         "api_keys": 0,
+                     *         "webhooks": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedDocuments"];
+                };
+            };
+            /** @description Accepted; work goes on in the background */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 1,
+                     *       "accepted": 1,
+                     *       "rejected": 0,
+                     *       "results": [
+                     *         {
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "success": true,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "deletion": {
+                     *         "documents": 12,
+                     *         "files": 0,
+                     *         "bytes": 4812331,
+                     *         "folders": 3,
+                     *         "versions": 14,
+                     *         "chunks": 640,
+                     *         "runs_under_way": 0,
+                     *         "agents": 0,
+                     *         "members": 0,
+                     *         "api_keys": 0,
+                     *         "webhooks": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedDocuments"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "search.hybrid": {
         parameters: {
             query?: never;
@@ -16419,6 +17225,318 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SearchResults"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "search.compare": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "left": {
+                 *         "query": "How did revenue develop?",
+                 *         "space_id": "01900000-0000-7000-8000-000000000010"
+                 *       },
+                 *       "right": {
+                 *         "query": "How did revenue develop?",
+                 *         "space_id": "01900000-0000-7000-8000-000000000010",
+                 *         "rerank": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SearchesToCompare"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "left": {
+                     *         "query": "How did revenue develop?",
+                     *         "space_id": "01900000-0000-7000-8000-000000000010",
+                     *         "space_ids": [
+                     *           "01900000-0000-7000-8000-000000000010"
+                     *         ],
+                     *         "total_results": 1,
+                     *         "results": [
+                     *           {
+                     *             "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *             "document_id": "01900000-0000-7000-8000-000000000030",
+                     *             "space_id": "01900000-0000-7000-8000-000000000010",
+                     *             "document_name": "report.pdf",
+                     *             "file_type": "PDF",
+                     *             "folder_path": "Reports/2026",
+                     *             "chunk_index": 3,
+                     *             "score": 0.61,
+                     *             "dense_score": 0.4,
+                     *             "sparse_score": 0.21,
+                     *             "text": "Revenue grew by 12 percent.",
+                     *             "start": 1204,
+                     *             "end": 1231,
+                     *             "locations": [
+                     *               {
+                     *                 "page": 3,
+                     *                 "boxes": [
+                     *                   [
+                     *                     0.12,
+                     *                     0.31,
+                     *                     0.88,
+                     *                     0.33
+                     *                   ]
+                     *                 ],
+                     *                 "heading_path": [
+                     *                   "Report",
+                     *                   "Results"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "metadata": {
+                     *               "format": "text",
+                     *               "word_count": 5,
+                     *               "heading_text": "Results",
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ],
+                     *               "language": "en",
+                     *               "page_start": 1,
+                     *               "page_end": 1,
+                     *               "highlights": [
+                     *                 [
+                     *                   0,
+                     *                   7
+                     *                 ]
+                     *               ],
+                     *               "rerank_score": 0.87
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "right": {
+                     *         "query": "How did revenue develop?",
+                     *         "space_id": "01900000-0000-7000-8000-000000000010",
+                     *         "space_ids": [
+                     *           "01900000-0000-7000-8000-000000000010"
+                     *         ],
+                     *         "total_results": 1,
+                     *         "results": [
+                     *           {
+                     *             "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *             "document_id": "01900000-0000-7000-8000-000000000030",
+                     *             "space_id": "01900000-0000-7000-8000-000000000010",
+                     *             "document_name": "report.pdf",
+                     *             "file_type": "PDF",
+                     *             "folder_path": "Reports/2026",
+                     *             "chunk_index": 3,
+                     *             "score": 0.61,
+                     *             "dense_score": 0.4,
+                     *             "sparse_score": 0.21,
+                     *             "text": "Revenue grew by 12 percent.",
+                     *             "start": 1204,
+                     *             "end": 1231,
+                     *             "locations": [
+                     *               {
+                     *                 "page": 3,
+                     *                 "boxes": [
+                     *                   [
+                     *                     0.12,
+                     *                     0.31,
+                     *                     0.88,
+                     *                     0.33
+                     *                   ]
+                     *                 ],
+                     *                 "heading_path": [
+                     *                   "Report",
+                     *                   "Results"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "metadata": {
+                     *               "format": "text",
+                     *               "word_count": 5,
+                     *               "heading_text": "Results",
+                     *               "heading_path": [
+                     *                 "Report",
+                     *                 "Results"
+                     *               ],
+                     *               "language": "en",
+                     *               "page_start": 1,
+                     *               "page_end": 1,
+                     *               "highlights": [
+                     *                 [
+                     *                   0,
+                     *                   7
+                     *                 ]
+                     *               ],
+                     *               "rerank_score": 0.87
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "changes": [
+                     *         {
+                     *           "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "left_rank": 3,
+                     *           "right_rank": 1,
+                     *           "left_score": 0.52,
+                     *           "right_score": 0.52,
+                     *           "change": "up"
+                     *         }
+                     *       ],
+                     *       "overlap": 0.8,
+                     *       "left_ms": 38,
+                     *       "right_ms": 38
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchComparison"];
                 };
             };
             /** @description The request cannot be served as it is */
@@ -18372,6 +19490,199 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Folder"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "folders.ensure": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "space_id": "01900000-0000-7000-8000-000000000010",
+                 *       "paths": [
+                 *         "Reports/2026"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FoldersEnsure"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "folders": [
+                     *         {
+                     *           "path": "Reports/2026",
+                     *           "id": "01900000-0000-7000-8000-000000000040",
+                     *           "created": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnsuredFolders"];
                 };
             };
             /** @description The request cannot be served as it is */

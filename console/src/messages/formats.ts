@@ -1,5 +1,4 @@
 /** Numbers, dates and sizes in the language of the person, and in the time zone of the browser. */
-import { useMemo } from "react";
 import { type Language, useLanguage } from "./messages.ts";
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
@@ -26,19 +25,35 @@ export interface Formats {
   duration(milliseconds: number): string;
 }
 
+const made = new Map<Language, Formats>();
+
+/** Made once for each language: the browser takes long to make one, and every row of a list needs some. */
 export function formatsOf(language: Language): Formats {
+  const formats = made.get(language) ?? makeFormats(language);
+  made.set(language, formats);
+  return formats;
+}
+
+function makeFormats(language: Language): Formats {
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
   const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
   const time = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
   const date = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-  const inUnit = (value: number, unit: string, digits: number): string =>
-    new Intl.NumberFormat(language, {
-      style: "unit",
-      unit,
-      unitDisplay: "short",
-      maximumFractionDigits: digits,
-    }).format(value);
+  const units = new Map<string, Intl.NumberFormat>();
+  const inUnit = (value: number, unit: string, digits: number): string => {
+    const key = `${unit} ${digits}`;
+    const format =
+      units.get(key) ??
+      new Intl.NumberFormat(language, {
+        style: "unit",
+        unit,
+        unitDisplay: "short",
+        maximumFractionDigits: digits,
+      });
+    units.set(key, format);
+    return format.format(value);
+  };
   return {
     number: (value) => number.format(value),
     percent: (share) => percent.format(share),
@@ -63,6 +78,5 @@ export function formatsOf(language: Language): Formats {
 }
 
 export function useFormats(): Formats {
-  const language = useLanguage();
-  return useMemo(() => formatsOf(language), [language]);
+  return formatsOf(useLanguage());
 }

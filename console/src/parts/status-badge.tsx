@@ -7,7 +7,7 @@ import { strongColor } from "./strong-color.ts";
 
 export type PipelineStatus = NonNullable<Schemas["ProcessingState"]["pipeline_status"]>;
 
-const COLORS: Readonly<Record<PipelineStatus, string>> = {
+export const STATUS_COLORS: Readonly<Record<PipelineStatus, string>> = {
   queued: "gray",
   parsing: "indigo",
   chunking: "indigo",
@@ -20,7 +20,7 @@ const COLORS: Readonly<Record<PipelineStatus, string>> = {
 /** Where a document's latest run is, in a word and a colour. */
 export function StatusBadge({ status }: { readonly status: PipelineStatus }): ReactNode {
   const texts = useMessages(messages).status;
-  const color = COLORS[status];
+  const color = STATUS_COLORS[status];
   return (
     <Badge color={color} variant="light" tt="none" c={strongColor(color)}>
       {texts[status]}

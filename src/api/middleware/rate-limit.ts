@@ -28,11 +28,11 @@ type Kind = "requests" | "chat" | "refusals";
 
 export interface RateLimit {
   /**
-   * Counts the request. The answer's headers name the budget with the least left, what remains of it, and
+   * Counts the request, as `weight` requests, by default 1. The answer's headers name the budget with the least left, what remains of it, and
    * when the minute ends.
    * @throws DomainError `rate_limited` if a budget is used up.
    */
-  countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat"): Promise<void>;
+  countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat", weight?: number): Promise<void>;
   /** The same for an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
   /**
@@ -79,11 +79,12 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
     });
   };
   return {
-    countRequest: (ctx, principal, kind) =>
-      consume(ctx, [
-        ...requestBudgets(limits, principal),
-        ...(kind === "chat" ? chatBudgets(limits, principal) : []),
-      ]),
+    countRequest: (ctx, principal, kind, weight) =>
+      consume(
+        ctx,
+        [...requestBudgets(limits, principal), ...(kind === "chat" ? chatBudgets(limits, principal) : [])],
+        weight,
+      ),
     countOperator: (ctx, subject) =>
       consume(ctx, [budgetOf("operator", "requests", limits.requestsPerMinute, `operator ${subject}`)]),
     countRefusal: (ctx, weight) =>

@@ -5,6 +5,7 @@ import { agentRoutes } from "./chat/agents.ts";
 import { ownKeyRoutes } from "./callers/api-keys.ts";
 import { auditLogRoutes } from "./organizations/audit-log.ts";
 import { batchRoutes } from "./documents/batches.ts";
+import { batchDelete, batchMove } from "./documents/bulk.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -19,7 +20,7 @@ import { getDocument, patchDocument, removeDocument } from "./documents/document
 import { eventRoutes } from "./events/events.ts";
 import { folderRoutes } from "./spaces/folders.ts";
 import { health, ready } from "./service/health.ts";
-import { searchDocuments } from "./documents/hybrid-search.ts";
+import { compareSearches, searchDocuments } from "./documents/hybrid-search.ts";
 import { getMe } from "./callers/me.ts";
 import { checkDocument } from "./documents/integrity.ts";
 import { leakedKeyRoutes } from "./callers/leaked-keys.ts";
@@ -65,7 +66,10 @@ export const API_ROUTES: readonly Route[] = [
   postRestore,
   ...runRoutes,
   ...batchRoutes,
+  batchMove,
+  batchDelete,
   searchDocuments,
+  compareSearches,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,

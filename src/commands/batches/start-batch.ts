@@ -1,6 +1,6 @@
 /** Starts a batch: queues all of its runs, which wait for the batch's workflow to release them. */
-import { decide, reachFor } from "../../auth/policy.ts";
-import { type DocumentPlace, findDocumentPlaces, findMatchingDocuments } from "../../db/documents/search.ts";
+import { decide } from "../../auth/policy.ts";
+import { type DocumentChoice, type DocumentPlace, findDocumentPlaces } from "../../db/documents/search.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { insertBatch } from "../../db/runs/batches.ts";
@@ -9,10 +9,9 @@ import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../domain/work/batch.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
-import type { Condition } from "../../domain/requests/conditions.ts";
-import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
+import { chooseDocuments } from "../documents/choose-documents.ts";
 import { type Chunking, requireEmbeddable } from "../documents/chunking.ts";
 import { recordChange } from "../record-change.ts";
 import {
@@ -23,10 +22,11 @@ import {
   resultOf,
 } from "./asked-documents.ts";
 
-interface BatchRequest extends Chunking {
-  /** As the caller sent them; an invalid element does not stop the others. Null: `filters` choose. */
+interface BatchRequest extends Chunking, DocumentChoice {
+  /**
+   * As the caller sent them; an invalid element does not stop the others. Null: filters and folders choose.
+   */
   readonly documentIds: readonly unknown[] | null;
-  readonly filters: readonly Condition[];
 }
 
 /** Has the names of the API, because the answer is kept for repeats. */
@@ -72,7 +72,10 @@ async function queueBatch(
   const asked = request.documentIds === null ? null : readAskedDocuments(request.documentIds);
   const reached =
     asked === null
-      ? await findMatching(sql, principal, request.filters)
+      ? await chooseDocuments(sql, principal, "documents:reprocess", {
+          ...request,
+          most: MAX_BATCH_DOCUMENTS,
+        })
       : await findDocumentPlaces(sql, principal.reach, idsOf(asked));
   // A set, since a batch by filters may have 100,000 documents.
   const writable = new Set(
@@ -118,19 +121,6 @@ async function queueWritable(
     held: true,
   });
   return new Map(runs.filter((run) => queued.has(run.documentId)).map((run) => [run.documentId, run.runId]));
-}
-
-async function findMatching(
-  sql: Sql,
-  principal: Principal,
-  filters: readonly Condition[],
-): Promise<DocumentPlace[]> {
-  const reach = reachFor(principal, "documents:reprocess");
-  const places = await findMatchingDocuments(sql, reach, filters, MAX_BATCH_DOCUMENTS + 1);
-  if (places.length <= MAX_BATCH_DOCUMENTS) return places;
-  throw new ValidationProblems([
-    valueError(["body", "filters"], `they let more than ${MAX_BATCH_DOCUMENTS} documents through`),
-  ]);
 }
 
 /** Ids of the writable documents, in the order asked for. */

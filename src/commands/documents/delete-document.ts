@@ -1,5 +1,5 @@
 /** Deletes a document. Later requests see none of it; chunks and vectors are purged in the background. */
-import { markDocumentDeleted } from "../../db/deletions/accept.ts";
+import { markDocumentsDeleted } from "../../db/deletions/accept.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -27,7 +27,7 @@ export async function deleteDocument(
   await inTenantContended(deps.db, organization, async (sql) => {
     const document = await lockDocumentFor(sql, principal, "documents:delete", id);
     requireUnchanged(ifMatch, documentEtag(document));
-    await markDocumentDeleted(sql, { organization, userId: user.id, targetId: id });
+    await markDocumentsDeleted(sql, { organization, userId: user.id, targetIds: [id] });
     await recordChange(sql, caller, "documents:delete", {
       type: "document",
       id,

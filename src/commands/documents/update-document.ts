@@ -1,7 +1,7 @@
 /** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
 import { authorize } from "../../auth/policy.ts";
 import type { ToldEvent } from "../../db/audit/append.ts";
-import { moveDocument, readOwnMetadata, writeOwnMetadata } from "../../db/documents/change.ts";
+import { moveDocuments, readOwnMetadata, writeOwnMetadata } from "../../db/documents/change.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";
 import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -94,5 +94,5 @@ async function move(
     await requireParent(sql, principal, document.space_id, folderId);
     await lockLiveFolder(sql, folderId);
   }
-  await moveDocument(sql, document.id, folderId);
+  await moveDocuments(sql, [document.id], folderId);
 }

@@ -32,21 +32,29 @@ async function writeOutbox(
 }
 
 /**
- * Deletes the document with its chunks and search entries; its raw file and its cached embeddings stay.
- * @returns false if it is deleted already.
+ * Deletes the documents with their chunks and search entries; their raw files and cached embeddings stay.
+ * @returns the ids of those that were not deleted already.
  */
-export async function markDocumentDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
-  const marked = await hideDocuments(sql, accepted.organization.num, [accepted.targetId]);
-  if (marked.length === 0) return false;
+export async function markDocumentsDeleted(
+  sql: Sql,
+  { organization, userId, targetIds }: Omit<Accepted, "targetId"> & { readonly targetIds: readonly string[] },
+): Promise<readonly string[]> {
+  const marked = await hideDocuments(sql, organization.num, targetIds);
+  if (marked.length === 0) return marked;
   await sql.query(
     `update raw_files
      set document_id = null
-     where document_id = $1
+     where document_id = any($1::uuid[])
        and deleted_at is null`,
-    [accepted.targetId],
+    [marked],
   );
-  await writeOutbox(sql, "document", accepted);
-  return true;
+  await sql.query(
+    `insert into deletions (id, organization_id, kind, target_id, created_by)
+     select accepted.id, $3, 'document', accepted.target_id, $4
+     from unnest($1::uuid[], $2::uuid[]) accepted(id, target_id)`,
+    [marked.map(() => newId()), marked, organization.id, userId],
+  );
+  return marked;
 }
 
 /**

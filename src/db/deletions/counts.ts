@@ -18,48 +18,82 @@ export interface DeletionCounts {
 
 export type CountedKind = Exclude<DeletionKind, "raw_file">;
 
-/** The folder `$1` and all below it, without those that are deleted already. */
+/** The folders `$1` of the organization `$2` and all below them, without those that are deleted already. */
 const TREE = `
   select id
   from folders
-  where id = $1
+  where id = any($1::uuid[])
+    and organization_id = $2
     and deleted_at is null
-  union all
+  union
   select child.id
   from folders child
   join tree on tree.id = child.parent_folder_id
-  where child.deleted_at is null`;
+  where child.organization_id = $2
+    and child.deleted_at is null`;
 
-/** `taken` are the documents, `tree` the folders that go with the target `$1`. */
+/** `taken` are the documents, `tree` the folders that go with the targets `$1`. */
 const TAKEN: Readonly<Record<CountedKind, { readonly tree: string; readonly documents: string }>> = {
-  document: { tree: "select null::uuid as id where $1::uuid is null", documents: "document.id = $1" },
+  document: {
+    tree: "select null::uuid as id where $1::uuid[] is null",
+    documents: "document.id = any($1::uuid[])",
+  },
   folder: { tree: TREE, documents: "document.folder_id in (select id from tree)" },
   space: {
-    tree: "select id from folders where space_id = $1 and deleted_at is null",
-    documents: "document.space_id = $1",
+    tree: `select id
+       from folders
+       where space_id = any($1::uuid[])
+         and organization_id = $2
+         and deleted_at is null`,
+    documents: "document.space_id = any($1::uuid[])",
   },
 };
 
+/** Narrows a table to the spaces `$1` of the organization `$2`. */
+const OF_TARGETS = "space_id = any($1::uuid[]) and organization_id = $2";
+
 /** What is in a space besides documents and folders goes with the space alone. */
 const OF_SPACE: Readonly<Record<"agents" | "members" | "webhooks" | "api_keys" | "files", string>> = {
-  files: "select count(*) from raw_files where space_id = $1 and deleted_at is null",
-  agents: "select count(*) from agents where space_id = $1 and deleted_at is null",
-  members: "select count(*) from space_members where space_id = $1",
-  webhooks: "select count(*) from webhooks where space_id = $1 and deleted_at is null",
-  // Keys that are narrowed to this space alone reach nothing any more.
+  // Path folders are rows without an object. The files of a folder that is deleted went with it.
+  files: `
+    select count(*)
+    from raw_files file
+    left join documents document on document.id = file.document_id
+    left join folders folder on folder.id = document.folder_id
+    where file.space_id = any($1::uuid[])
+      and file.organization_id = $2
+      and file.object_key is not null
+      and file.deleted_at is null
+      and folder.deleted_at is null`,
+  agents: `select count(*) from agents where ${OF_TARGETS} and deleted_at is null`,
+  members: `select count(*) from space_members where ${OF_TARGETS}`,
+  webhooks: `select count(*) from webhooks where ${OF_TARGETS} and deleted_at is null`,
+  // Keys that are narrowed to these spaces alone reach nothing any more.
   api_keys: `
     select count(*)
     from api_keys key
-    where not key.all_spaces
+    where key.organization_id = $2
+      and not key.all_spaces
       and key.revoked_at is null
-      and exists (select from api_key_spaces chosen where chosen.api_key_id = key.id and chosen.space_id = $1)
+      and exists (
+        select from api_key_spaces chosen where chosen.api_key_id = key.id and chosen.space_id = any($1::uuid[])
+      )
       and not exists (
-        select from api_key_spaces chosen where chosen.api_key_id = key.id and chosen.space_id <> $1
+        select from api_key_spaces chosen where chosen.api_key_id = key.id and chosen.space_id <> all($1::uuid[])
       )`,
 };
 
+interface Targets {
+  readonly organizationId: string;
+  readonly kind: CountedKind;
+  readonly ids: readonly string[];
+}
+
 /** Idempotent, and changes nothing. The counts are those of this moment. */
-export async function countDeletion(sql: Sql, kind: CountedKind, targetId: string): Promise<DeletionCounts> {
+export async function countDeletion(
+  sql: Sql,
+  { organizationId, kind, ids }: Targets,
+): Promise<DeletionCounts> {
   const { tree, documents } = TAKEN[kind];
   const besides = Object.entries(OF_SPACE).map(([name, statement]) =>
     kind === "space" ? `(${statement})::float8 as ${name}` : `0::float8 as ${name}`,
@@ -69,8 +103,11 @@ export async function countDeletion(sql: Sql, kind: CountedKind, targetId: strin
      taken as (
        select document.id, document.file_size, document.published_run_num
        from documents document
+       left join folders folder on folder.id = document.folder_id
        where ${documents}
+         and document.organization_id = $2
          and document.deleted_at is null
+         and folder.deleted_at is null
      )
      select (select count(*) from taken)::float8 as documents,
             (select coalesce(sum(file_size), 0) from taken)::float8 as bytes,
@@ -87,7 +124,7 @@ export async function countDeletion(sql: Sql, kind: CountedKind, targetId: strin
        from taken
        join pipeline_runs run on run.document_id = taken.id
      ) run`,
-    [targetId],
+    [ids, organizationId],
   );
   return rows[0]!;
 }

@@ -30,13 +30,17 @@ export async function writeOwnMetadata(
   );
 }
 
-/** Moves the document to the root of its space (null), or into a folder that the caller has locked. */
-export async function moveDocument(sql: Sql, id: string, folderId: string | null): Promise<void> {
+/** Moves the documents to the root of their spaces (null), or into a folder that the caller has locked. */
+export async function moveDocuments(
+  sql: Sql,
+  ids: readonly string[],
+  folderId: string | null,
+): Promise<void> {
   await sql.query(
     `update documents
      set folder_id = $2,
          updated_at = greatest(now(), updated_at + interval '1 millisecond')
-     where id = $1`,
-    [id, folderId],
+     where id = any($1::uuid[])`,
+    [ids, folderId],
   );
 }

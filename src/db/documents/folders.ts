@@ -82,11 +82,55 @@ interface NewFolder {
 }
 
 export async function insertFolder(sql: Sql, folder: NewFolder): Promise<void> {
+  await insertFolders(sql, [folder]);
+}
+
+export async function insertFolders(sql: Sql, folders: readonly NewFolder[]): Promise<void> {
   await sql.query(
     `insert into folders (id, organization_id, space_id, parent_folder_id, name, created_by)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [folder.id, folder.organizationId, folder.spaceId, folder.parentFolderId, folder.name, folder.createdBy],
+     select *
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::uuid[])`,
+    [
+      folders.map(({ id }) => id),
+      folders.map(({ organizationId }) => organizationId),
+      folders.map(({ spaceId }) => spaceId),
+      folders.map(({ parentFolderId }) => parentFolderId),
+      folders.map(({ name }) => name),
+      folders.map(({ createdBy }) => createdBy),
+    ],
   );
+}
+
+/** A folder by its place: a name in a parent, null for the root of the space. */
+export interface FolderPlace {
+  readonly parentFolderId: string | null;
+  readonly name: string;
+}
+
+/**
+ * Returns the folders of the space at these places. Names need not be unique: of several with one name and
+ * parent it is the oldest.
+ */
+export async function findFoldersAt(
+  sql: Sql,
+  spaceId: string,
+  places: readonly FolderPlace[],
+): Promise<Array<{ id: string; parent_folder_id: string | null; name: string }>> {
+  const { rows } = await sql.query<{ id: string; parent_folder_id: string | null; name: string }>(
+    `select distinct on (folder.parent_folder_id, folder.name)
+            folder.id,
+            folder.parent_folder_id,
+            folder.name
+     from unnest($2::uuid[], $3::text[]) place(parent_folder_id, name)
+     join folders folder
+       on folder.name = place.name
+      and folder.parent_folder_id is not distinct from place.parent_folder_id
+     where folder.space_id = $1
+       and folder.deleted_at is null
+     order by folder.parent_folder_id, folder.name, folder.created_at, folder.id`,
+    [spaceId, places.map((place) => place.parentFolderId), places.map((place) => place.name)],
+  );
+  return rows;
 }
 
 /** An absent field stays as it is; a null parent is the root. */

@@ -94,22 +94,51 @@ export async function searchDocuments(
 export interface DocumentPlace {
   readonly id: string;
   readonly space_id: string;
+  readonly folder_id: string | null;
 }
 
-/** Returns at most `limit` of the documents in reach that meet the conditions, oldest first. */
+/** What narrows the documents that a change of many is made to. */
+export interface DocumentChoice {
+  readonly filters: readonly Condition[];
+  /** Only what is in these folders or below them; null does not narrow. */
+  readonly folderIds: readonly string[] | null;
+}
+
+/** The folders `ids` of the spaces `$1`, and all below them. */
+const treeOf = (ids: string): string => `(
+         with recursive tree as (
+           select id
+           from folders
+           where id = any(${ids}::uuid[])
+             and space_id = any($1::uuid[])
+             and deleted_at is null
+           union
+           select child.id
+           from folders child
+           join tree on tree.id = child.parent_folder_id
+           where child.space_id = any($1::uuid[])
+             and child.deleted_at is null
+         )
+         select id
+         from tree
+       )`;
+
+/** Returns at most `limit` of the documents in reach that the choice lets through, oldest first. */
 export async function findMatchingDocuments(
   sql: Sql,
   reach: Reach,
-  conditions: readonly Condition[],
+  { filters, folderIds }: DocumentChoice,
   limit: number,
 ): Promise<DocumentPlace[]> {
   const params = parameters([reachedSpaceIds(reach)]);
-  const filtered = documentFilterSql(conditions, params);
+  const filtered = documentFilterSql(filters, params);
+  const inFolders = folderIds === null ? "true" : `document.folder_id in ${treeOf(params.add(folderIds))}`;
   const { rows } = await sql.query<DocumentPlace>(
-    `select document.id, document.space_id
+    `select document.id, document.space_id, document.folder_id
      from ${DOCUMENT_TABLES}
      where ${DOCUMENT_IS_VISIBLE}
        and ${filtered}
+       and ${inFolders}
      order by document.id
      limit ${params.add(limit)}`,
     params.values,
@@ -124,10 +153,31 @@ export async function findDocumentPlaces(
   ids: readonly string[],
 ): Promise<DocumentPlace[]> {
   const { rows } = await sql.query<DocumentPlace>(
-    `select document.id, document.space_id
+    `select document.id, document.space_id, document.folder_id
      from ${DOCUMENT_TABLES}
      where ${DOCUMENT_IS_VISIBLE}
        and document.id = any($2::uuid[])`,
+    [reachedSpaceIds(reach), ids],
+  );
+  return rows;
+}
+
+/**
+ * Does what {@link findDocumentPlaces} does, and keeps the documents from being changed or deleted until the
+ * transaction ends.
+ */
+export async function lockDocumentPlaces(
+  sql: Sql,
+  reach: Reach,
+  ids: readonly string[],
+): Promise<DocumentPlace[]> {
+  const { rows } = await sql.query<DocumentPlace>(
+    `select document.id, document.space_id, document.folder_id
+     from ${DOCUMENT_TABLES}
+     where ${DOCUMENT_IS_VISIBLE}
+       and document.id = any($2::uuid[])
+     order by document.id
+     for update of document`,
     [reachedSpaceIds(reach), ids],
   );
   return rows;

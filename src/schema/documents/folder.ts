@@ -49,6 +49,58 @@ export const FolderPatch = z
   })
   .meta({ id: "FolderPatch", example: { name: "Reports" } });
 
+/** Folders of one path. */
+const MAX_DEPTH = 32;
+const MAX_PATHS = 1_000;
+const MAX_PATH_CHARACTERS = 4_096;
+
+const FolderPath = z
+  .string()
+  .min(1)
+  .max(MAX_PATH_CHARACTERS)
+  .superRefine((path, context) => {
+    const names = path.split("/");
+    const add = (message: string): void => context.addIssue({ code: "custom", message });
+    if (names.length > MAX_DEPTH) add(`must name at most ${MAX_DEPTH} folders`);
+    if (names.some((name) => !FolderName.safeParse(name).success))
+      add("must be names of 1 to 255 characters, none of them blank, with one slash between each two");
+  })
+  .meta({
+    description: `Names of folders with a slash between each two, at most ${MAX_DEPTH}`,
+    example: "Reports/2026",
+  });
+
+export const FoldersEnsure = z
+  .object({
+    space_id: SpaceId.meta({ description: "The space that they are in" }),
+    parent_id: FolderId.nullish().meta({
+      description: "The folder of that space that the paths begin in; absent or null for the root",
+      example: null,
+    }),
+    paths: z
+      .array(FolderPath)
+      .min(1)
+      .max(MAX_PATHS)
+      .meta({ description: "The folders that are needed", example: ["Reports/2026"] }),
+  })
+  .meta({ id: "FoldersEnsure" });
+
+export const EnsuredFolders = z
+  .object({
+    folders: z
+      .array(
+        z
+          .object({
+            path: z.string().meta({ description: "As it was sent", example: "Reports/2026" }),
+            id: FolderId,
+            created: z.boolean().meta({ description: "Whether this request made it", example: true }),
+          })
+          .meta({ id: "EnsuredFolder" }),
+      )
+      .meta({ description: "In the order given, a repeated path once" }),
+  })
+  .meta({ id: "EnsuredFolders" });
+
 export const FolderListQuery = pageQuery(PARTS_PER_PAGE).extend({
   parent_folder_id: FolderId.optional().meta({ description: "Only the direct children of this folder" }),
 });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { RUN_STATUSES, TRIGGERS } from "../../domain/work/processing.ts";
 import { envelope, Person, Timestamp } from "../fields.ts";
 import { BatchId, DocumentId, RunId } from "../ids.ts";
-import { documentFilters } from "./document.ts";
+import { documentChoice, requireOneChoice } from "./choice.ts";
 import { RunError, WaitingFor } from "./processing-state.ts";
 
 const RunStatus = z.enum(RUN_STATUSES).meta({
@@ -132,41 +132,9 @@ export const RunAccepted = z
   })
   .meta({ id: "RunAccepted" });
 
-const MAX_BATCH_DOCUMENTS = 1_000;
-
 export const BatchReprocess = z
-  .object({
-    document_ids: z
-      .array(z.unknown())
-      .min(1)
-      .max(MAX_BATCH_DOCUMENTS)
-      .nullish()
-      .meta({
-        description:
-          "An element that is no id, unknown or not writable is answered in `results` and does not stop " +
-          "the others",
-        example: ["01900000-0000-7000-8000-000000000030"],
-      }),
-    filters: documentFilters(),
-    ...chunking,
-  })
-  .superRefine((body, context) => {
-    const hasIds = body.document_ids !== undefined && body.document_ids !== null;
-    if (!hasIds && body.filters.length === 0)
-      context.addIssue({
-        code: "invalid_type",
-        expected: "array",
-        path: ["document_ids"],
-        input: undefined,
-        message: "missing",
-      });
-    if (hasIds && body.filters.length > 0)
-      context.addIssue({
-        code: "custom",
-        path: ["filters"],
-        message: "document_ids and filters exclude each other",
-      });
-  })
+  .object({ ...documentChoice(), ...chunking })
+  .superRefine(requireOneChoice)
   .meta({
     id: "BatchReprocess",
     example: { document_ids: ["01900000-0000-7000-8000-000000000030"], chunker_name: "markdown" },

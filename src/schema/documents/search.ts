@@ -71,6 +71,11 @@ export const HybridSearch = z
       .max(MAX_HITS)
       .nullish()
       .meta({ description: "The most results of one document", example: 3 }),
+    rerank: z.boolean().default(true).meta({
+      description:
+        "False leaves the service's reranker out, if it has one: results are in the order of `score`",
+      example: true,
+    }),
   })
   .refine((body) => isGiven(body.space_id) || isGiven(body.space_ids), {
     path: ["space_id"],
@@ -124,7 +129,8 @@ const HitMetadata = ChunkMetadata.extend({
     example: [[0, 7]],
   }),
   rerank_score: z.number().optional().meta({
-    description: "The reranker's score; absent: the service has none, or it did not judge this hit",
+    description:
+      "The reranker's score; absent: the service has none, it was left out, or it did not judge this hit",
     example: 0.87,
   }),
 }).meta({ id: "HitMetadata", description: "What is known of a hit's chunk; later versions may add fields" });

@@ -52,6 +52,7 @@ const makeDocument = (maker: Caller) =>
 const batchOf = (documentIds: readonly unknown[]) => ({
   documentIds,
   filters: [],
+  folderIds: null,
   chunkerName: null,
   chunkerConfig: null,
 });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { createFolder } from "../../../src/commands/folders/create-folder.ts";
 import { deleteFolder } from "../../../src/commands/folders/delete-folder.ts";
+import { ensureFolders } from "../../../src/commands/folders/ensure-folders.ts";
 import { updateFolder } from "../../../src/commands/folders/update-folder.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { makeSpace } from "../../support/tenants/callers.ts";
@@ -50,6 +51,10 @@ const commands: [string, (caller: Caller) => Promise<unknown>][] = [
   [
     "a new folder",
     (caller) => createFolder(parts, caller, { spaceId, name: "2026", parentFolderId: folderId }),
+  ],
+  [
+    "a folder of a path",
+    (caller) => ensureFolders(parts, caller, { spaceId, paths: ["2027"], parentFolderId: folderId }),
   ],
   ["a new name", (caller) => updateFolder(parts, caller, { ...unchanged(), name: "New" })],
   ["a deletion", (caller) => deleteFolder(parts, caller, { id: folderId, ifMatch: undefined })],

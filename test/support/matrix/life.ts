@@ -79,6 +79,9 @@ async function moveAndReplace({ url }: Stack, owner: As): Promise<void> {
     space_id: SPACES.research,
     folder_ids: [folder.body.id],
   });
+  await owner("POST", "/folders/ensure", { paths: ["made/below"], space_id: SPACES.research });
+  await owner("POST", "/data/batch-move", { folder_ids: [folder.body.id], folder_id: other.body.id });
+  await owner("POST", "/data/batch-move", { document_ids: [kept.id], folder_id: folder.body.id });
   const bad = await upload(url, KEYS.owner, SPACES.research, "", "empty.md");
   await ended(url, KEYS.owner, bad.id);
   const batch = await owner("POST", "/data/batch-reprocess", {
@@ -211,7 +214,8 @@ async function removeThings(stack: Stack, owner: As, signedIn: As): Promise<void
   await owner("DELETE", `${files}/files?path=${encodeURIComponent("moved/renamed.txt")}`);
   const gone = await upload(stack.url, KEYS.owner, SPACES.research, "# Gone\n\nSoon.");
   await ended(stack.url, KEYS.owner, gone.id);
-  await owner("DELETE", `/data/${gone.id}`);
+  await owner("POST", "/data/batch-delete", { document_ids: [gone.id], dry_run: true });
+  await owner("POST", "/data/batch-delete", { document_ids: [gone.id] });
   await signedIn("POST", `${files}/folders`, { path: "empty" });
   await owner("DELETE", `${files}/files?path=empty`);
   const { body } = await owner("GET", `/folders/space/${SPACES.research}`);

@@ -1,8 +1,8 @@
 import { Button, Drawer } from "@mantine/core";
 import type { Schemas } from "@holdfast/client";
-import { type ReactNode, type RefObject, Suspense, lazy, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, Suspense, lazy, memo, useMemo, useRef, useState } from "react";
 import { useMessages } from "../../messages/messages.ts";
-import { PageHeader } from "../../parts/page-header.tsx";
+import { useStable } from "../../parts/use-stable.ts";
 import type { Rights } from "./access.ts";
 import { BulkBar } from "./actions/bulk-bar.tsx";
 import { useDocumentActions } from "./actions/document-actions.tsx";
@@ -14,10 +14,11 @@ import { type ListAddress, TOP, questionOf } from "./list/question.ts";
 import { Toolbar } from "./list/toolbar.tsx";
 import { useList } from "./list/use-list.ts";
 import { messages } from "./messages.ts";
+import { SpaceHead } from "./space-head.tsx";
 import styles from "./space.module.css";
+import type { Gathered } from "./uploads/dropped.ts";
 import { DropZone } from "./uploads/drop-zone.tsx";
 import { UploadPanel } from "./uploads/panel.tsx";
-import { UploadMenu } from "./uploads/upload-menu.tsx";
 import { useUploads } from "./uploads/use-uploads.ts";
 import { useDragging } from "./use-dragging.ts";
 import { useSpaceKeys } from "./use-space-keys.ts";
@@ -57,46 +58,47 @@ export function SpaceView({ space, title, rights, address, onAddress }: Props): 
   const refs = useRefs();
   const openSettings = (): void => onAddress({ panel: "settings" });
   useSpaceKeys({ refs, list, documents, rights, openSettings, newFolder: () => folders.create(null) });
-  const { drag, drop } = useDragging({ list, bulk, folders, upload: uploads.add });
+  // A list that scrolls draws this anew all the time; what does not change is not drawn with it.
+  const on = useStable({
+    ...useDragging({ list, bulk, folders, upload: uploads.add }),
+    menu: folders.openMenu,
+    press: folders.press,
+    create: () => folders.create(null),
+    settings: openSettings,
+    showTree: () => setIsTreeOpen(true),
+    upload: (gathering: Gathered | Promise<Gathered>) => void uploads.add(gathering, here),
+    choose(chosen: string | undefined) {
+      setIsTreeOpen(false);
+      onAddress({ folder: chosen });
+    },
+  });
   const tree = (
-    <FolderTree
-      spaceId={spaceId}
-      selected={folder}
-      onSelect={(chosen) => {
-        setIsTreeOpen(false);
-        onAddress({ folder: chosen });
-      }}
-      canWrite={canWrite}
-      onDrop={drop}
-      onMenu={folders.openMenu}
-      onKey={folders.press}
-      treeRef={refs.tree}
-    />
+    <>
+      <FolderTree
+        spaceId={spaceId}
+        selected={folder}
+        onSelect={on.choose}
+        canWrite={canWrite}
+        onDrop={on.drop}
+        onMenu={on.menu}
+        onKey={on.press}
+        treeRef={refs.tree}
+      />
+      {canWrite && <NewFolder onClick={on.create} />}
+    </>
   );
   return (
     <div className={styles["screen"]}>
-      <PageHeader title={title} text={noteOf(rights, texts)}>
-        {canRead && (
-          <Button variant="default" hiddenFrom="md" onClick={() => setIsTreeOpen(true)}>
-            {texts.folders}
-          </Button>
-        )}
-        {canManage && (
-          <Button variant="default" onClick={openSettings}>
-            {texts.settings}
-          </Button>
-        )}
-        {canWrite && (
-          <UploadMenu filesRef={refs.files} onChosen={(gathered) => void uploads.add(gathered, here)} />
-        )}
-      </PageHeader>
-      <DropZone isEnabled={canWrite} onDropped={(gathering) => void uploads.add(gathering, here)}>
-        {canRead && (
-          <div className={styles["side"]}>
-            {tree}
-            {canWrite && <NewFolder onClick={() => folders.create(null)} />}
-          </div>
-        )}
+      <SpaceHead
+        title={title}
+        rights={rights}
+        filesRef={refs.files}
+        onFolders={on.showTree}
+        onSettings={on.settings}
+        onChosen={on.upload}
+      />
+      <DropZone isEnabled={canWrite} onDropped={on.upload}>
+        {canRead && <div className={styles["side"]}>{tree}</div>}
         <div className={styles["main"]}>
           {canRead && <Toolbar address={address} onChange={onAddress} searchRef={refs.search} />}
           {canWrite && (
@@ -109,7 +111,7 @@ export function SpaceView({ space, title, rights, address, onAddress }: Props): 
           )}
           <ListOrEmpty
             {...{ list, rights, address, onAddress }}
-            actions={{ ...documents, drag }}
+            actions={{ ...documents, drag: on.drag }}
             gridRef={refs.grid}
           />
           <UploadPanel state={uploads} />
@@ -117,10 +119,11 @@ export function SpaceView({ space, title, rights, address, onAddress }: Props): 
       </DropZone>
       {documents.dialogs}
       {folders.dialogs}
-      <Drawer opened={isTreeOpen} onClose={() => setIsTreeOpen(false)} title={texts.folders}>
-        {isTreeOpen && tree}
-        {canWrite && <NewFolder onClick={() => folders.create(null)} />}
-      </Drawer>
+      {isTreeOpen && (
+        <Drawer opened onClose={() => setIsTreeOpen(false)} title={texts.folders}>
+          {tree}
+        </Drawer>
+      )}
       <Suspense>
         {address.panel === "settings" && canManage && (
           <SpaceSettings spaceId={spaceId} onClose={() => onAddress({ panel: undefined })} />
@@ -130,22 +133,14 @@ export function SpaceView({ space, title, rights, address, onAddress }: Props): 
   );
 }
 
-function NewFolder({ onClick }: { readonly onClick: () => void }): ReactNode {
+const NewFolder = memo(function NewFolder({ onClick }: { readonly onClick: () => void }): ReactNode {
   const texts = useMessages(messages);
   return (
     <Button variant="subtle" size="compact-sm" mt="xs" onClick={onClick}>
       + {texts.keys.newFolder}
     </Button>
   );
-}
-
-function noteOf(
-  { canRead, canWrite, canManage }: Rights,
-  texts: ReturnType<typeof useMessages<typeof messages.en>>,
-): string | undefined {
-  if (!canRead && canManage) return texts.onlyManaging;
-  return canWrite ? undefined : texts.onlyReading;
-}
+});
 
 export interface SpaceRefs {
   readonly grid: RefObject<HTMLDivElement | null>;

@@ -28,7 +28,8 @@ const batchReprocess = defineRoute({
   capability: "write",
   audit: { action: "documents:reprocess", resource: "batch" },
   status: 202,
-  summary: "Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters let through.",
+  summary:
+    "Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters and folders choose.",
   description:
     "For documents of spaces in which the caller is an editor or an owner. An id that cannot be " +
     "reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the " +
@@ -47,6 +48,7 @@ const batchReprocess = defineRoute({
     startBatch(deps, caller, {
       documentIds: body.document_ids ?? null,
       filters: body.filters,
+      folderIds: body.folder_ids ?? null,
       chunkerName: body.chunker_name ?? null,
       chunkerConfig: body.chunker_config ?? null,
     }),

@@ -31,7 +31,11 @@ const getDeletionOfFolder = defineRoute({
     readTenant(deps.db, principal.organization, async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
       authorizeFolder(principal, "folders:write", folder);
-      return countDeletion(sql, "folder", folder.id);
+      return countDeletion(sql, {
+        organizationId: principal.organization.id,
+        kind: "folder",
+        ids: [folder.id],
+      });
     }),
 });
 
@@ -49,7 +53,11 @@ const getDeletionOfSpace = defineRoute({
     readTenant(deps.db, principal.organization, async (sql) => {
       const space = await findSpaceOfOrganization(sql, principal.organization.id, params.space_id);
       authorizeManaging(principal, space);
-      return countDeletion(sql, "space", space.id);
+      return countDeletion(sql, {
+        organizationId: principal.organization.id,
+        kind: "space",
+        ids: [space.id],
+      });
     }),
 });
 
@@ -68,7 +76,11 @@ const getDeletionOfDocument = defineRoute({
     readTenant(deps.db, principal.organization, async (sql) => {
       const document = await findDocument(sql, principal, params.document_id);
       authorize(principal, "documents:delete", document);
-      return countDeletion(sql, "document", document.id);
+      return countDeletion(sql, {
+        organizationId: principal.organization.id,
+        kind: "document",
+        ids: [document.id],
+      });
     }),
 });
 

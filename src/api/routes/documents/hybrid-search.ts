@@ -1,14 +1,50 @@
-/** POST /data/hybrid-search. */
+/** POST /data/hybrid-search, and the comparison of two such searches. */
+import type { z } from "zod";
 import { authorizeListing, reachFor } from "../../../auth/policy.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { SearchComparison, SearchesToCompare } from "../../../schema/documents/comparison.ts";
 import { HybridSearch, SearchResults } from "../../../schema/documents/search.ts";
+import { compareRankings, overlapOf } from "../../../search/compare.ts";
 import { searchSpaces } from "../../../search/hybrid.ts";
 import { locate } from "../../../search/hits.ts";
+import type { Deps } from "../../deps.ts";
 import { defineRoute } from "../../route.ts";
 
 const WARNINGS = {
   dense_unavailable: '199 holdfast "The model provider is away: results are by words alone"',
   rerank_unavailable: '199 holdfast "The reranker is away: results are in the order of their scores"',
 };
+
+interface Asked {
+  readonly deps: Pick<Deps, "db" | "queryEmbedding" | "reranker">;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+/** Searches where the caller may, and says as a warning what was left out of the ranking. */
+async function answerSearch({ deps, principal, signal }: Asked, body: z.output<typeof HybridSearch>) {
+  const { space_id: spaceId, space_ids: spaceIds, document_id, folder_id, ...search } = body;
+  const reach = reachFor(principal, "documents:search");
+  const spaces = [...new Set(spaceIds ?? [spaceId!])].flatMap((id) => reach.get(id) ?? []);
+  const found = await searchSpaces(
+    deps,
+    { organization: principal.organization, spaces },
+    {
+      ...search,
+      document_ids: document_id ? [document_id] : search.document_ids,
+      folder_ids: folder_id ? [folder_id] : search.folder_ids,
+    },
+    signal,
+  );
+  const answer = {
+    query: search.query,
+    space_id: spaceId ?? null,
+    ...(spaceIds ? { space_ids: spaceIds } : {}),
+    total_results: found.results.length,
+    results: await locate(found.results),
+  };
+  return { answer, warning: found.warning === undefined ? undefined : WARNINGS[found.warning] };
+}
 
 export const searchDocuments = defineRoute({
   method: "POST",
@@ -37,26 +73,63 @@ export const searchDocuments = defineRoute({
   errors: [503],
   async handle({ deps, principal, body, request, reply }) {
     authorizeListing(principal, "documents:search");
-    const { space_id: spaceId, space_ids: spaceIds, document_id, folder_id, ...search } = body;
-    const reach = reachFor(principal, "documents:search");
-    const spaces = [...new Set(spaceIds ?? [spaceId!])].flatMap((id) => reach.get(id) ?? []);
-    const answer = await searchSpaces(
-      deps,
-      { organization: principal.organization, spaces },
-      {
-        ...search,
-        document_ids: document_id ? [document_id] : search.document_ids,
-        folder_ids: folder_id ? [folder_id] : search.folder_ids,
-      },
-      request.signal,
-    );
-    if (answer.warning !== undefined) reply.header("Warning", WARNINGS[answer.warning]);
+    const { answer, warning } = await answerSearch({ deps, principal, signal: request.signal }, body);
+    if (warning !== undefined) reply.header("Warning", warning);
+    return answer;
+  },
+});
+
+type Sides = z.output<typeof SearchesToCompare>;
+
+/** The spaces that either side names, for the audit log. */
+const spacesOf = ({ left, right }: Sides): string[] =>
+  [left, right].flatMap((side) => side.space_ids ?? side.space_id ?? []);
+
+export const compareSearches = defineRoute({
+  method: "POST",
+  path: "/data/hybrid-search/compare",
+  operation: "search.compare",
+  access: "keys",
+  capability: "search",
+  weight: 2,
+  audit: {
+    action: "documents:search",
+    resource: "space",
+    idsOf: (body) => spacesOf(body as Sides),
+    isChange: false,
+  },
+  status: 200,
+  summary: "Search twice with different settings, and say what changed between the results.",
+  description:
+    "Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` names each " +
+    "chunk that either side found, with its ranks. The sides are searched one after the other; together " +
+    "they count as two requests.",
+  tags: ["Search"],
+  body: SearchesToCompare,
+  response: SearchComparison,
+  errors: [503],
+  async handle({ deps, principal, body, request, reply }) {
+    authorizeListing(principal, "documents:search");
+    const asked = { deps, principal, signal: request.signal };
+    // One after the other, so that neither time contains a wait for the other side.
+    const left = await timed(() => answerSearch(asked, body.left));
+    const right = await timed(() => answerSearch(asked, body.right));
+    const warnings = new Set([left.warning, right.warning].filter((one) => one !== undefined));
+    if (warnings.size > 0) reply.header("Warning", [...warnings].join(", "));
+    const changes = compareRankings(left.answer.results, right.answer.results);
     return {
-      query: search.query,
-      space_id: spaceId ?? null,
-      ...(spaceIds ? { space_ids: spaceIds } : {}),
-      total_results: answer.results.length,
-      results: await locate(answer.results),
+      left: left.answer,
+      right: right.answer,
+      changes,
+      overlap: overlapOf(changes),
+      left_ms: left.ms,
+      right_ms: right.ms,
     };
   },
 });
+
+async function timed<T extends object>(work: () => Promise<T>): Promise<T & { ms: number }> {
+  const start = performance.now();
+  const done = await work();
+  return { ...done, ms: Math.round(performance.now() - start) };
+}

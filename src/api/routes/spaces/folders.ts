@@ -1,6 +1,7 @@
 /** Routes of folders, which are a tree in each space. */
 import { authorize } from "../../../auth/policy.ts";
 import { createFolder } from "../../../commands/folders/create-folder.ts";
+import { ensureFolders } from "../../../commands/folders/ensure-folders.ts";
 import { deleteFolder } from "../../../commands/folders/delete-folder.ts";
 import { authorizeFolder, folderEtag } from "../../../commands/folders/folder.ts";
 import { updateFolder } from "../../../commands/folders/update-folder.ts";
@@ -13,6 +14,7 @@ import {
 import { readTenant } from "../../../db/pool.ts";
 import { FolderParams, pageOf, SpaceParams } from "../../../schema/fields.ts";
 import {
+  EnsuredFolders,
   Folder,
   FolderContents,
   FolderContentsQuery,
@@ -20,6 +22,7 @@ import {
   FolderListQuery,
   FolderPage,
   FolderPatch,
+  FoldersEnsure,
 } from "../../../schema/documents/folder.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
@@ -49,6 +52,31 @@ const postFolder = defineRoute({
     reply.header("ETag", folderEtag(folder));
     return folder;
   },
+});
+
+const postEnsureFolders = defineRoute({
+  method: "POST",
+  path: "/folders/ensure",
+  operation: "folders.ensure",
+  access: "keys",
+  capability: "write",
+  audit: { action: "folders:create", resource: "folder" },
+  status: 200,
+  summary: "Make the folders of paths, as far as they do not exist.",
+  description:
+    "For editors and owners of the space. Sending it again, or twice at once, makes nothing twice. Folders " +
+    "on the way are made too. Of several folders with one name in one place the oldest is meant.",
+  tags: ["Folders"],
+  body: FoldersEnsure,
+  response: EnsuredFolders,
+  errors: [404],
+  handle: async ({ deps, caller, body }) => ({
+    folders: await ensureFolders(deps, caller, {
+      spaceId: body.space_id,
+      parentFolderId: body.parent_id ?? null,
+      paths: body.paths,
+    }),
+  }),
 });
 
 const listSpaceFolders = defineRoute({
@@ -190,6 +218,7 @@ const removeFolder = defineRoute({
 
 export const folderRoutes: readonly Route[] = [
   postFolder,
+  postEnsureFolders,
   listSpaceFolders,
   getFolder,
   getFolderContents,

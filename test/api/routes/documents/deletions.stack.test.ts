@@ -84,3 +84,19 @@ test("a document takes along its versions", async () => {
     files: 0,
   });
 });
+
+test("a space's count leaves out what went with a deleted folder, purged or not", async () => {
+  const space = await makeSpace();
+  // A deletion whose purge has not begun: the folders are marked, and what is in them is not.
+  await stack.database.db.owner.query("update folders set deleted_at = now() where space_id = $1", [
+    space.id,
+  ]);
+  const [root] = space.documents;
+  expect((await people.as("ada", "GET", `/spaces/${space.id}/deletion`)).body).toMatchObject({
+    documents: 1,
+    files: 1,
+    folders: 0,
+    versions: 1,
+    bytes: root!.size,
+  });
+});

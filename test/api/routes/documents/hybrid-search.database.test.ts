@@ -1,6 +1,6 @@
 /** What callers may send to search, and what never breaks it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { searchDocuments } from "../../../../src/api/routes/documents/hybrid-search.ts";
+import { compareSearches, searchDocuments } from "../../../../src/api/routes/documents/hybrid-search.ts";
 import { createAuthenticator } from "../../../../src/auth/authenticate.ts";
 import { DomainError } from "../../../../src/domain/errors.ts";
 import { newId } from "../../../../src/domain/ids.ts";
@@ -77,7 +77,7 @@ beforeAll(async () => {
     close: async () => {},
   };
   const authenticator = createAuthenticator({ db: database.db, pepper: TEST_PEPPER });
-  app = await startTinyApp([searchDocuments], {
+  app = await startTinyApp([searchDocuments, compareSearches], {
     db: database.db,
     authenticator,
     queryEmbedding,
@@ -89,13 +89,20 @@ afterAll(async () => {
 });
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a test looks into whatever came
-async function search(body: unknown): Promise<{ status: number; warning: string | null; body: any }> {
-  const response = await fetch(`${app.url}/v1/data/hybrid-search`, {
+type Answer = { status: number; warning: string | null; remaining: number; body: any };
+
+async function search(body: unknown, path = "/v1/data/hybrid-search"): Promise<Answer> {
+  const response = await fetch(`${app.url}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
-  return { status: response.status, warning: response.headers.get("warning"), body: await response.json() };
+  return {
+    status: response.status,
+    warning: response.headers.get("warning"),
+    remaining: Number(response.headers.get("ratelimit-remaining")),
+    body: await response.json(),
+  };
 }
 
 test.each([
@@ -230,4 +237,51 @@ test("if the query cannot be embedded in time, results are by words, with a Warn
       },
     },
   ]);
+});
+
+const compare = (left: object, right: object): Promise<Answer> =>
+  search({ left, right }, "/v1/data/hybrid-search/compare");
+
+test("two searches are answered side by side, with what changed between them", async () => {
+  const otters = { query: "otters", space_id: space };
+  const { status, body } = await compare(otters, { ...otters, document_ids: [] });
+  expect(status).toBe(200);
+  expect(body.left).toEqual((await search(otters)).body);
+  expect(body.right).toMatchObject({ query: "otters", total_results: 0, results: [] });
+  const [hit] = body.left.results;
+  expect(body.changes).toEqual([
+    {
+      chunk_id: hit.chunk_id,
+      document_id: document.id,
+      left_rank: 1,
+      right_rank: null,
+      left_score: hit.score,
+      right_score: null,
+      change: "only_left",
+    },
+  ]);
+  expect(body.overlap).toBe(0);
+  expect([body.left_ms >= 0, body.right_ms >= 0]).toEqual([true, true]);
+  const alike = await compare(otters, { ...otters, rerank: false });
+  expect(alike.body).toMatchObject({ overlap: 1, changes: [{ change: "same", right_rank: 1 }] });
+});
+
+test("a side that looks into another's space finds nothing there", async () => {
+  const { body } = await compare(
+    { query: "otters", space_id: theirs.space },
+    { query: "otters", space_ids: [space, theirs.space] },
+  );
+  expect(body.left.results).toEqual([]);
+  expect(body.changes).toMatchObject([{ document_id: document.id, change: "only_right" }]);
+});
+
+test("a comparison counts as two requests", async () => {
+  const otters = { query: "otters", space_id: space };
+  const before = (await search(otters)).remaining;
+  expect((await compare(otters, otters)).remaining).toBe(before - 2);
+});
+
+test("what is wrong with a side is named at its place", async () => {
+  const { status, body } = await compare({ query: "otters", space_id: space }, { query: "otters" });
+  expect([status, body.detail[0].loc]).toEqual([422, ["body", "right", "space_id"]]);
 });

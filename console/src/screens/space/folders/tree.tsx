@@ -1,4 +1,4 @@
-import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
+import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useState, memo } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { useHoldfast } from "../../../app/context.ts";
 import { useMessages } from "../../../messages/messages.ts";
@@ -26,7 +26,7 @@ interface Props {
 }
 
 /** The folders of a space. Arrow keys walk it, right and left open and close, enter chooses. */
-export function FolderTree(props: Props): ReactNode {
+export const FolderTree = memo(function FolderTree(props: Props): ReactNode {
   const { spaceId, selected, onSelect, rootName, treeRef } = props;
   const texts = useMessages(messages);
   const holdfast = useHoldfast();
@@ -63,7 +63,7 @@ export function FolderTree(props: Props): ReactNode {
       ))}
     </ul>
   );
-}
+});
 
 /** Goes from line to line, as a tree is walked everywhere. */
 function walk(event: KeyboardEvent<HTMLUListElement>): void {

@@ -1,23 +1,17 @@
 import type { Document } from "@holdfast/client";
 import { useElementSize, useMergedRef } from "@mantine/hooks";
-import { type Row, useTable } from "@tanstack/react-table";
+import { useTable } from "@tanstack/react-table";
 import { type Virtualizer, useVirtualizer } from "@tanstack/react-virtual";
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
 import { useMessages } from "../../../messages/messages.ts";
+import { useStable } from "../../../parts/use-stable.ts";
 import { messages } from "../messages.ts";
-import { columns, features, rowHeightOf, tracksOf, visibilityOf } from "./columns.tsx";
+import { columns, features, rowHeightOf, tracksOf, visibilityOf } from "./columns.ts";
 import { DocumentRow, LoadingRow, type RowActions, rowId } from "./document-row.tsx";
 import { ListHead } from "./list-head.tsx";
 import { movedBy } from "./list-keys.ts";
 import styles from "./list.module.css";
+import { useRowLook } from "./row-look.ts";
 import type { ListState } from "./use-list.ts";
 
 interface Props {
@@ -31,7 +25,12 @@ interface Props {
 }
 
 /** As many rows beyond the view are drawn, so that a fast scroll finds them there. */
-const OVERSCAN = 15;
+const OVERSCAN = 12;
+/**
+ * More than are ever drawn at once. A row that leaves the view becomes the one that comes in: changing what it
+ * says is cheaper than making its elements.
+ */
+const SLOTS = 128;
 
 /** A list of any length: only the rows in view are drawn, and only their pages are asked for. */
 export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef }: Props): ReactNode {
@@ -47,12 +46,9 @@ export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef
   });
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
   useRange(virtualizer, list);
-  const { table, rowOf } = useRowsOfTable(list, { width, order });
-  const tracks = tracksOf(
-    table.getVisibleLeafColumns().map(({ id }) => id),
-    canSelect,
-  );
-  const rowActions = useStableActions({ ...actions, toggle: list.toggle, activate: list.setActive });
+  const ids = useColumns(width, order);
+  const look = useRowLook(ids, tracksOf(ids, canSelect), height, canSelect);
+  const rowActions = useStable({ ...actions, toggle: list.toggle, activate: list.setActive });
   const moveBy = useKeys(list, { virtualizer, canSelect, open: actions.open, openMenu: actions.openMenu });
   const { activeDocument } = list;
   return (
@@ -67,16 +63,16 @@ export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef
       className={styles["grid"]}
       onKeyDown={moveBy}
     >
-      <ListHead table={table} {...{ tracks, list, canSelect, order, onOrder }} />
+      <ListHead {...{ look, list, order, onOrder }} />
       <div role="rowgroup" style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
         {virtualizer.getVirtualItems().map(({ index, start }) => {
-          const row = rowOf(list.rows.rowAt(index));
-          if (row === undefined) return <LoadingRow key={index} {...{ index, start, height, tracks }} />;
+          const document = list.rows.rowAt(index);
+          if (document === undefined) return <LoadingRow key={index % SLOTS} {...{ index, start, look }} />;
           return (
             <DocumentRow
-              key={row.id}
-              {...{ row, index, start, height, tracks, canSelect }}
-              isSelected={list.isSelected(row.id)}
+              key={index % SLOTS}
+              {...{ document, index, start, look }}
+              isSelected={list.isSelected(document.id)}
               isActive={index === list.active}
               actions={rowActions}
             />
@@ -103,39 +99,23 @@ function useRange(virtualizer: Rows, { setRange }: ListState): void {
 
 const STEP = 25;
 
-/** The rows of the pages that are there; the service has filtered and ordered them. */
-function useRowsOfTable({ rows }: ListState, { width, order }: { width: number; order: string }) {
-  const { documents } = rows;
+const NO_ROWS: Document[] = [];
+
+/**
+ * The columns that there is room for. The table keeps which they are and how they are ordered; the rows are the
+ * service's, which has filtered and ordered them, and only those in view are drawn.
+ */
+function useColumns(width: number, order: string): readonly string[] {
   const columnVisibility = useMemo(() => visibilityOf(width), [width]);
   const sorting = useMemo(() => [{ id: order.replace(/^-/u, ""), desc: order.startsWith("-") }], [order]);
   const table = useTable({
     features,
     columns,
-    data: documents,
-    getRowId: ({ id }: Document) => id,
+    data: NO_ROWS,
     manualSorting: true,
     state: { columnVisibility, sorting },
   });
-  const { rowsById } = table.getCoreRowModel();
-  const rowOf = (document: Document | undefined): Row<typeof features, Document> | undefined =>
-    document === undefined ? undefined : rowsById[document.id];
-  return { table, rowOf };
-}
-
-/** The same functions as long as the list is shown, so that rows are not drawn again because of them. */
-function useStableActions(actions: RowActions): RowActions {
-  const newest = useRef(actions);
-  useEffect(() => {
-    newest.current = actions;
-  });
-  const [stable] = useState<RowActions>(() => ({
-    toggle: (...values) => newest.current.toggle(...values),
-    activate: (...values) => newest.current.activate(...values),
-    openMenu: (...values) => newest.current.openMenu(...values),
-    open: (...values) => newest.current.open(...values),
-    drag: (...values) => newest.current.drag(...values),
-  }));
-  return stable;
+  return table.getVisibleLeafColumns().map(({ id }) => id);
 }
 
 interface Keys extends Pick<RowActions, "open" | "openMenu"> {

@@ -1,12 +1,8 @@
-import type { Document } from "@holdfast/client";
-import { type Row, flexRender } from "@tanstack/react-table";
 import { type CSSProperties, type DragEvent, type MouseEvent, type ReactNode, memo } from "react";
-import { useMessages } from "../../../messages/messages.ts";
-import { messages as bulkMessages } from "../actions/messages.ts";
-import { messages } from "../messages.ts";
-import type { features } from "./columns.tsx";
+import { type Document, nameOf } from "../documents.ts";
+import { cellOf } from "./cell.tsx";
 import styles from "./list.module.css";
-import { nameOf } from "../documents.ts";
+import type { RowLook } from "./row-look.ts";
 
 export interface RowActions {
   readonly toggle: (index: number, isRange: boolean) => void;
@@ -17,35 +13,30 @@ export interface RowActions {
 }
 
 interface Props {
-  readonly row: Row<typeof features, Document>;
+  readonly document: Document;
   readonly index: number;
   readonly start: number;
-  readonly height: number;
-  readonly tracks: string;
   readonly isSelected: boolean;
   readonly isActive: boolean;
-  readonly canSelect: boolean;
+  readonly look: RowLook;
   readonly actions: RowActions;
 }
 
-function DocumentRowView({
-  row,
-  index,
-  isSelected,
-  isActive,
-  canSelect,
-  actions,
-  ...place
-}: Props): ReactNode {
-  const texts = useMessages(messages).list;
-  const bulk = useMessages(bulkMessages);
-  const document = row.original;
+/** Drawn again only if what it shows has changed. */
+export const DocumentRow = memo(function DocumentRow(props: Props): ReactNode {
+  const { document, index, start, isSelected, isActive, look, actions } = props;
+  const { canSelect, columns, texts } = look;
   const name = nameOf(document);
   const click = (event: MouseEvent): void => {
     actions.activate(index);
-    if ((event.shiftKey || event.ctrlKey || event.metaKey) && canSelect) {
+    const isModified = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (isModified && canSelect) {
       event.preventDefault();
       actions.toggle(index, event.shiftKey);
+    } else if (!isModified && (event.target as Element).closest("[data-opens]") !== null) {
+      // A plain link, since a list draws many: the click is led to the router here.
+      event.preventDefault();
+      actions.open(document);
     }
   };
   return (
@@ -57,7 +48,7 @@ function DocumentRowView({
       aria-selected={canSelect ? isSelected : undefined}
       data-active={isActive || undefined}
       className={`${styles["line"]} ${styles["row"]}`}
-      style={styleOf(place)}
+      style={styleOf(start, look)}
       draggable={canSelect}
       onDragStart={(event) => actions.drag(document, event)}
       onClick={click}
@@ -70,17 +61,17 @@ function DocumentRowView({
             tabIndex={-1}
             className={styles["pick"]}
             checked={isSelected}
-            aria-label={bulk.select(name)}
+            aria-label={texts.bulk.select(name)}
             onClick={(event) => event.stopPropagation()}
-            onChange={(event) =>
-              actions.toggle(index, (event.nativeEvent as { shiftKey?: boolean }).shiftKey === true)
+            onChange={({ nativeEvent }) =>
+              actions.toggle(index, nativeEvent instanceof PointerEvent && nativeEvent.shiftKey)
             }
           />
         </div>
       )}
-      {row.getVisibleCells().map((cell) => (
-        <div role="gridcell" key={cell.id} className={styles["cell"]}>
-          {flexRender(cell.column.columnDef.cell, cell.getContext())}
+      {columns.map((column) => (
+        <div role="gridcell" key={column} className={styles["cell"]}>
+          {cellOf(column, document, look)}
         </div>
       ))}
       <div role="gridcell">
@@ -88,7 +79,7 @@ function DocumentRowView({
           type="button"
           tabIndex={-1}
           className={styles["more"]}
-          aria-label={texts.menu(name)}
+          aria-label={texts.list.menu(name)}
           aria-haspopup="menu"
           onClick={(event) => {
             event.stopPropagation();
@@ -100,36 +91,29 @@ function DocumentRowView({
       </div>
     </div>
   );
-}
-
-/** Drawn again only if what it shows has changed: a list that scrolls makes new row objects all the time. */
-export const DocumentRow = memo(
-  DocumentRowView,
-  ({ row: rowBefore, ...before }, { row: rowAfter, ...after }) =>
-    rowBefore.original === rowAfter.original &&
-    (Object.keys(before) as Array<keyof typeof before>).every((key) => before[key] === after[key]),
-);
+});
 
 export const rowId = (documentId: string): string => `document-${documentId}`;
 
-const styleOf = ({ start, height, tracks }: Pick<Props, "start" | "height" | "tracks">): CSSProperties => ({
+const styleOf = (start: number, { height, tracks }: RowLook): CSSProperties => ({
   height,
   gridTemplateColumns: tracks,
   transform: `translateY(${start}px)`,
 });
 
+type LoadingProps = Pick<Props, "start" | "look" | "index">;
+
 /** In place of a row whose page is on its way. */
-export function LoadingRow(place: Pick<Props, "start" | "height" | "tracks" | "index">): ReactNode {
-  const texts = useMessages(messages).list;
+export function LoadingRow({ start, look, index }: LoadingProps): ReactNode {
   return (
     <div
       role="row"
-      aria-rowindex={place.index + 2}
+      aria-rowindex={index + 2}
       className={`${styles["line"]} ${styles["row"]}`}
-      style={{ ...styleOf(place), gridTemplateColumns: "1fr" }}
+      style={{ ...styleOf(start, look), gridTemplateColumns: "1fr" }}
     >
       <div role="gridcell" className={styles["small"]}>
-        {place.index + 1} · {texts.row}
+        {index + 1} · {look.texts.list.row}
       </div>
     </div>
   );

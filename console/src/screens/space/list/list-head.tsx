@@ -1,35 +1,37 @@
 import { VisuallyHidden } from "@mantine/core";
-import type { Document } from "@holdfast/client";
-import type { Table } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { useFormats } from "../../../messages/formats.ts";
 import { messages as bulkMessages } from "../actions/messages.ts";
 import { messages } from "../messages.ts";
-import { TITLES, type features } from "./columns.tsx";
+import { TITLES } from "./columns.ts";
 import styles from "./list.module.css";
 import { nextOrder } from "./question.ts";
+import type { RowLook } from "./row-look.ts";
 import type { ListState } from "./use-list.ts";
 
 interface Props {
-  readonly table: Pick<Table<typeof features, Document>, "getVisibleLeafColumns">;
-  readonly tracks: string;
+  readonly look: RowLook;
   readonly list: ListState;
-  readonly canSelect: boolean;
   readonly order: string;
   readonly onOrder: (order: string) => void;
 }
 
 /** The words above the columns, by which the list is ordered too. */
-export function ListHead({ table, tracks, list, canSelect, order, onOrder }: Props): ReactNode {
+export function ListHead({ look, list, order, onOrder }: Props): ReactNode {
   const texts = useMessages(messages).list;
   const bulk = useMessages(bulkMessages);
   const formats = useFormats();
   const isAll = list.selection.kind === "all" && list.total > 0;
   return (
     <div role="rowgroup" className={styles["head"]}>
-      <div role="row" aria-rowindex={1} className={styles["line"]} style={{ gridTemplateColumns: tracks }}>
-        {canSelect && (
+      <div
+        role="row"
+        aria-rowindex={1}
+        className={styles["line"]}
+        style={{ gridTemplateColumns: look.tracks }}
+      >
+        {look.canSelect && (
           <div role="columnheader">
             <input
               type="checkbox"
@@ -41,7 +43,7 @@ export function ListHead({ table, tracks, list, canSelect, order, onOrder }: Pro
             />
           </div>
         )}
-        {table.getVisibleLeafColumns().map(({ id }) => {
+        {look.columns.map((id) => {
           const title = texts[TITLES[id]!];
           const isHere = order.replace(/^-/u, "") === id;
           const direction = order.startsWith("-") ? "descending" : "ascending";

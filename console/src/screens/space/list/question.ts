@@ -20,14 +20,9 @@ export const WAITING = "waiting";
 export const UNSEARCHABLE = "unsearchable";
 
 export const NAME = "doc_metadata.original_filename";
+export const STATE = "processing_state.pipeline_status";
 export const NEWEST = "-created_at";
-const ORDERS: ReadonlySet<string> = new Set([
-  NAME,
-  "created_at",
-  "file_size",
-  "file_type",
-  "processing_state.pipeline_status",
-]);
+const ORDERS: ReadonlySet<string> = new Set([NAME, "created_at", "file_size", "file_type", STATE]);
 
 export function questionOf(spaceId: string, { folder, status, type, q, order }: ListAddress): Question {
   const filters: Record<string, unknown> = { space_id: spaceId };

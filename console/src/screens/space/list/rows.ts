@@ -34,8 +34,6 @@ export interface Range {
 export interface Rows {
   readonly total: number | undefined;
   readonly error: Error | null;
-  /** Of the pages that are there, each once. */
-  readonly documents: readonly Document[];
   readonly rowAt: (index: number) => Document | undefined;
   readonly retry: () => void;
 }
@@ -43,8 +41,8 @@ export interface Rows {
 /** The pages that hold `range`, and those beside them, so that a slow scroll never waits; the first always. */
 export function pagesAround({ first, last }: Range, total: number): readonly number[] {
   const end = Math.max(1, Math.ceil(total / PAGE_ROWS));
-  const from = Math.max(1, Math.floor((first - PAGE_ROWS / 2) / PAGE_ROWS) + 1);
-  const to = Math.min(end, Math.floor((last + PAGE_ROWS / 2) / PAGE_ROWS) + 1);
+  const from = Math.max(1, Math.floor((first - PAGE_ROWS) / PAGE_ROWS) + 1);
+  const to = Math.min(end, Math.floor((last + PAGE_ROWS) / PAGE_ROWS) + 1);
   const pages = [1];
   for (let page = Math.max(from, 2); page <= to; page += 1) pages.push(page);
   return pages;
@@ -66,24 +64,12 @@ export function useRows(question: Question, range: Range): Rows {
   const byPage = new Map<number, Page>();
   for (const [index, { data }] of results.entries()) if (data !== undefined) byPage.set(pages[index]!, data);
   const failed = results.find(({ error }) => error !== null);
-  // A document that moved to the next page meanwhile is on two of them.
-  const items = [...byPage.values()].flatMap((page) => page.items);
-  const documents = useSame([...new Map(items.map((item) => [item.id, item])).values()]);
   return {
-    documents,
     total: newest?.data?.total_items,
     error: newest === undefined ? (failed?.error ?? null) : null,
     rowAt: (index) => byPage.get(Math.floor(index / PAGE_ROWS) + 1)?.items[index % PAGE_ROWS],
     retry: () => results.forEach((result) => void result.refetch()),
   };
-}
-
-/** The array of before as long as it has the same entries. */
-function useSame<T>(entries: readonly T[]): readonly T[] {
-  const [same, setSame] = useState(entries);
-  if (same.length === entries.length && same.every((entry, index) => entry === entries[index])) return same;
-  setSame(entries);
-  return entries;
 }
 
 /** The ids of rows, also of those that were never in view. */

@@ -1,6 +1,6 @@
 import { Group, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { type ReactNode, type RefObject, useState } from "react";
+import { type ReactNode, type RefObject, useState, memo } from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { messages as partMessages } from "../../../parts/messages.ts";
 import { messages } from "../messages.ts";
@@ -20,7 +20,7 @@ const TYPES = [
 ];
 
 /** Narrows and orders the list; what is chosen is in the address. */
-export function Toolbar({ address, onChange, searchRef }: Props): ReactNode {
+export const Toolbar = memo(function Toolbar({ address, onChange, searchRef }: Props): ReactNode {
   const texts = useMessages(messages).list;
   const { status: statusTexts } = useMessages(partMessages);
   const [typed, setTyped] = useState(address.q ?? "");
@@ -79,7 +79,7 @@ export function Toolbar({ address, onChange, searchRef }: Props): ReactNode {
       />
     </Group>
   );
-}
+});
 
 /** Those that people ask for, and that which a column was clicked for. */
 function ordersOf(texts: ReturnType<typeof useMessages<typeof messages.en>>["list"], order: string) {

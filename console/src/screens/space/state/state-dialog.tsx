@@ -13,7 +13,7 @@ import { StatusBadge } from "../../../parts/status-badge.tsx";
 import { Ago } from "../../../parts/time.tsx";
 import { messages } from "./messages.ts";
 import { StageLine } from "./stage-line.tsx";
-import { textOf, waitTextOf } from "./state-cell.tsx";
+import { textOf, waitTextOf } from "./code-texts.ts";
 import { isUnderWay, nameOf } from "../documents.ts";
 
 interface Props {

@@ -1,5 +1,5 @@
 import { Button, Menu } from "@mantine/core";
-import { type ReactNode, type RefObject, useRef } from "react";
+import { type ReactNode, type RefObject, useRef, memo } from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { messages } from "../messages.ts";
 import { type Gathered, gatherChosen } from "./dropped.ts";
@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** Chooses files or a whole folder to upload. */
-export function UploadMenu({ onChosen, filesRef }: Props): ReactNode {
+export const UploadMenu = memo(function UploadMenu({ onChosen, filesRef }: Props): ReactNode {
   const texts = useMessages(messages);
   const folder = useRef<HTMLInputElement>(null);
   const take = (field: HTMLInputElement): void => {
@@ -49,4 +49,4 @@ export function UploadMenu({ onChosen, filesRef }: Props): ReactNode {
       />
     </>
   );
-}
+});
