@@ -69,7 +69,8 @@ export const messages = defineMessages(
       system_prompt: "What the model is told before the messages of a chat.",
       temperature: "0 to 2; empty: the model's default.",
       max_tokens: "Empty: the model's default.",
-      reasoning_config: "A JSON object for the model's provider, such as {\"effort\": \"low\"}; empty: its default.",
+      reasoning_config:
+        'A JSON object for the model\'s provider, such as {"effort": "low"}; empty: its default.',
       allowed_folder_ids: "With all folders below them.",
       require_support: "Where the source does not have the statement's words and numbers.",
       is_public: "Still, nobody reaches more documents through it than by themselves.",
@@ -224,7 +225,7 @@ export const messages = defineMessages(
       temperature: "0 bis 2; leer: die Vorgabe des Modells.",
       max_tokens: "Leer: die Vorgabe des Modells.",
       reasoning_config:
-        "Ein JSON-Objekt für den Anbieter des Modells, etwa {\"effort\": \"low\"}; leer: seine Vorgabe.",
+        'Ein JSON-Objekt für den Anbieter des Modells, etwa {"effort": "low"}; leer: seine Vorgabe.',
       allowed_folder_ids: "Mit allen Ordnern darunter.",
       require_support: "Wo die Quelle die Worte und Zahlen der Aussage nicht hat.",
       is_public: "Auch so erreicht niemand mehr Dokumente, als ihm selbst offenstehen.",

@@ -1,3 +1,4 @@
+import type { Schemas } from "@holdfast/client";
 import { Anchor, Button, Grid, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -54,7 +55,7 @@ function Form({ spaces }: { readonly spaces: readonly WritableSpace[] }): ReactN
   const [isReasoningValid, setIsReasoningValid] = useState(true);
   const make = useMutation({
     mutationFn: () =>
-      answerOf(api.POST("/v1/agents", { body: { ...fields, space_id: spaceId } as never })),
+      answerOf(api.POST("/v1/agents", { body: { ...fields, space_id: spaceId } as Schemas["AgentCreate"] })),
     async onSuccess({ id }) {
       await queries.invalidateQueries({ queryKey: ["agents"] });
       await navigate({ to: "/agents/$agentId", params: { agentId: id }, search: {} });

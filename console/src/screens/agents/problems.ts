@@ -13,7 +13,11 @@ const MODEL = /^[!-~]+$/;
 /** What is wrong with the fields: what the browser sees as it is typed, and what the service refused. */
 export function problemsOfForm(
   fields: Fields,
-  { error, isTouched, texts }: { readonly error: unknown; readonly isTouched: boolean; readonly texts: Words },
+  {
+    error,
+    isTouched,
+    texts,
+  }: { readonly error: unknown; readonly isTouched: boolean; readonly texts: Words },
 ): Readonly<Record<string, string>> {
   return {
     ...fieldErrorsOf(error),

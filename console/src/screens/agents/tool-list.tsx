@@ -3,7 +3,15 @@ import type { ReactNode } from "react";
 import { useMessages } from "../../messages/messages.ts";
 import type { FormProps } from "./agent-form.tsx";
 import { messages } from "./messages.ts";
-import { type Attachment, MAX_TOOLS, type Problem, TOOLS, type ToolId, problemsOf, textsOf } from "./tools.ts";
+import {
+  type Attachment,
+  MAX_TOOLS,
+  type Problem,
+  TOOLS,
+  type ToolId,
+  problemsOf,
+  textsOf,
+} from "./tools.ts";
 
 /** Tools that make sense more than once: each with a server of its own. */
 const REPEATABLE: ReadonlySet<string> = new Set<ToolId>(["mcp"]);
@@ -45,9 +53,7 @@ export function ToolList({ fields, onChange, problems, isReadOnly }: FormProps):
             {offered.map((id) => (
               <Menu.Item
                 key={id}
-                onClick={() =>
-                  set([...tools, { tool_id: id, config: id === "mcp" ? { server: "" } : null }])
-                }
+                onClick={() => set([...tools, { tool_id: id, config: id === "mcp" ? { server: "" } : null }])}
               >
                 {texts.names[id]}
               </Menu.Item>
@@ -71,7 +77,7 @@ function refusedOf(problems: FormProps["problems"], index: number): Readonly<Rec
 interface ToolProps {
   readonly tool: Attachment;
   readonly refused: Readonly<Record<string, string>>;
-  readonly onChange: (config: Attachment["config"]) => void;
+  readonly onChange: (config: NonNullable<Attachment["config"]> | null) => void;
   readonly onRemove: () => void;
   readonly isReadOnly: boolean;
 }

@@ -1,6 +1,6 @@
 /** What a person has changed of an agent and not saved yet, and the saving of it. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { HoldfastError } from "@holdfast/client";
+import { HoldfastError, type Schemas } from "@holdfast/client";
 import { useState } from "react";
 import { taggedAnswerOf } from "../../api/client.ts";
 import { useHoldfast } from "../../app/context.ts";
@@ -33,7 +33,7 @@ export function useDraft(latest: Tagged) {
   const isBehind = latest.etag !== base.etag;
   if (isBehind && !isChanged) setBase(latest);
 
-  const { queryKey, queryFn } = agentQuery(holdfast, base.value.id);
+  const query = agentQuery(holdfast, base.value.id);
 
   async function send(onto: Tagged, wanted: Fields, tries = 1): Promise<Tagged | Clash> {
     const request = holdfast.api.PATCH("/v1/agents/{agent_id}", {
@@ -41,13 +41,13 @@ export function useDraft(latest: Tagged) {
         path: { agent_id: onto.value.id },
         ...(onto.etag === null ? {} : { header: { "If-Match": onto.etag } }),
       },
-      body: changesOf(fieldsOf(onto.value), wanted) as never,
+      body: changesOf(fieldsOf(onto.value), wanted) as Schemas["AgentPatch"],
     });
     try {
       return await taggedAnswerOf(request);
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.status !== 412 || tries === MOST_TRIES) throw error;
-      const theirs = await queries.fetchQuery({ queryKey, queryFn, staleTime: 0 });
+      const theirs = await queries.fetchQuery({ ...query, staleTime: 0 });
       const differences = differencesOf(fieldsOf(onto.value), wanted, fieldsOf(theirs.value));
       if (differences.some(({ by }) => by !== "mine")) return { theirs, differences };
       // They changed nothing that differs, such as back and forth.
@@ -62,7 +62,7 @@ export function useDraft(latest: Tagged) {
         setClash(result);
         return;
       }
-      queries.setQueryData(queryKey, result);
+      queries.setQueryData(query.queryKey, result);
       setBase(result);
       setOwn({});
       setClash(null);

@@ -25,7 +25,13 @@ export function Value({ value }: { readonly value: unknown }): ReactNode {
       </Code>
     );
   return (
-    <Text size="sm" component="div" mah={240} tabIndex={0} style={{ whiteSpace: "pre-wrap", overflow: "auto" }}>
+    <Text
+      size="sm"
+      component="div"
+      mah={240}
+      tabIndex={0}
+      style={{ whiteSpace: "pre-wrap", overflow: "auto" }}
+    >
       <Bidi>{String(value)}</Bidi>
     </Text>
   );
