@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Menu, Paper, Stack, TagsInput, Text, TextInput
 import type { ReactNode } from "react";
 import { useMessages } from "../../messages/messages.ts";
 import type { FormProps } from "./agent-form.tsx";
-import { messages } from "./messages.ts";
+import { messages } from "./tool-messages.ts";
 import {
   type Attachment,
   MAX_TOOLS,
@@ -18,7 +18,7 @@ const REPEATABLE: ReadonlySet<string> = new Set<ToolId>(["mcp"]);
 
 /** The tools that the model may call, each with what narrows its reach. */
 export function ToolList({ fields, onChange, problems, isReadOnly }: FormProps): ReactNode {
-  const texts = useMessages(messages).tool;
+  const texts = useMessages(messages);
   const tools = fields.tool_attachments;
   const set = (next: readonly Attachment[]): void => onChange({ tool_attachments: [...next] });
   const offered = TOOLS.filter((id) => REPEATABLE.has(id) || tools.every((tool) => tool.tool_id !== id));
@@ -83,7 +83,7 @@ interface ToolProps {
 }
 
 function Tool(props: ToolProps): ReactNode {
-  const texts = useMessages(messages).tool;
+  const texts = useMessages(messages);
   const { tool, refused, onRemove, isReadOnly } = props;
   const names: Readonly<Record<string, string>> = texts.names;
   const name = names[tool.tool_id] ?? tool.tool_id;
@@ -119,7 +119,7 @@ interface ConfigProps extends ToolProps {
 }
 
 function Hosts({ tool: { config }, onChange, sayOf }: ConfigProps): ReactNode {
-  const texts = useMessages(messages).tool;
+  const texts = useMessages(messages);
   const isNarrow = config !== null && config !== undefined;
   return (
     <>
@@ -144,7 +144,7 @@ function Hosts({ tool: { config }, onChange, sayOf }: ConfigProps): ReactNode {
 }
 
 function Server({ tool: { config }, onChange, sayOf }: ConfigProps): ReactNode {
-  const texts = useMessages(messages).tool;
+  const texts = useMessages(messages);
   const given = config ?? {};
   const server = typeof given["server"] === "string" ? given["server"] : "";
   const isNarrow = given["tools"] !== null && given["tools"] !== undefined;
@@ -177,17 +177,9 @@ function Server({ tool: { config }, onChange, sayOf }: ConfigProps): ReactNode {
   );
 }
 
-type Texts = ReturnType<typeof useMessages<typeof messages.en>>["tool"]["problems"];
+type Texts = ReturnType<typeof useMessages<typeof messages.en>>["problems"];
 
 function say(problem: Problem, texts: Texts): string {
-  switch (problem.code) {
-    case "host":
-    case "unknown":
-      return texts[problem.code](problem.value);
-    case "many":
-    case "long":
-      return texts[problem.code](problem.most);
-    default:
-      return texts[problem.code];
-  }
+  if ("value" in problem && problem.code !== "long") return texts[problem.code](problem.value);
+  return "most" in problem ? texts[problem.code](problem.most) : texts[problem.code];
 }

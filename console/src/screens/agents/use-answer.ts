@@ -2,7 +2,7 @@ import type { Schemas } from "@holdfast/client";
 import { useEffect, useRef, useState } from "react";
 import { useHoldfast } from "../../app/context.ts";
 
-export interface TrialAnswer {
+interface TrialAnswer {
   readonly text: string;
   readonly citations: readonly Schemas["Citation"][];
   readonly tools: readonly Schemas["ToolProgress"][];

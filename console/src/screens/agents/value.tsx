@@ -32,7 +32,7 @@ export function Value({ value }: { readonly value: unknown }): ReactNode {
       tabIndex={0}
       style={{ whiteSpace: "pre-wrap", overflow: "auto" }}
     >
-      <Bidi>{String(value)}</Bidi>
+      <Bidi>{typeof value === "string" ? value : JSON.stringify(value)}</Bidi>
     </Text>
   );
 }
