@@ -38,7 +38,7 @@ interface ManifestEntry {
 type Manifest = Readonly<Record<string, ManifestEntry>>;
 
 /** @throws Error if the scripts that the page loads at once are too large together */
-async function assertBudget(out: string): Promise<void> {
+export async function assertBudget(out: string): Promise<void> {
   const manifest = JSON.parse(await readFile(join(out, ".vite/manifest.json"), "utf8")) as Manifest;
   const sizes = await Promise.all(
     firstScripts(manifest).map(async (file): Promise<readonly [string, number]> => {
