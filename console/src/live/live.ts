@@ -75,8 +75,12 @@ export function createLive(holdfast: Holdfast, queries: QueryClient, listener: L
     state = next;
     for (const told of stateListeners) told();
   };
+  let isGap = false;
   listener.onHeard((isHeard) => {
     if (isHeard) heardAt = Date.now();
+    // What happened since the stream broke is not in it: it is asked for once the next one has begun.
+    if (isHeard && isGap) refresh("all");
+    if (isHeard) isGap = false;
     setState(isHeard ? "live" : "behind");
   });
   const receive = (event: HoldfastEvent): void => {
@@ -87,7 +91,9 @@ export function createLive(holdfast: Holdfast, queries: QueryClient, listener: L
     isStopped: () => stopped.signal.aborted,
     nextSignal: () => (connection = new AbortController()).signal,
     receive,
-    lost: () => refresh("all"),
+    lost() {
+      isGap = true;
+    },
     failed: () => setState("behind"),
   });
   const leave = watchNetwork({

@@ -3,6 +3,7 @@ import type { Caller } from "../../../src/commands/caller.ts";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import { deleteDocuments } from "../../../src/commands/documents/delete-documents.ts";
 import { moveDocuments } from "../../../src/commands/documents/move-documents.ts";
+import { newId } from "../../../src/domain/ids.ts";
 import { createFolder } from "../../../src/commands/folders/create-folder.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import {
@@ -99,9 +100,55 @@ describe.each(commands)("%s", (_, action, change) => {
     const before = await written();
     const refused = refusedAtCommit(editor);
 
-    await expect(change(refused)).rejects.toThrow();
+    await expect(change(refused)).rejects.toThrow("this commit is refused");
 
     expect(await written()).toEqual(before);
     expect(await auditOf(test.db, editor)).toEqual([]);
+  });
+});
+
+describe("filters", () => {
+  /** As if the first document had been uploaded so many times more. */
+  const multiply = (times: number) =>
+    test.db.owner.query(
+      `insert into documents overriding system value
+       select (jsonb_populate_record(document, jsonb_build_object(
+         'id', copy.id,
+         'num', nextval(pg_get_serial_sequence('documents', 'num'))
+       ))).*
+       from documents document, unnest($2::uuid[]) copy(id)
+       where document.id = $1`,
+      [documentIds[0], Array.from({ length: times }, () => newId())],
+    );
+  const everything = () => ({
+    documentIds: null,
+    filters: [
+      {
+        field: "organization_id",
+        jsonKey: null,
+        type: "uuid" as const,
+        operator: "exact" as const,
+        value: organization.id,
+      },
+    ],
+    folderIds: null,
+    dryRun: false,
+  });
+
+  it("choose up to 10,000 documents, and more are refused by name", async () => {
+    await multiply(9_998);
+
+    await expect(moveDocuments(parts, editor, { ...everything(), folderId })).resolves.toEqual({
+      total: 10_000,
+      accepted: 10_000,
+      rejected: 0,
+      results: [],
+    });
+    expect(await auditOf(test.db, editor)).toHaveLength(10_000);
+    await multiply(1);
+    await expect(deleteDocuments(parts, editor, everything())).rejects.toMatchObject({
+      problems: [{ loc: ["body", "filters"] }],
+    });
+    expect((await written()).every((document) => document.deleted_at === null)).toBe(true);
   });
 });

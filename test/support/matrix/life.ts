@@ -79,7 +79,9 @@ async function moveAndReplace({ url }: Stack, owner: As): Promise<void> {
     space_id: SPACES.research,
     folder_ids: [folder.body.id],
   });
-  await owner("POST", "/folders/ensure", { paths: ["made/below"], space_id: SPACES.research });
+  // Made, and then found.
+  for (const paths of [["made/below"], ["made/below", "made/beside"]])
+    await owner("POST", "/folders/ensure", { paths, space_id: SPACES.research });
   await owner("POST", "/data/batch-move", { folder_ids: [folder.body.id], folder_id: other.body.id });
   await owner("POST", "/data/batch-move", { document_ids: [kept.id], folder_id: folder.body.id });
   const bad = await upload(url, KEYS.owner, SPACES.research, "", "empty.md");

@@ -52,7 +52,7 @@ export const Composer = memo(
               {texts.send}
             </Button>
           ) : (
-            <Button color="red" variant="outline" onClick={onStop}>
+            <Button color="red" variant="outline" c="var(--mantine-color-error)" onClick={onStop}>
               {texts.stop}
             </Button>
           )}

@@ -78,6 +78,19 @@ export const messages = defineMessages(
       chunker: (name: string) => `Chunker ${name}`,
       model: (name: string) => `Embeddings ${name}`,
     },
+    attempts: {
+      title: "Attempts",
+      steps: { prepare: "parse and chunk", embed: "embed and publish" },
+      outcomes: {
+        running: "under way",
+        done: "done",
+        waiting: "waits",
+        failed: "failed",
+        lost: "lost with its process",
+        released: "put down, to go on later",
+        superseded: "superseded",
+      },
+    },
     integrity: {
       ok: "Everything is in order",
       okText: (at: string) => `Checked ${at}: chunks, vectors, index and files belong together.`,
@@ -175,6 +188,19 @@ export const messages = defineMessages(
       parser: (name) => `Parser ${name}`,
       chunker: (name) => `Chunker ${name}`,
       model: (name) => `Embeddings ${name}`,
+    },
+    attempts: {
+      title: "Versuche",
+      steps: { prepare: "lesen und zerlegen", embed: "einbetten und veröffentlichen" },
+      outcomes: {
+        running: "läuft",
+        done: "fertig",
+        waiting: "wartet",
+        failed: "gescheitert",
+        lost: "mit seinem Prozess verloren",
+        released: "abgelegt, geht später weiter",
+        superseded: "überholt",
+      },
     },
     integrity: {
       ok: "Alles ist in Ordnung",

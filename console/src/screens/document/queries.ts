@@ -89,6 +89,20 @@ export const runQuery = ({ api }: Holdfast, runId: string) =>
       answerOf(api.GET("/v1/data/runs/{pipeline_run_id}", { params: { path: { pipeline_run_id: runId } } })),
   });
 
+/** The newest attempts say what happened last; a run has at most fifty. */
+const SHOWN_ATTEMPTS = 50;
+
+export const attemptsQuery = ({ api }: Holdfast, runId: string) =>
+  queryOptions({
+    queryKey: keyOf("runs", runId, "attempts"),
+    queryFn: () =>
+      answerOf(
+        api.GET("/v1/data/runs/{pipeline_run_id}/attempts", {
+          params: { path: { pipeline_run_id: runId }, query: { limit: SHOWN_ATTEMPTS } },
+        }),
+      ),
+  });
+
 export const integrityQuery = ({ api }: Holdfast, id: string) =>
   queryOptions({
     queryKey: keyOf("runs", id, "integrity"),

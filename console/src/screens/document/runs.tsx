@@ -7,6 +7,7 @@ import { useFormats } from "../../messages/formats.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { QueryView } from "../../parts/query-view.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
+import { Attempts } from "./attempts.tsx";
 import { messages } from "./messages.ts";
 import { runQuery, versionsQuery } from "./queries.ts";
 
@@ -82,6 +83,7 @@ function Run({ version }: { readonly version: Version }): ReactNode {
           )}
         </Timeline.Item>
       </Timeline>
+      <Attempts runId={version.pipeline_run_id} />
     </section>
   );
 }

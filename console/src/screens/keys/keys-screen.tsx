@@ -32,7 +32,7 @@ export function KeysScreen(): ReactNode {
   const address = useSearch({ from: "/keys" });
   const navigate = useNavigate({ from: "/keys" });
   const isEveryone = isAdmin && address.whose === "everyone";
-  const [withEnded, setWithEnded] = useState(false);
+  const [withRevoked, setWithRevoked] = useState(false);
   const [isNew, setIsNew] = useState(false);
   const [told, setTold] = useState<Told>();
   useShortcuts([{ keys: "n", label: texts.keys.make, run: () => setIsNew(true) }]);
@@ -68,14 +68,14 @@ export function KeysScreen(): ReactNode {
             />
           )}
           <Checkbox
-            label={texts.showEnded}
-            checked={withEnded}
-            onChange={(event) => setWithEnded(event.currentTarget.checked)}
+            label={texts.showRevoked}
+            checked={withRevoked}
+            onChange={(event) => setWithRevoked(event.currentTarget.checked)}
           />
         </Group>
         <KeyList
           isEveryone={isEveryone}
-          withEnded={withEnded}
+          withRevoked={withRevoked}
           onRolled={(key) => setTold({ key, isNew: false })}
         />
       </Stack>
@@ -122,24 +122,24 @@ function OwnerSelect({
 
 interface ListProps {
   readonly isEveryone: boolean;
-  readonly withEnded: boolean;
+  readonly withRevoked: boolean;
   readonly onRolled: (key: Created) => void;
 }
 
-function KeyList({ isEveryone, withEnded, onRolled }: ListProps): ReactNode {
+function KeyList({ isEveryone, withRevoked, onRolled }: ListProps): ReactNode {
   const texts = useMessages(messages);
   const { columns } = texts;
   const { organization } = useMe();
   const { user, page = 1 } = useSearch({ from: "/keys" });
   const navigate = useNavigate({ from: "/keys" });
   const organizationId = isEveryone ? organization.id : undefined;
-  const keys = useQuery(keysQuery(useHoldfast(), { organizationId, userId: user, withEnded, page }));
+  const keys = useQuery(keysQuery(useHoldfast(), { organizationId, userId: user, withRevoked, page }));
   const owner = isEveryone ? [columns.owner] : [];
   return (
     <QueryView query={keys}>
       {({ items, total_pages: total }) =>
         items.length === 0 ? (
-          <Empty title={withEnded ? texts.empty : texts.emptyFiltered} text={texts.emptyText} />
+          <Empty title={withRevoked ? texts.empty : texts.emptyFiltered} text={texts.emptyText} />
         ) : (
           <>
             <WideTable

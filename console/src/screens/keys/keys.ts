@@ -16,7 +16,7 @@ export interface Wanted {
   /** The organization whose keys are listed; absent: the caller's own. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
-  readonly withEnded: boolean;
+  readonly withRevoked: boolean;
   readonly page: number;
 }
 
@@ -24,12 +24,12 @@ export const keysQuery = ({ api }: Holdfast, wanted: Wanted) =>
   queryOptions({
     queryKey: keyOf("keys", { ...wanted }),
     queryFn: () => {
-      const { organizationId, userId, withEnded, page } = wanted;
+      const { organizationId, userId, withRevoked, page } = wanted;
       const query = {
         page,
         limit: PAGE_SIZE,
         order_by: ["-created_at"],
-        ...(withEnded ? {} : { filters: JSON.stringify({ revoked_at__isnull: true }) }),
+        ...(withRevoked ? {} : { filters: JSON.stringify({ revoked_at__isnull: true }) }),
       };
       if (organizationId === undefined) return answerOf(api.GET("/v1/me/api-keys", { params: { query } }));
       return answerOf(

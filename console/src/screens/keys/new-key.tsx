@@ -140,6 +140,8 @@ function useMakeKey(onMade: (key: Created) => void) {
   const { id: myId, organization } = useMe();
   const queries = useQueryClient();
   return useMutation({
+    // Secrets are not kept longer than they are shown.
+    gcTime: 0,
     mutationFn: (draft: Draft): Promise<Created> => {
       const networks = draft.networks.split(/\s+/).filter((network) => network !== "");
       const body = {

@@ -27,6 +27,8 @@ export function RollKey({ apiKey, roll, onRolled, onClose }: Props): ReactNode {
   const [overlap, setOverlap] = useState("86400");
   const [lifetime, setLifetime] = useState(BY_DEFAULT);
   const rolled = useMutation({
+    // Secrets are not kept longer than they are shown.
+    gcTime: 0,
     mutationFn: () => roll({ overlap_seconds: Number(overlap), expires_at: expiryOf(lifetime) }),
     onSuccess: async (created) => {
       onRolled(created);

@@ -1,5 +1,6 @@
 import type { SearchHit } from "@holdfast/client";
 import { Anchor, Badge, Group, Paper, Stack, Text } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useFormats } from "../../messages/formats.ts";
@@ -8,42 +9,51 @@ import { Bidi } from "../../parts/bidi.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Highlighted } from "../../parts/highlighted.tsx";
 import { QueryView } from "../../parts/query-view.tsx";
-import type { Change, Changes } from "./changes.ts";
 import "./hits.css";
 import { messages } from "./messages.ts";
-import type { Results } from "./search-screen.tsx";
+import type { RankChange, Searches } from "./searches.ts";
 
 interface Props {
-  readonly query: Results;
-  readonly changes: Changes | undefined;
+  readonly query: Pick<UseQueryResult<Searches>, "data" | "error" | "refetch" | "fetchStatus">;
+  readonly side: "left" | "right";
 }
 
-export function Hits({ query, changes }: Props): ReactNode {
+export function Hits({ query, side }: Props): ReactNode {
   const texts = useMessages(messages);
   const formats = useFormats();
   if (query.fetchStatus === "idle" && query.data === undefined && query.error === null) return null;
   return (
     <QueryView query={query}>
-      {({ results, took }) => (
-        <Stack gap="sm">
-          <Text size="sm" c="dimmed" role="status">
-            {texts.results(results.length, formats.duration(took))}
-          </Text>
-          {results.length === 0 && <Empty title={texts.noneTitle} text={texts.noneText} />}
-          <Stack component="ol" className="hits" gap="sm">
-            {results.map((hit) => (
-              <li key={hit.chunk_id}>
-                <Hit hit={hit} change={changes?.of.get(hit.chunk_id)} />
-              </li>
-            ))}
+      {(searches) => {
+        const { hits = [], took = 0 } = searches[side] ?? {};
+        const changes = side === "right" ? searches.changes : undefined;
+        return (
+          <Stack gap="sm">
+            <Text size="sm" c="dimmed" role="status">
+              {texts.results(hits.length, formats.duration(took))}
+            </Text>
+            {hits.length === 0 && <Empty title={texts.noneTitle} text={texts.noneText} />}
+            <Stack component="ol" className="hits" gap="sm">
+              {hits.map((hit) => (
+                <li key={hit.chunk_id}>
+                  <Hit hit={hit} change={changes?.get(hit.chunk_id)} />
+                </li>
+              ))}
+            </Stack>
           </Stack>
-        </Stack>
-      )}
+        );
+      }}
     </QueryView>
   );
 }
 
-function Hit({ hit, change }: { readonly hit: SearchHit; readonly change: Change | undefined }): ReactNode {
+function Hit({
+  hit,
+  change,
+}: {
+  readonly hit: SearchHit;
+  readonly change: RankChange | undefined;
+}): ReactNode {
   const texts = useMessages(messages);
   const formats = useFormats();
   const page = hit.locations?.find((place) => place.page !== undefined)?.page ?? hit.metadata.page_start;
@@ -90,7 +100,7 @@ function Hit({ hit, change }: { readonly hit: SearchHit; readonly change: Change
         <Bar label={texts.sparse} value={hit.sparse_score} kind="sparse" />
         {hit.metadata.rerank_score !== undefined && (
           <Text size="xs" c="dimmed">
-            {texts.rerank(formats.number(hit.metadata.rerank_score))}
+            {texts.reranked(formats.number(hit.metadata.rerank_score))}
           </Text>
         )}
       </Group>
@@ -119,11 +129,13 @@ function Bar({ label, value, kind }: BarProps): ReactNode {
   );
 }
 
-function ChangeBadge({ change }: { readonly change: Change }): ReactNode {
+function ChangeBadge({ change }: { readonly change: RankChange }): ReactNode {
   const texts = useMessages(messages).change;
-  const text = "by" in change ? texts[change.kind](change.by) : texts[change.kind];
+  const by = Math.abs((change.left_rank ?? 0) - (change.right_rank ?? 0));
+  const kind = change.change;
+  const text = kind === "up" || kind === "down" ? texts[kind](by) : texts[kind];
   return (
-    <Badge variant="outline" tt="none" color={change.kind === "same" ? "gray" : "indigo"} c="inherit">
+    <Badge variant="outline" tt="none" color={kind === "same" ? "gray" : "indigo"} c="inherit">
       {text}
     </Badge>
   );

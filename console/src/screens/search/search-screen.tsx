@@ -2,8 +2,6 @@ import { Button, Flex, Group, Stack, Switch, Text, TextInput } from "@mantine/co
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useRef, useState } from "react";
-import { answerOf } from "../../api/client.ts";
-import { keyOf } from "../../api/keys.ts";
 import { useHoldfast } from "../../app/context.ts";
 import { spacesQuery } from "../../app/spaces.ts";
 import { useFormats } from "../../messages/formats.ts";
@@ -11,11 +9,11 @@ import { useMessages } from "../../messages/messages.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { useShortcuts } from "../../parts/shortcuts.tsx";
-import { changesBetween } from "./changes.ts";
 import { Hits } from "./hits.tsx";
 import { messages } from "./messages.ts";
 import { SettingsForm } from "./settings-form.tsx";
-import { type Settings, readSettings, requestOf, writeSettings } from "./settings.ts";
+import { useSearches } from "./searches.ts";
+import { type Settings, readSettings, writeSettings } from "./settings.ts";
 
 /** Finds passages, shows why each is where it is, and what another setting would change. */
 export function SearchScreen(): ReactNode {
@@ -35,12 +33,7 @@ export function SearchScreen(): ReactNode {
     void navigate({ search, replace: true });
   };
   const current = { q: address.q, settings: address.settings, other: address.other };
-  const first = useResults(address.q, left, { spaces, isOn: true });
-  const second = useResults(address.q, right, { spaces, isOn: isComparing });
-  const changes =
-    isComparing && first.data !== undefined && second.data !== undefined
-      ? changesBetween(first.data.results, second.data.results)
-      : undefined;
+  const searches = useSearches(address.q, left, isComparing ? right : undefined, spaces);
   return (
     <Stack>
       <PageHeader title={texts.title} />
@@ -80,7 +73,7 @@ export function SearchScreen(): ReactNode {
           spaces={spaces}
           onChange={(next) => go({ ...current, settings: writeSettings(next) })}
         >
-          <Hits query={first} changes={undefined} />
+          <Hits query={searches} side="left" />
         </Side>
         {isComparing && (
           <Side
@@ -89,8 +82,8 @@ export function SearchScreen(): ReactNode {
             spaces={spaces}
             onChange={(next) => go({ ...current, other: writeSettings(next) ?? "{}" })}
           >
-            {changes !== undefined && <Overlap share={changes.overlap} />}
-            <Hits query={second} changes={changes} />
+            {searches.data?.overlap !== undefined && <Overlap share={searches.data.overlap} />}
+            <Hits query={searches} side="right" />
           </Side>
         )}
       </Flex>
@@ -98,29 +91,6 @@ export function SearchScreen(): ReactNode {
     </Stack>
   );
 }
-
-interface Asked {
-  readonly spaces: ReadonlyArray<{ readonly id: string }>;
-  readonly isOn: boolean;
-}
-
-/** The hits of one side, with how long the service took as the browser sees it. */
-function useResults(q: string | undefined, settings: Settings, { spaces, isOn }: Asked) {
-  const { api } = useHoldfast();
-  const reached = spaces.map(({ id }) => id);
-  const body = requestOf(q ?? "", settings, reached);
-  return useQuery({
-    queryKey: keyOf("documents", "search", body as unknown as Record<string, unknown>),
-    queryFn: async () => {
-      const startedAt = performance.now();
-      const answer = await answerOf(api.POST("/v1/data/hybrid-search", { body }));
-      return { ...answer, took: performance.now() - startedAt };
-    },
-    enabled: isOn && q !== undefined && reached.length > 0,
-  });
-}
-
-export type Results = ReturnType<typeof useResults>;
 
 interface SideProps {
   readonly title: string | undefined;

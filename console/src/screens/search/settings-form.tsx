@@ -1,4 +1,4 @@
-import { Group, MultiSelect, NativeSelect, NumberInput, Stack, Title } from "@mantine/core";
+import { Checkbox, Group, MultiSelect, NativeSelect, NumberInput, Stack, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { messages as shell } from "../../app/messages.ts";
 import { useMessages } from "../../messages/messages.ts";
@@ -83,6 +83,13 @@ export function SettingsForm({ title, settings, spaces, onChange }: Props): Reac
           value={settings.type}
           onChange={(event) => onChange({ ...settings, type: event.currentTarget.value })}
           size="xs"
+        />
+        <Checkbox
+          label={texts.rerank}
+          checked={settings.rerank}
+          onChange={(event) => onChange({ ...settings, rerank: event.currentTarget.checked })}
+          size="xs"
+          pb={6}
         />
       </Group>
     </Stack>

@@ -9,9 +9,18 @@ export interface Settings {
   /** 0: no limit. */
   readonly perDocument: number;
   readonly minScore: number;
+  /** Whether the service's reranker, if it has one, has the last word. */
+  readonly rerank: boolean;
 }
 
-export const DEFAULTS: Settings = { spaces: [], limit: 10, type: "", perDocument: 0, minScore: 0 };
+export const DEFAULTS: Settings = {
+  spaces: [],
+  limit: 10,
+  type: "",
+  perDocument: 0,
+  minScore: 0,
+  rerank: true,
+};
 /** The service searches so many spaces in one ranking. */
 const MAX_SPACES = 20;
 
@@ -25,6 +34,7 @@ export function readSettings(text: string | undefined): Settings {
       type: typeof value.type === "string" ? value.type : "",
       perDocument: within(value.perDocument, 0, 100, 0),
       minScore: within(value.minScore, 0, 1, 0),
+      rerank: value.rerank !== false,
     };
   } catch {
     return DEFAULTS;
@@ -44,7 +54,7 @@ export function writeSettings(settings: Settings): string | undefined {
 
 export function requestOf(
   query: string,
-  { spaces, limit, type, perDocument, minScore }: Settings,
+  { spaces, limit, type, perDocument, minScore, rerank }: Settings,
   reached: readonly string[],
 ): Schemas["HybridSearch"] {
   return {
@@ -54,5 +64,6 @@ export function requestOf(
     ...(type === "" ? {} : { filters: { file_type: type } }),
     ...(perDocument === 0 ? {} : { max_chunks_per_document: perDocument }),
     ...(minScore === 0 ? {} : { min_score: minScore }),
+    ...(rerank ? {} : { rerank }),
   };
 }

@@ -23,6 +23,8 @@ export function RollSecret({ webhookId, onRolled, onClose }: Props): ReactNode {
   const queries = useQueryClient();
   const [overlap, setOverlap] = useState("86400");
   const rolled = useMutation({
+    // Secrets are not kept longer than they are shown.
+    gcTime: 0,
     mutationFn: () =>
       answerOf(
         api.POST("/v1/webhooks/{webhook_id}/secret/roll", {

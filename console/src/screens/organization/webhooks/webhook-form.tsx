@@ -116,6 +116,8 @@ function useSave(webhook: Webhook | undefined, etag: string | null, onDone: Prop
   const { api } = useHoldfast();
   const queries = useQueryClient();
   return useMutation({
+    // Secrets are not kept longer than they are shown.
+    gcTime: 0,
     mutationFn: async ({ url, spaceId, types, description }: Draft): Promise<string | undefined> => {
       const body = { url, types: [...types], description: description === "" ? null : description };
       if (webhook === undefined) {

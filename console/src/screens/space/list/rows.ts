@@ -10,9 +10,9 @@ import type { Question } from "./question.ts";
 type Api = ReturnType<typeof useHoldfast>["api"];
 type Page = Schemas["DocumentPage"];
 
-export const PAGE_ROWS = 100;
+const PAGE_ROWS = 100;
 
-export const pageQuery = (api: Api, question: Question, page: number) =>
+const pageQuery = (api: Api, question: Question, page: number) =>
   queryOptions({
     queryKey: keyOf("documents", "page", { ...question }, page),
     // The signal ends a request whose page has been scrolled past.
@@ -39,7 +39,7 @@ export interface Rows {
 }
 
 /** The pages that hold `range`, and those beside them, so that a slow scroll never waits; the first always. */
-export function pagesAround({ first, last }: Range, total: number): readonly number[] {
+function pagesAround({ first, last }: Range, total: number): readonly number[] {
   const end = Math.max(1, Math.ceil(total / PAGE_ROWS));
   const from = Math.max(1, Math.floor((first - PAGE_ROWS) / PAGE_ROWS) + 1);
   const to = Math.min(end, Math.floor((last + PAGE_ROWS) / PAGE_ROWS) + 1);

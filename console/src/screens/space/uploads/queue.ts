@@ -6,7 +6,7 @@ import { ConnectionError, HoldfastError, RateLimitError, newKey } from "@holdfas
 import type { Chosen } from "./dropped.ts";
 
 /** `broken`: it is tried again in a while, or once there is a network. */
-export type UploadState = "waiting" | "sending" | "broken" | "refused" | "cancelled" | "done";
+type UploadState = "waiting" | "sending" | "broken" | "refused" | "cancelled" | "done";
 
 export interface Upload {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Upload {
   readonly error: unknown;
 }
 
-export interface UploadsView {
+interface UploadsView {
   readonly counts: Readonly<Record<UploadState, number>>;
   readonly total: number;
   readonly bytes: number;
@@ -200,7 +200,7 @@ async function requireReadable(file: File): Promise<void> {
   await file.slice(0, 1).arrayBuffer();
 }
 
-export function viewOf(uploads: readonly Upload[]): UploadsView {
+function viewOf(uploads: readonly Upload[]): UploadsView {
   const counts = { waiting: 0, sending: 0, broken: 0, refused: 0, cancelled: 0, done: 0 };
   let bytes = 0;
   let sentBytes = 0;

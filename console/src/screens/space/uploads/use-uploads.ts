@@ -27,7 +27,7 @@ function uploadsOf({ address, session }: Console): Uploads {
   return uploads;
 }
 
-export type Preparation =
+type Preparation =
   | { readonly step: "none" | "reading" | "folders" | "too-many"; readonly skipped: number }
   | { readonly step: "failed"; readonly skipped: number; readonly error: unknown };
 
