@@ -68,8 +68,9 @@ function keepBuilt(find: SiteOptions["find"]) {
   let looked: { readonly at: number; readonly outcome: Promise<Built | undefined> } | undefined;
   const look = async (dataDir: string): Promise<Built | undefined> => {
     const folder = await find(dataDir);
-    if (folder === undefined) return undefined;
-    found = { folder, files: JSON.parse(await readFile(join(folder, LISTING), "utf8")) as Listing };
+    const listing = folder === undefined ? undefined : await contentOf(join(folder, LISTING));
+    if (folder === undefined || listing === undefined) return undefined;
+    found = { folder, files: JSON.parse(listing.toString()) as Listing };
     return found;
   };
   return {

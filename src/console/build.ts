@@ -20,10 +20,14 @@ export function buildConsole(places: readonly string[], stop: AbortSignal): Prom
   return buildInto(places, async ({ out }) => {
     const entry = createRequire(join(CONSOLE_SOURCES, "package.json")).resolve("vite/package.json");
     const program = join(dirname(entry), "bin/vite.js");
-    await runBuilder("The console", [program, "build", "--outDir", out, "--emptyOutDir"], {
-      cwd: CONSOLE_SOURCES,
-      stop,
-    });
+    await runBuilder(
+      "The console",
+      [program, "build", "--configLoader", "native", "--outDir", out, "--emptyOutDir"],
+      {
+        cwd: CONSOLE_SOURCES,
+        stop,
+      },
+    );
     await assertBudget(out);
     await rm(join(out, ".vite"), { recursive: true });
     await writeListing(out);
@@ -38,7 +42,7 @@ interface ManifestEntry {
 type Manifest = Readonly<Record<string, ManifestEntry>>;
 
 /** @throws Error if the scripts that the page loads at once are too large together */
-async function assertBudget(out: string): Promise<void> {
+export async function assertBudget(out: string): Promise<void> {
   const manifest = JSON.parse(await readFile(join(out, ".vite/manifest.json"), "utf8")) as Manifest;
   const sizes = await Promise.all(
     firstScripts(manifest).map(async (file): Promise<readonly [string, number]> => {

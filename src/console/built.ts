@@ -6,7 +6,7 @@ export const CONSOLE_SOURCES = join(ROOT, "console");
 
 export const CONSOLE: SitePlaces = {
   name: "console",
-  sources: ["console", "clients/typescript/src", "src/console", "src/site"],
+  sources: ["console", "tsconfig.json", "clients/typescript/src", "src/console", "src/site"],
   home: "console",
 };
 

@@ -11,6 +11,9 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "settings.md": { aside: false, pageClass: "wide" },
 };
 
+/** The folders of docs/ that have pictures. */
+const PICTURES = [".", "console"];
+
 /** A page that a script makes. */
 export interface MadePage {
   /** Below /docs, with `.md`. */
@@ -37,8 +40,9 @@ export async function stage(docs: string, folder: string): Promise<void> {
   await cp(join(docs, ".vitepress"), join(folder, ".vitepress"), { recursive: true });
   await cp(join(docs, ".vitepress/public"), join(folder, "public"), { recursive: true });
   await cp(join(docs, "openapi.json"), join(folder, "public/openapi.json"));
-  for (const file of await readdir(docs))
-    if (/\.(svg|png)$/.test(file)) await cp(join(docs, file), join(folder, file));
+  for (const place of PICTURES)
+    for (const file of await readdir(join(docs, place)))
+      if (/\.(svg|png)$/.test(file)) await cp(join(docs, place, file), join(folder, place, file));
 
   const api = JSON.parse(await readFile(join(docs, "openapi.json"), "utf8")) as ApiDocument;
   const reference = referencePages(api);

@@ -4,7 +4,7 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guideRoutes } from "../../../../src/api/routes/service/guide.ts";
 import type { Listing } from "../../../../src/site/listing.ts";
@@ -47,6 +47,7 @@ async function fill(): Promise<void> {
   await writeFile(join(folder, "index.html"), "<h1>Holdfast</h1>");
   await writeFile(join(folder, "errors/rate_limited.html"), PAGE);
   await writeFile(join(folder, "errors/rate_limited.html.gz"), gzipSync(PAGE));
+  await writeFile(join(folder, "errors/rate_limited.html.br"), brotliCompressSync(PAGE));
   await writeFile(join(folder, "assets/app.1a2b.js"), "1");
   await writeFile(join(folder, "unlisted.html"), "secret");
   await writeFile(join(outer, "outside.html"), "secret");
@@ -66,11 +67,6 @@ function ask(path: string, headers: Record<string, string> = {}) {
   }).on("error", reject);
   return promise;
 }
-
-test("the root leads to the guide", async () => {
-  const answer = await fetch(`${app.url}/`, { redirect: "manual" });
-  expect([answer.status, answer.headers.get("location")]).toEqual([302, "/docs/"]);
-});
 
 test.each(["/docs", "/docs/", "/docs/errors/rate_limited", "/docs/errors/rate_limited/"])(
   "%s is a page under the strict policy, to be asked for anew",
@@ -103,7 +99,8 @@ test("a page that the caller has is 304, and HEAD has no body", async () => {
 
 test.each([
   ["gzip", "gzip"],
-  ["br, gzip;q=0.5", "gzip"],
+  ["gzip, deflate, br", "br"],
+  ["br;q=0, gzip", "gzip"],
   ["identity", ""],
   ["gzip;q=0", ""],
 ])("Accept-Encoding: %s is answered with %j", async (accepted, encoding) => {
@@ -155,4 +152,13 @@ test("a build that somebody removes is looked for again", async () => {
   expect((await fetch(`${app.url}/docs/`)).status).toBe(503);
   await fill();
   await until("it is there again", async () => (await fetch(`${app.url}/docs/`)).status === 200);
+});
+
+test("a folder that is removed between being found and being read counts as none", async () => {
+  const gone = await startTinyApp(guideRoutes(async () => join(outer, "gone")));
+  try {
+    expect((await fetch(`${gone.url}/docs/`)).status).toBe(503);
+  } finally {
+    await gone.close();
+  }
 });
