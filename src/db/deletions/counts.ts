@@ -16,7 +16,7 @@ export interface DeletionCounts {
   readonly webhooks: number;
 }
 
-export type CountedKind = Exclude<DeletionKind, "raw_file">;
+type CountedKind = Exclude<DeletionKind, "raw_file">;
 
 /** The folders `$1` of the organization `$2` and all below them, without those that are deleted already. */
 const TREE = `
