@@ -3,7 +3,7 @@
  * refuses is renewed once, and the request is sent again.
  */
 import { type Holdfast, HoldfastError, createHoldfast, refusalOf } from "@holdfast/client";
-import { type Session, SessionEnded } from "../auth/session.ts";
+import type { Session } from "../auth/session.ts";
 import type { RequestLog } from "./request-log.ts";
 
 interface Options {
@@ -59,9 +59,6 @@ export async function taggedAnswerOf<T>(
 export const isNotFound = (error: unknown): boolean => error instanceof HoldfastError && error.status === 404;
 export const isForbidden = (error: unknown): boolean =>
   error instanceof HoldfastError && error.status === 403;
-export const isSessionEnd = (error: unknown): boolean =>
-  error instanceof SessionEnded || (error instanceof HoldfastError && error.status === 401);
-
 /**
  * What the service says of each field of a form, by the field's name: `name`, `filters.file_type`. Empty for
  * refusals that are of no field.

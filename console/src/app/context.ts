@@ -1,7 +1,7 @@
 /** What every screen has: who is signed in, the client, the events, and what this service is. */
-import type { Holdfast, HoldfastEvent, Schemas } from "@holdfast/client";
+import type { Holdfast, Schemas } from "@holdfast/client";
 import { useQuery } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
+import { createContext, useContext, useSyncExternalStore } from "react";
 import { answerOf } from "../api/client.ts";
 import { keyOf } from "../api/keys.ts";
 import type { RequestLog } from "../api/request-log.ts";
@@ -56,14 +56,4 @@ export function useRoles(): { readonly isAdmin: boolean; readonly isOperator: bo
 export function useLiveState(): LiveState {
   const { live } = useConsole();
   return useSyncExternalStore(live.onState, live.state);
-}
-
-/** Calls the newest `listener` for each event of the service. */
-export function useEvents(listener: (event: HoldfastEvent) => void): void {
-  const { live } = useConsole();
-  const newest = useRef(listener);
-  useEffect(() => {
-    newest.current = listener;
-  });
-  useEffect(() => live.subscribe((event) => newest.current(event)), [live]);
 }

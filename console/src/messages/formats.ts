@@ -28,7 +28,7 @@ export interface Formats {
 const made = new Map<Language, Formats>();
 
 /** Made once for each language: the browser takes long to make one, and every row of a list needs some. */
-export function formatsOf(language: Language): Formats {
+function formatsOf(language: Language): Formats {
   const formats = made.get(language) ?? makeFormats(language);
   made.set(language, formats);
   return formats;

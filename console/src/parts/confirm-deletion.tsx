@@ -8,7 +8,7 @@ import { QueryView } from "./query-view.tsx";
 import { ScreenError } from "./screen-error.tsx";
 
 /** What a deletion takes along; what is 0 is not named. */
-export type Deletion = Readonly<Record<string, number>>;
+type Deletion = Readonly<Record<string, number>>;
 
 interface Props {
   readonly title: string;

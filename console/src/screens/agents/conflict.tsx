@@ -1,62 +1,84 @@
-import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, Radio, SimpleGrid, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useMessages } from "../../messages/messages.ts";
+import { type Choices, type Difference, type Fields, type Side, merged } from "./fields.ts";
 import { messages } from "./messages.ts";
-import { type Field, type Values, changesFrom, conflictsOf } from "./values.ts";
+import { Value, useFieldName } from "./value.tsx";
 
 interface Props {
-  readonly base: Values;
-  readonly mine: Values;
-  readonly theirs: Values;
-  readonly onSave: (values: Values) => void;
+  readonly differences: readonly Difference[];
+  readonly theirs: Fields;
+  /** Who saved in between. */
+  readonly who: string;
+  readonly onSave: (fields: Fields) => void;
   readonly onClose: () => void;
 }
 
-type Side = "mine" | "theirs";
-
-/** Shows two people's changes of one agent side by side. What only one of them has changed is kept. */
-export function Conflict({ base, mine, theirs, onSave, onClose }: Props): ReactNode {
-  const texts = useMessages(messages);
-  const [choices, setChoices] = useState<Partial<Record<Field, Side>>>({});
-  const fields = conflictsOf(base, mine, theirs);
-  const merged = { ...theirs, ...changesFrom(base, mine) };
-  const wanted = Object.fromEntries(
-    Object.entries(merged).map(([name, value]) => {
-      const field = name as Field;
-      return [field, fields.includes(field) && choices[field] === "theirs" ? theirs[field] : value];
-    }),
-  ) as unknown as Values;
+/** The changes of two people side by side; who saves last chooses field by field. */
+export function Conflict({ differences, theirs, who, onSave, onClose }: Props): ReactNode {
+  const texts = useMessages(messages).conflict;
+  const [choices, setChoices] = useState<Choices>({});
+  // What one person changed alone holds unless it is chosen otherwise.
+  const isDecided = differences.every(({ field, by }) => by !== "both" || choices[field] !== undefined);
   return (
-    <Modal opened onClose={onClose} title={texts.conflict.title} size="lg">
+    <Modal opened onClose={onClose} title={texts.title} size="xl">
       <Stack>
-        <Text>{texts.conflict.text}</Text>
-        {fields.map((field) => (
-          <Radio.Group
-            key={field}
-            label={texts.fields[field]}
-            value={choices[field] ?? "mine"}
-            onChange={(side) => setChoices({ ...choices, [field]: side as Side })}
-          >
-            <Stack gap={4} mt={4}>
-              <Radio value="mine" label={`${texts.conflict.mine}: ${shown(mine[field])}`} />
-              <Radio value="theirs" label={`${texts.conflict.theirs}: ${shown(theirs[field])}`} />
-            </Stack>
-          </Radio.Group>
+        <Text>{texts.text(who)}</Text>
+        {differences.map((difference) => (
+          <Choice
+            key={difference.field}
+            difference={difference}
+            who={who}
+            chosen={choices[difference.field] ?? (difference.by === "both" ? null : difference.by)}
+            onChoose={(side) => setChoices({ ...choices, [difference.field]: side })}
+          />
         ))}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {texts.cancel}
           </Button>
-          <Button onClick={() => onSave(wanted)}>{texts.conflict.save}</Button>
+          <Button disabled={!isDecided} onClick={() => onSave(merged(differences, theirs, choices))}>
+            {texts.save}
+          </Button>
         </Group>
       </Stack>
     </Modal>
   );
 }
 
-const SHOWN_CHARACTERS = 400;
+interface ChoiceProps {
+  readonly difference: Difference;
+  readonly who: string;
+  readonly chosen: Side | null;
+  readonly onChoose: (side: Side) => void;
+}
 
-function shown(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+function Choice({ difference: { field, by, ...values }, who, chosen, onChoose }: ChoiceProps): ReactNode {
+  const texts = useMessages(messages).conflict;
+  const name = useFieldName()(field);
+  return (
+    <Radio.Group
+      aria-label={texts.choose(name)}
+      label={by === "both" ? `${name} (${texts.both})` : name}
+      value={chosen}
+      onChange={(side) => onChoose(side as Side)}
+    >
+      <SimpleGrid cols={{ base: 1, sm: 3 }} mt={4}>
+        <div>
+          <Text size="sm" c="dimmed">
+            {texts.before}
+          </Text>
+          <Value value={values.before} />
+        </div>
+        <div>
+          <Radio value="mine" label={texts.mine} />
+          <Value value={values.mine} />
+        </div>
+        <div>
+          <Radio value="theirs" label={texts.theirs(who)} />
+          <Value value={values.theirs} />
+        </div>
+      </SimpleGrid>
+    </Radio.Group>
+  );
 }

@@ -1,84 +1,91 @@
-import type { Schemas } from "@holdfast/client";
-import { Code, Stack, Text, Timeline } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button, Group, Stack, Table, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { answerOf } from "../../api/client.ts";
-import { keyOf } from "../../api/keys.ts";
+import type { Schemas } from "@holdfast/client";
 import { useHoldfast } from "../../app/context.ts";
-import { useFormats } from "../../messages/formats.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { Bidi } from "../../parts/bidi.tsx";
+import { Empty } from "../../parts/empty.tsx";
 import { QueryView } from "../../parts/query-view.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { messages } from "./messages.ts";
-import type { Field } from "./values.ts";
+import { historyQuery } from "./queries.ts";
+import { Value, useFieldName } from "./value.tsx";
 
-type Change = Schemas["AgentChange"];
-
-const SHOWN = 100;
-
-/** Who changed what of an agent, the newest first. */
+/** Who changed the agent, when, and what. */
 export function History({ agentId }: { readonly agentId: string }): ReactNode {
-  const texts = useMessages(messages).history;
-  const { api } = useHoldfast();
-  const history = useQuery({
-    queryKey: keyOf("agents", agentId, "history"),
-    queryFn: () =>
-      answerOf(
-        api.GET("/v1/agents/{agent_id}/history", {
-          params: { path: { agent_id: agentId }, query: { limit: SHOWN } },
-        }),
-      ),
-  });
+  const texts = useMessages(messages);
+  const history = useInfiniteQuery(historyQuery(useHoldfast(), agentId));
   return (
     <QueryView query={history}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Text>{texts.none}</Text>
-        ) : (
-          <Timeline bulletSize={12} lineWidth={2}>
-            {items.map((change) => (
-              <Entry key={`${change.version} ${change.at}`} change={change} />
+      {({ pages }) => {
+        const changes = pages.flatMap((page) => page.items);
+        if (changes.length === 0) return <Empty title={texts.history.none} />;
+        return (
+          <Stack component="ol" gap="lg" p={0} m={0} style={{ listStyle: "none" }}>
+            {changes.map((change) => (
+              <li key={`${change.version} ${change.at} ${change.action}`}>
+                <Change change={change} />
+              </li>
             ))}
-          </Timeline>
-        )
-      }
+            {history.hasNextPage && (
+              <li>
+                <Button
+                  variant="default"
+                  loading={history.isFetchingNextPage}
+                  onClick={() => void history.fetchNextPage()}
+                >
+                  {texts.more}
+                </Button>
+              </li>
+            )}
+          </Stack>
+        );
+      }}
     </QueryView>
   );
 }
 
-function Entry({ change }: { readonly change: Change }): ReactNode {
-  const { history, fields } = useMessages(messages);
-  const formats = useFormats();
-  const { by, action, at, version, changes } = change;
-  const labelOf = (field: string): string => (field in fields ? fields[field as Field] : field);
+function Change({ change }: { readonly change: Schemas["AgentChange"] }): ReactNode {
+  const texts = useMessages(messages);
+  const nameOf = useFieldName();
+  const { by, action, version, at, changes } = change;
   return (
-    <Timeline.Item
-      title={
-        <>
-          <Bidi>{by?.name ?? history.somebody}</Bidi> {history[action]} · {version}
-        </>
-      }
-    >
-      <Text size="sm" c="dimmed">
-        {formats.time(at)}
-      </Text>
-      <Stack gap="xs">
-        {changes.map(({ field, before, after }) => (
-          <div key={field}>
-            <Text size="sm" fw={600}>
-              {labelOf(field)}
-            </Text>
-            <Text size="sm" component="div" dir="auto">
-              {history.before}: <Code>{shown(before)}</Code>
-            </Text>
-            <Text size="sm" component="div" dir="auto">
-              {history.after}: <Code>{shown(after)}</Code>
-            </Text>
-          </div>
-        ))}
-      </Stack>
-    </Timeline.Item>
+    <>
+      <Group gap="xs">
+        <Text fw={600} component="span">
+          <Bidi>{by?.name ?? texts.history.somebody}</Bidi> {texts.history[action]}
+        </Text>
+        <Text size="sm" c="dimmed" component="span">
+          {texts.version(version)} · <Ago at={at} />
+        </Text>
+      </Group>
+      {changes.length > 0 && (
+        <Table.ScrollContainer minWidth={480}>
+          <Table layout="fixed" verticalSpacing="xs">
+            <Table.Thead>
+              <Table.Tr>
+                {[texts.history.field, texts.history.before, texts.history.after].map((head) => (
+                  <Table.Th key={head}>{head}</Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {changes.map(({ field, before, after }) => (
+                <Table.Tr key={field} style={{ verticalAlign: "top" }}>
+                  <Table.Th scope="row">{nameOf(field)}</Table.Th>
+                  <Table.Td>
+                    <Value value={before} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Value value={after} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </>
   );
 }
-
-const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -71,7 +71,7 @@ export function Content({ document, address }: Props): ReactNode {
   );
 }
 
-export const pageOf = (chunk: Chunk | undefined): number | undefined =>
+const pageOf = (chunk: Chunk | undefined): number | undefined =>
   chunk?.locations?.find(({ page }) => page !== undefined)?.page ?? chunk?.page_start ?? undefined;
 
 interface ChunksProps {

@@ -142,7 +142,12 @@ function Actions({ document, can }: ActionProps): ReactNode {
         </Button>
       )}
       {can("documents:delete") && (
-        <Button variant="outline" color="red" c="var(--mantine-color-error)" onClick={() => setIsDeleting(true)}>
+        <Button
+          variant="outline"
+          color="red"
+          c="var(--mantine-color-error)"
+          onClick={() => setIsDeleting(true)}
+        >
           {texts.remove}
         </Button>
       )}

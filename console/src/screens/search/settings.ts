@@ -13,7 +13,7 @@ export interface Settings {
   readonly rerank: boolean;
 }
 
-export const DEFAULTS: Settings = {
+const DEFAULTS: Settings = {
   spaces: [],
   limit: 10,
   type: "",

@@ -34,7 +34,7 @@ export function chatsOf(holdfast: Holdfast, userId: string): Chats {
   return chats;
 }
 
-export function createChats(holdfast: Holdfast, opening: Promise<ChatDatabase>): Chats {
+function createChats(holdfast: Holdfast, opening: Promise<ChatDatabase>): Chats {
   const shelf = createShelf(opening);
   const running = new Map<string, AbortController>();
   const run = async (conversationId: string, turnId: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /** A conversation as it stays in the browser. The service keeps none: each question sends what was said before. */
 import type { Schemas } from "@holdfast/client";
 
-export type TurnState = "streaming" | "done" | "stopped" | "failed";
+type TurnState = "streaming" | "done" | "stopped" | "failed";
 
 export interface Turn {
   /** The Idempotency-Key of its request too: the same turn is answered, and paid, once. */
