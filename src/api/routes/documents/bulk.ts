@@ -60,14 +60,14 @@ export const batchDelete = defineRoute({
   async idempotent({ principal }) {
     authorizeListing(principal, "documents:delete");
   },
-  async handle({ deps, caller, body, reply }) {
-    const answer = await deleteDocuments(deps, caller, {
+  handle({ deps, caller, body, reply }) {
+    // Before the command, which keeps the status with the answer for repeats.
+    if (body.dry_run) reply.status = 200;
+    return deleteDocuments(deps, caller, {
       documentIds: body.document_ids ?? null,
       filters: body.filters,
       folderIds: body.folder_ids ?? null,
       dryRun: body.dry_run,
     });
-    if (body.dry_run) reply.status = 200;
-    return answer;
   },
 });

@@ -145,6 +145,14 @@ test("a repeat with the same Idempotency-Key gets the first answer", async () =>
   expect(await remove({ document_ids: [id] }, headers)).toMatchObject({ status: 202, body: first.body });
 });
 
+test("a repeated dry run says again that nothing was deleted", async () => {
+  const choice = { document_ids: [await put(await makeSpace())], dry_run: true };
+  const headers = { "idempotency-key": newId() };
+  const first = await remove(choice, headers);
+  expect(first.status).toBe(200);
+  expect(await remove(choice, headers)).toMatchObject({ status: 200, body: first.body });
+});
+
 test("a key without the capability to write is refused, and so is a request that names nothing", async () => {
   const { body: made } = await people.as("ada", "POST", "/me/api-keys", {
     name: newId(),
