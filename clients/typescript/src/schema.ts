@@ -875,7 +875,7 @@ export interface paths {
          *
          *     Takes API keys with the capability `write`, and access tokens.
          */
-        post: operations["documents.batchMove"];
+        post: operations["documents.batch_move"];
         delete?: never;
         options?: never;
         head?: never;
@@ -897,7 +897,7 @@ export interface paths {
          *
          *     Takes API keys with the capability `write`, and access tokens.
          */
-        post: operations["documents.batchDelete"];
+        post: operations["documents.batch_delete"];
         delete?: never;
         options?: never;
         head?: never;
@@ -16687,7 +16687,7 @@ export interface operations {
             };
         };
     };
-    "documents.batchMove": {
+    "documents.batch_move": {
         parameters: {
             query?: never;
             header?: {
@@ -16885,7 +16885,7 @@ export interface operations {
             };
         };
     };
-    "documents.batchDelete": {
+    "documents.batch_delete": {
         parameters: {
             query?: never;
             header?: {

@@ -13,7 +13,7 @@ const CHOICE =
 export const batchMove = defineRoute({
   method: "POST",
   path: "/data/batch-move",
-  operation: "documents.batchMove",
+  operation: "documents.batch_move",
   access: "keys",
   capability: "write",
   audit: { action: "documents:update", resource: "document" },
@@ -43,7 +43,7 @@ export const batchMove = defineRoute({
 export const batchDelete = defineRoute({
   method: "POST",
   path: "/data/batch-delete",
-  operation: "documents.batchDelete",
+  operation: "documents.batch_delete",
   access: "keys",
   capability: "write",
   audit: { action: "documents:delete", resource: "document" },
