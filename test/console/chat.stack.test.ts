@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { ended, upload } from "../support/clients/client.ts";
+import { violations } from "../support/console/axe.ts";
 import { onSharedConsole } from "../support/console/on-console.ts";
 import { openScreen } from "../support/console/visitor.ts";
 import { makePdf } from "../support/files/text.ts";
@@ -39,11 +40,15 @@ describe("chat", unless(MISSING_BROWSER), () => {
     stack.provider.reply({ pieces: ["The gearbox oil is changed every", " 18 months [1]."] });
     await begin(page);
     await ask(page, "When is the gearbox oil changed?");
-    await page.getByRole("link", { name: "Source 1: turbine.pdf" }).first().click();
+    const source = page.getByRole("link", { name: "Source 1: turbine.pdf" }).first();
+    await source.waitFor();
+    expect(await violations(page)).toEqual([]);
+    await source.click();
     await page.getByRole("status").filter({ hasText: "Genuine: the published version" }).waitFor();
     await page.getByRole("img", { name: "Picture of page 2" }).waitFor();
     await page.locator("mark", { hasText: SENTENCE }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/documents/${documentId}`);
+    expect(await violations(page)).toEqual([]);
     // Neither the question nor the quote is in any address.
     expect(decodeURIComponent(page.url())).not.toContain("gearbox");
     expect(faults).toEqual([]);
@@ -149,6 +154,7 @@ describe("chat", unless(MISSING_BROWSER), () => {
     await right.getByRole("textbox", { name: "At most" }).fill("1");
     await until("only one is left", async () => (await right.getByRole("article").count()) === 1);
     await right.getByText(/of the hits are in both/).waitFor();
+    expect(await violations(page)).toEqual([]);
     await right.getByRole("link", { name: "turbine.pdf" }).click();
     await page.getByRole("img", { name: "Picture of page 2" }).waitFor();
     expect(faults).toEqual([]);

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { newId } from "../../src/domain/ids.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { call, ended, upload } from "../support/clients/client.ts";
+import { violations } from "../support/console/axe.ts";
 import { onSharedConsole } from "../support/console/on-console.ts";
 import { openScreen } from "../support/console/visitor.ts";
 import { makePdf } from "../support/files/text.ts";
@@ -157,8 +158,10 @@ describe("a space", unless(MISSING_BROWSER), () => {
     await page.getByText("restoring").first().waitFor();
     await page.getByRole("tab", { name: "Processing" }).click();
     await page.getByRole("heading", { name: /^Run of version 3/ }).waitFor();
+    expect(await violations(page)).toEqual([]);
     await page.getByRole("tab", { name: "Integrity" }).click();
     await page.getByText("Everything is in order").waitFor();
+    expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 });

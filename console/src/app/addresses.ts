@@ -8,6 +8,10 @@ type Query = Readonly<Record<string, unknown>>;
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 
+/** The router reads JSON out of addresses, also where its text is meant. */
+const jsonOf = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
+
 const numberOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 
@@ -47,8 +51,8 @@ export const searchAddress = (query: Query) =>
   present({
     q: textOf(query["q"]),
     space: textOf(query["space"]),
-    settings: textOf(query["settings"]),
-    other: textOf(query["other"]),
+    settings: jsonOf(query["settings"]),
+    other: jsonOf(query["other"]),
   });
 
 /** The agent that a new conversation is with. */
