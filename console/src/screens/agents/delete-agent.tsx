@@ -6,6 +6,7 @@ import { answerOf } from "../../api/client.ts";
 import { useHoldfast } from "../../app/context.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { ConfirmDeletion } from "../../parts/confirm-deletion.tsx";
+import { strongColor } from "../../parts/strong-color.ts";
 import type { Agent } from "./fields.ts";
 import { messages } from "./messages.ts";
 
@@ -18,7 +19,7 @@ export function DeleteAgent({ agent }: { readonly agent: Agent }): ReactNode {
   const params = { path: { agent_id: agent.id } };
   return (
     <>
-      <Button variant="outline" color="red" onClick={() => setIsAsking(true)}>
+      <Button variant="outline" color="red" c={strongColor("red")} onClick={() => setIsAsking(true)}>
         {texts.remove}
       </Button>
       {isAsking && (
