@@ -19,6 +19,9 @@ const themeOf = (language: Language): MantineThemeOverride => {
       Modal: { defaultProps: { centered: true, ...dialog } },
       ModalHeader: dialogHead,
       Drawer: { defaultProps: dialog },
+      Notification: { defaultProps: dialog },
+      // The colour is in the ground and the frame; words in it are too pale on it.
+      Alert: { styles: { title: { color: "var(--mantine-color-text)" } } },
       DrawerHeader: dialogHead,
       // A menu holds its items and nothing else; the first one gets the focus.
       Menu: { defaultProps: { withInitialFocusPlaceholder: false } },

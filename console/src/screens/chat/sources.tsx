@@ -46,7 +46,7 @@ export function Sources({ citations }: { readonly citations: readonly Citation[]
   if (citations.length === 0) return null;
   return (
     <Stack gap={4} mt="sm">
-      <Title order={3} size="h6">
+      <Title order={2} size="h6">
         {texts.sources}
       </Title>
       {citations.map((citation) => (
