@@ -154,6 +154,9 @@ describe("a space", unless(MISSING_BROWSER), () => {
     await openScreen(page, stack, `/documents/${id}`);
     await page.getByText("Minutes of the meeting.").waitFor();
     await page.getByRole("tab", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "What changed" }).click();
+    await page.getByRole("dialog").getByText("0 new, 0 gone, 1 as before").waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Restore" }).click();
     await page.getByText("restoring").first().waitFor();
     await page.getByRole("tab", { name: "Processing" }).click();

@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * The chunks of a document with what is known of their embeddings.
-         * @description For everybody with a role in its space. The chunks of the published version; before the first one is published, of the run under way as soon as it is chunked. Chunks are what search finds and agents cite.
+         * @description For everybody with a role in its space. The chunks of the published version; before the first one is published, of the run under way as soon as it is chunked. Chunks are what search finds and agents cite. With `version` those of another one: the published version, the one before it and that of the latest run are kept; older ones are 410.
          *
          *     Takes API keys with the capability `read`, and access tokens.
          */
@@ -5381,6 +5381,25 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        CursorExpired: {
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
+            detail: string;
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
+            code: string;
+            /**
+             * @description The oldest cursor that can be gone on from
+             * @example MToxOjQy
+             */
+            oldest: string;
+        };
         VersionPage: {
             /** @description Results of the current page */
             items: components["schemas"]["Version"][];
@@ -6755,25 +6774,6 @@ export interface components {
             data: {
                 [key: string]: string | number | boolean | null;
             };
-        };
-        CursorExpired: {
-            /**
-             * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
-             */
-            detail: string;
-            /** @description The same failure, as OpenAI's clients read it */
-            error: components["schemas"]["ErrorObjectOutput"];
-            /**
-             * @description The same as `error.code`
-             * @example cursor_expired
-             */
-            code: string;
-            /**
-             * @description The oldest cursor that can be gone on from
-             * @example MToxOjQy
-             */
-            oldest: string;
         };
         EventStreamEnd: {
             /**
@@ -13598,6 +13598,8 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
+                /** @description The version whose chunks are meant; default: the published one */
+                version?: number;
             };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
@@ -13723,6 +13725,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CursorExpired"];
                 };
             };
             /** @description The path and the query together have more than 8,192 characters */

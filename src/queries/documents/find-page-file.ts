@@ -1,19 +1,15 @@
 /** Finds the file whose pages a caller wants to see, and what of a page is to be highlighted. */
 import { authorize } from "../../auth/policy.ts";
-import {
-  countVersions,
-  findPlacedChunk,
-  type KeptVersion,
-  listKeptVersions,
-} from "../../db/documents/kept-versions.ts";
+import { findPlacedChunk, type KeptVersion } from "../../db/documents/kept-versions.ts";
 import { findDocument } from "../../db/documents/read.ts";
 import { type Database, readTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type Location, locationsOf } from "../../domain/locations/location.ts";
 import { hasPages } from "../../domain/locations/page-picture.ts";
 import { unpackPlaces } from "../../domain/locations/packed.ts";
-import { notFound, versionNotKept } from "../../domain/not-found.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import { chosenVersions } from "./chosen-versions.ts";
 
 interface Wanted {
   readonly db: Database;
@@ -49,20 +45,6 @@ export async function findPageFile({ db, principal, ...wanted }: Wanted): Promis
   if (!hasPages(fileType))
     throw new DomainError("unsupported_file_type", `Files of type ${fileType} have no pages to show.`);
   return found;
-}
-
-/** The kept versions, or the one that is asked for: at least one. */
-async function chosenVersions(
-  sql: Sql,
-  documentId: string,
-  version: number | undefined,
-): Promise<KeptVersion[]> {
-  const kept = await listKeptVersions(sql, documentId);
-  const chosen = version === undefined ? kept : kept.filter((one) => one.version === version);
-  if (chosen.length > 0) return chosen;
-  const count = await countVersions(sql, documentId);
-  if (version === undefined || version > count) throw notFound("version");
-  throw versionNotKept(version);
 }
 
 async function findHighlighted(

@@ -8,6 +8,7 @@ import { shownRunNum } from "../../db/documents/text.ts";
 import type { PageRequest } from "../../db/page.ts";
 import { type Database, readTenant, type Sql } from "../../db/pool.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import { chosenVersions } from "./chosen-versions.ts";
 
 /** Items, which are units or chunks of up to 64 KB each. */
 const FIRST_PART = 100;
@@ -20,6 +21,8 @@ interface PartsRequest {
   readonly db: Database;
   readonly principal: Principal;
   readonly documentId: string;
+  /** Undefined: the published version, or before the first one is published that of the run under way. */
+  readonly version?: number | undefined;
   /** Null asks for the whole. */
   readonly page: PageRequest | null;
 }
@@ -43,18 +46,22 @@ interface Begun<Item> {
  * no connection is held between them.
  * @returns the parts, and the number of items over all pages: of the published version, or before the first
  * one is published of the run under way.
- * @throws DomainError `not_found` if the caller does not reach the document.
+ * @throws DomainError `not_found` if the caller does not reach the document, or for a version that it never
+ * had; `version_not_kept`
  * @see test/api/routes/documents/parts.stack.test.ts
  */
 export async function readParts<Item extends { readonly text: string }>(
   request: PartsRequest,
   source: Source<Item>,
 ): Promise<{ parts: AsyncIterable<readonly Item[]>; total: number }> {
-  const { db, principal, documentId, page } = request;
+  const { db, principal, documentId, version, page } = request;
   const { total, begun } = await readTenant(db, principal.organization, async (sql) => {
     const document = await findDocument(sql, principal, documentId);
     authorize(principal, "documents:read", document);
-    const runNum = await shownRunNum(sql, documentId);
+    const runNum =
+      version === undefined
+        ? await shownRunNum(sql, documentId)
+        : (await chosenVersions(sql, documentId, version))[0]!.run_num;
     return runNum === null ? { total: 0, begun: undefined } : begin(sql, runNum, page, source);
   });
   return { parts: partsOf(request, source, begun), total };

@@ -148,3 +148,9 @@ const Chunk = z
 
 export const ChunkPage = envelope(Chunk, "ChunkPage");
 export const PartsQuery = pageQuery(PARTS_PER_PAGE);
+export const ChunksQuery = PartsQuery.extend({
+  version: z.int().min(1).max(2_147_483_647).optional().meta({
+    description: "The version whose chunks are meant; default: the published one",
+    example: 2,
+  }),
+});

@@ -78,6 +78,16 @@ export const messages = defineMessages(
       chunker: (name: string) => `Chunker ${name}`,
       model: (name: string) => `Embeddings ${name}`,
     },
+    diff: {
+      show: "What changed",
+      title: (before: number, after: number) => `Chunks of version ${after} compared with ${before}`,
+      summary: (added: number, removed: number, same: number) =>
+        `${added} new, ${removed} gone, ${same} as before`,
+      chunk: (n: number) => `chunk ${n}`,
+      added: "new",
+      removed: "gone",
+      same: "as before",
+    },
     attempts: {
       title: "Attempts",
       steps: { prepare: "parse and chunk", embed: "embed and publish" },
@@ -188,6 +198,15 @@ export const messages = defineMessages(
       parser: (name) => `Parser ${name}`,
       chunker: (name) => `Chunker ${name}`,
       model: (name) => `Embeddings ${name}`,
+    },
+    diff: {
+      show: "Was sich geändert hat",
+      title: (before, after) => `Abschnitte der Fassung ${after} im Vergleich mit ${before}`,
+      summary: (added, removed, same) => `${added} neu, ${removed} entfallen, ${same} wie vorher`,
+      chunk: (n) => `Abschnitt ${n}`,
+      added: "neu",
+      removed: "entfallen",
+      same: "wie vorher",
     },
     attempts: {
       title: "Versuche",

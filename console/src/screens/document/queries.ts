@@ -31,6 +31,20 @@ export const chunksQuery = (holdfast: Holdfast, id: string, version: number | nu
     },
   });
 
+/** Those of a version that is kept: it never changes. */
+export const chunksOfVersionQuery = ({ api }: Holdfast, id: string, version: number) =>
+  queryOptions({
+    queryKey: keyOf("documents", id, "chunks of", version),
+    queryFn: async () => {
+      const { items } = await answerOf(
+        api.GET("/v1/data/{document_id}/chunks", {
+          params: { path: pathOf(id), query: { version, limit: CHUNKS_PER_PAGE } },
+        }),
+      );
+      return items;
+    },
+  });
+
 export const pagesQuery = ({ api }: Holdfast, id: string, version: number | undefined) =>
   queryOptions({
     queryKey: keyOf("documents", id, "pages", version),

@@ -1,7 +1,7 @@
 import { Badge, Button, Table } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { answerOf } from "../../api/client.ts";
 import { useHoldfast } from "../../app/context.ts";
 import { useFormats } from "../../messages/formats.ts";
@@ -12,6 +12,8 @@ import { ScreenError } from "../../parts/screen-error.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { messages } from "./messages.ts";
 import { versionsQuery } from "./queries.ts";
+import { VersionDiff } from "./version-diff.tsx";
+import "./content.css";
 
 interface Props {
   readonly documentId: string;
@@ -19,7 +21,8 @@ interface Props {
 }
 
 export function Versions({ documentId, mayRestore }: Props): ReactNode {
-  const texts = useMessages(messages).versions;
+  const { versions: texts, diff } = useMessages(messages);
+  const [isComparing, setIsComparing] = useState(false);
   const formats = useFormats();
   const holdfast = useHoldfast();
   const queries = useQueryClient();
@@ -48,6 +51,19 @@ export function Versions({ documentId, mayRestore }: Props): ReactNode {
         );
         return (
           <>
+            {current !== undefined && before > 0 && (
+              <Button variant="default" mb="sm" onClick={() => setIsComparing(true)}>
+                {diff.show}
+              </Button>
+            )}
+            {isComparing && current !== undefined && (
+              <VersionDiff
+                documentId={documentId}
+                before={before}
+                after={current}
+                onClose={() => setIsComparing(false)}
+              />
+            )}
             {restore.error !== null && <ScreenError error={restore.error} />}
             <Table.ScrollContainer minWidth={560}>
               <Table>

@@ -9,7 +9,13 @@ import { listRuns } from "../../../db/runs/read.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
 import { readParts } from "../../../queries/documents/read-parts.ts";
 import { DocumentParams, pageOf } from "../../../schema/fields.ts";
-import { ChunkPage, PartsQuery, TextQuery, TextUnitPage } from "../../../schema/documents/text.ts";
+import {
+  ChunkPage,
+  ChunksQuery,
+  PartsQuery,
+  TextQuery,
+  TextUnitPage,
+} from "../../../schema/documents/text.ts";
 import { VersionPage } from "../../../schema/documents/run.ts";
 import type { Parts } from "../../json-answer.ts";
 import { raw } from "../../response.ts";
@@ -71,14 +77,16 @@ const listChunks = defineRoute({
   description:
     "For everybody with a role in its space. The chunks of the published version; before the first one " +
     "is published, of the run under way as soon as it is chunked. Chunks are what search finds and " +
-    "agents cite.",
+    "agents cite. With `version` those of another one: the published version, the one before it and that of " +
+    "the latest run are kept; older ones are 410.",
   tags: ["Documents"],
   params: DocumentParams,
-  query: PartsQuery,
+  query: ChunksQuery,
+  errors: [410],
   response: ChunkPage,
   async handle({ deps, principal, params, query }) {
     const { parts, total } = await readParts(
-      { db: deps.db, principal, documentId: params.document_id, page: query },
+      { db: deps.db, principal, documentId: params.document_id, version: query.version, page: query },
       { count: countChunks, read: readChunks },
     );
     return pageOf(parts, total, query);

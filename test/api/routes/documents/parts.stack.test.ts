@@ -1,6 +1,6 @@
 /** The text and the chunks of a document through the HTTP API. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Answer } from "../../../support/clients/client.ts";
+import { type Answer, ended } from "../../../support/clients/client.ts";
 import { documentClient } from "../../../support/clients/document-client.ts";
 import { onSharedStack } from "../../../support/stack/shared-stack.ts";
 
@@ -122,4 +122,20 @@ test("GET /data/{id}/chunks is an envelope of chunks with what is known of their
       },
     },
   ]);
+});
+
+test("GET /data/{id}/chunks shows the version before, and says which versions are not kept", async () => {
+  const of = (version: number) =>
+    as(tenants.keys.viewer, "GET", `/data/${changed.id}/chunks?version=${version}`);
+  const changed = await put("# One\n\nThe first text.\n\n# Two\n\nThe second text.", "changed.md");
+  const first = (await of(1)).body.items.map(({ text }: { text: string }) => text);
+  for (const chunker of ["markdown", "fixed_tokens"])
+    await editor("POST", `/data/${changed.id}/reprocess`, { chunker_name: chunker }).then(() =>
+      ended(stack.url, tenants.keys.editor, changed.id),
+    );
+  const { body: published } = await as(tenants.keys.viewer, "GET", `/data/${changed.id}/chunks`);
+  expect((await of(3)).body.items).toEqual(published.items);
+  expect((await of(2)).body.items.map(({ text }: { text: string }) => text)).not.toEqual(first);
+  expect((await of(1)).body.error).toMatchObject({ code: "version_not_kept" });
+  expect((await of(4)).body.error).toMatchObject({ code: "version_not_found" });
 });

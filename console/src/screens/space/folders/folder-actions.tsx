@@ -63,7 +63,7 @@ export function useFolderActions({ spaceId, bulk, onRemoved }: Options): FolderA
     { label: texts.newInside, run: () => setAsked({ kind: "create", inside: folder }) },
     { label: texts.rename, run: () => setAsked({ kind: "rename", folder }) },
     { label: texts.move, run: () => setAsked({ kind: "move", folder }) },
-    { label: texts.reprocess, run: () => bulk.tell(bulk.reprocess({ filters: { folder_id: folder.id } })) },
+    { label: texts.reprocess, run: () => bulk.tell(bulk.reprocess({ folder_ids: [folder.id] })) },
     { label: texts.remove, run: () => setAsked({ kind: "remove", folder }), isDangerous: true },
   ];
   const dialogOf = (dialog: Asked): ReactNode => {
