@@ -133,7 +133,10 @@ describe("in a browser", unless(MISSING_BROWSER), () => {
 
   async function open(page: Page, path: string): Promise<void> {
     await page.goto(app.url + path, { waitUntil: "load" });
-    await page.waitForFunction("document.querySelector('#app')?.__vue_app__ !== undefined");
+    // Not by the page's own waiting, which its policy lets evaluate nothing.
+    await until("the page's scripts run", () =>
+      page.evaluate<boolean>("document.querySelector('#app')?.__vue_app__ !== undefined"),
+    );
   }
 
   const text = (page: Page, selector: string): Promise<string> =>
@@ -182,8 +185,8 @@ describe("in a browser", unless(MISSING_BROWSER), () => {
         link.getAttribute("href")!,
       );
       await page.keyboard.press("Enter");
-      await page.waitForFunction(`location.pathname === ${JSON.stringify(first.split("#")[0])}`);
-      await page.waitForFunction("document.querySelector('.VPLocalSearchBox') === null");
+      await page.waitForURL((url) => url.pathname === first.split("#")[0]);
+      await page.waitForSelector(".VPLocalSearchBox", { state: "detached" });
       expect((await text(page, ".vp-doc")).toLowerCase()).toContain("chunker");
     }));
 
