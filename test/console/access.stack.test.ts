@@ -1,0 +1,54 @@
+/** Keys and people in a real browser: what is made there works everywhere. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { newId } from "../../src/domain/ids.ts";
+import { MISSING_BROWSER } from "../support/browser/chromium.ts";
+import { onSharedConsole } from "../support/console/on-console.ts";
+import { openScreen } from "../support/console/visitor.ts";
+import { unless } from "../support/run/unless.ts";
+
+describe("keys and people", unless(MISSING_BROWSER), () => {
+  const { stack, tenants, visit } = onSharedConsole();
+
+  test("a key that is made in the browser is shown once, works in curl, and stops when it is revoked", async () => {
+    const { page, faults } = await visit("ada");
+    await openScreen(page, stack, "/keys");
+    const name = `Import ${newId()}`;
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill(name);
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const secret = (await page.locator("[data-secret]").textContent())!;
+    const status = async (): Promise<string> => {
+      const { stdout } = await promisify(execFile)("curl", [
+        ...["-sS", "-o", "/dev/null", "-w", "%{http_code}"],
+        ...["-H", `Authorization: Bearer ${secret}`, `${stack.url}/v1/models`],
+      ]);
+      return stdout;
+    };
+    expect(await status()).toBe("200");
+    await page.getByRole("dialog").getByRole("button").last().click();
+    await page.getByRole("row").filter({ hasText: name }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole("button", { name: `Actions for ${name}` }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row").filter({ hasText: name }).waitFor({ state: "detached" });
+    await expect.poll(status, { timeout: 15_000 }).toBe("401");
+    expect(faults).toEqual([]);
+  });
+
+  test("a person who is added is a member, and an admin sees what they can do and why", async () => {
+    const { page } = await visit("ada");
+    await openScreen(page, stack, "/people");
+    const email = `new-${newId()}@${tenants.domain}`;
+    await page.getByRole("button", { name: "Add a person" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByRole("textbox", { name: "Name" }).fill("Nora New");
+    await form.getByRole("textbox", { name: "E-mail address" }).fill(email);
+    await form.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("row").filter({ hasText: email }).waitFor();
+    await page.getByRole("link", { name: "Nora New" }).first().click();
+    await page.getByRole("heading", { name: "What they can see, and why" }).waitFor();
+  });
+});
