@@ -8,6 +8,9 @@ import { onSharedConsole } from "../support/console/on-console.ts";
 import { openScreen } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
 
+/** Prints the status alone; the header follows. */
+const CURL = ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H"];
+
 describe("keys and people", unless(MISSING_BROWSER), () => {
   const { stack, tenants, visit } = onSharedConsole();
 
@@ -21,8 +24,9 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
     const secret = (await page.locator("[data-secret]").textContent())!;
     const status = async (): Promise<string> => {
       const { stdout } = await promisify(execFile)("curl", [
-        ...["-sS", "-o", "/dev/null", "-w", "%{http_code}"],
-        ...["-H", `Authorization: Bearer ${secret}`, `${stack.url}/v1/models`],
+        ...CURL,
+        `Authorization: Bearer ${secret}`,
+        `${stack.url}/v1/models`,
       ]);
       return stdout;
     };
