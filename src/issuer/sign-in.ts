@@ -20,18 +20,25 @@ export async function answerSignIn(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<boolean> {
-  const url = new URL(request.url ?? "/", "http://issuer");
-  if (!PATH.test(url.pathname)) return false;
+  // Not parsed as an address: what a client sends need not be one.
+  const [path = "", query = ""] = (request.url ?? "").split("?", 2);
+  if (!PATH.test(path)) return false;
   try {
     // Throws if there is no such sign-in under way in this browser.
     await provider.interactionDetails(request, response);
     if (request.method === "POST") await finish(provider, people, request, response);
-    else await showPeople(people, url.searchParams.get("q") ?? "", request, response);
+    else await showPeople(people, new URLSearchParams(query).get("q") ?? "", request, response);
   } catch (error) {
-    response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });
-    response.end(`This sign-in is over: begin it again. (${error instanceof Error ? error.message : ""})\n`);
+    if (response.headersSent) response.destroy();
+    else refuse(response, error);
   }
   return true;
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const reason = error instanceof Error ? error.message : "";
+  response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });
+  response.end(`This sign-in is over: begin it again. (${reason})\n`);
 }
 
 async function showPeople(

@@ -1,4 +1,6 @@
 /** Signs in at the development issuer as the console does: by the code flow with PKCE, over real requests. */
+import { connect } from "node:net";
+import { finished } from "node:stream/promises";
 import { decodeJwt } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -190,6 +192,13 @@ describe("the sign-in of the console at the development issuer", () => {
     };
     expect(await allowed("http://127.0.0.1:8080")).toBe("http://127.0.0.1:8080");
     expect(await allowed("https://evil.example")).toBeNull();
+  });
+
+  it("lives on after a request whose line is no address", async () => {
+    const socket = connect(line.issuerPort, "127.0.0.1");
+    socket.end(`GET // HTTP/1.1\r\nHost: 127.0.0.1:${line.issuerPort}\r\nConnection: close\r\n\r\n`);
+    await finished(socket.resume());
+    expect((await fetch(server.jwks_uri!)).status).toBe(200);
   });
 
   it("needs the browser that began the sign-in", async () => {

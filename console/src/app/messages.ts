@@ -72,8 +72,7 @@ export const messages = defineMessages(
       screen: "Screen",
     },
     help: { title: "Keyboard shortcuts", everywhere: "Everywhere", here: "On this screen", andThen: "then" },
-    newSpace: { title: "New space", name: "Name", create: "Create", cancel: "Cancel" },
-    lost: { title: "There is no such page", text: "The address leads nowhere.", back: "To the spaces" },
+    newSpace: { title: "New space", create: "Create" },
   },
   {
     signIn: {
@@ -150,11 +149,6 @@ export const messages = defineMessages(
       screen: "Seite",
     },
     help: { title: "Tastenkürzel", everywhere: "Überall", here: "Auf dieser Seite", andThen: "dann" },
-    newSpace: { title: "Neuer Bereich", name: "Name", create: "Anlegen", cancel: "Abbrechen" },
-    lost: {
-      title: "Diese Seite gibt es nicht",
-      text: "Die Adresse führt nirgendwohin.",
-      back: "Zu den Bereichen",
-    },
+    newSpace: { title: "Neuer Bereich", create: "Anlegen" },
   },
 );

@@ -146,20 +146,20 @@ export async function findMatchingDocuments(
   return rows;
 }
 
+/** Those of the documents `$2` that are in the reach `$1`. */
+const PLACES = `
+  select document.id, document.space_id, document.folder_id
+  from ${DOCUMENT_TABLES}
+  where ${DOCUMENT_IS_VISIBLE}
+    and document.id = any($2::uuid[])`;
+
 /** Returns those of the documents that are in reach. */
 export async function findDocumentPlaces(
   sql: Sql,
   reach: Reach,
   ids: readonly string[],
 ): Promise<DocumentPlace[]> {
-  const { rows } = await sql.query<DocumentPlace>(
-    `select document.id, document.space_id, document.folder_id
-     from ${DOCUMENT_TABLES}
-     where ${DOCUMENT_IS_VISIBLE}
-       and document.id = any($2::uuid[])`,
-    [reachedSpaceIds(reach), ids],
-  );
-  return rows;
+  return (await sql.query<DocumentPlace>(PLACES, [reachedSpaceIds(reach), ids])).rows;
 }
 
 /**
@@ -172,10 +172,7 @@ export async function lockDocumentPlaces(
   ids: readonly string[],
 ): Promise<DocumentPlace[]> {
   const { rows } = await sql.query<DocumentPlace>(
-    `select document.id, document.space_id, document.folder_id
-     from ${DOCUMENT_TABLES}
-     where ${DOCUMENT_IS_VISIBLE}
-       and document.id = any($2::uuid[])
+    `${PLACES}
      order by document.id
      for update of document`,
     [reachedSpaceIds(reach), ids],

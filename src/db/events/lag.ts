@@ -14,28 +14,34 @@ export async function readOldestUnplaced(system: pg.Pool): Promise<number | null
 }
 
 /**
- * Seconds for which the first due delivery of an active endpoint has been due; null if none is. An endpoint
- * that fails is tried when its own wait is over. Of each it looks at one entry of an index, however much is
- * pending.
+ * The active endpoints with a delivery that is due, and since when, for `from`. An endpoint that fails is tried
+ * when its own wait is over. Of each it looks at one entry of an index, however much is pending.
  */
+export const DUE_WEBHOOKS = `
+  (
+    select webhook.id, webhook.leased_until, first.due_at
+    from webhooks webhook,
+         lateral (
+           select greatest(
+                    delivery.next_attempt_at,
+                    case when webhook.failing_since is not null then webhook.next_attempt_at end
+                  ) as due_at
+           from webhook_deliveries delivery
+           where delivery.webhook_id = webhook.id
+             and delivery.status = 'pending'
+           order by delivery.next_attempt_at
+           limit 1
+         ) first
+    where webhook.status = 'active'
+      and first.due_at < now()
+  ) due`;
+
+/** Seconds for which the first due delivery of an active endpoint has been due; null if none is. */
 export async function readOldestDue(system: pg.Pool): Promise<number | null> {
   const { rows } = await queryOnce<{ seconds: number | null }>(
     system,
-    `select extract(epoch from now() - min(first.due_at))::float8 as seconds
-     from webhooks webhook,
-          lateral (
-            select greatest(
-                     delivery.next_attempt_at,
-                     case when webhook.failing_since is not null then webhook.next_attempt_at end
-                   ) as due_at
-            from webhook_deliveries delivery
-            where delivery.webhook_id = webhook.id
-              and delivery.status = 'pending'
-            order by delivery.next_attempt_at
-            limit 1
-          ) first
-     where webhook.status = 'active'
-       and first.due_at < now()`,
+    `select extract(epoch from now() - min(due.due_at))::float8 as seconds
+     from ${DUE_WEBHOOKS}`,
   );
   return rows[0]!.seconds;
 }

@@ -1,4 +1,6 @@
 /** Counts what is in the outboxes of all organizations, and groups what waits by what it waits for. */
+import { DUE_WEBHOOKS } from "../events/lag.ts";
+import type { PageRequest } from "../page.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface OutboxState {
@@ -20,12 +22,6 @@ export interface Waiting {
   readonly count: number;
   readonly since: Date;
   readonly next_attempt_at: Date | null;
-}
-
-interface PageRequest {
-  /** From 1. */
-  readonly page: number;
-  readonly limit: number;
 }
 
 const OUTBOX = (table: "deletions" | "batches" | "operations", since: string, isHeld: string): string => `
@@ -53,23 +49,10 @@ const STATES = `
   ${OUTBOX("operations", "requested_at", "not_before > now()")}
   union all
   select 'webhooks' as kind,
-         count(*) filter (where webhook.leased_until is null or webhook.leased_until < now())::int,
-         count(*) filter (where webhook.leased_until >= now())::int,
-         min(first.due_at) filter (where webhook.leased_until is null or webhook.leased_until < now())
-  from webhooks webhook,
-       lateral (
-         select greatest(
-                  delivery.next_attempt_at,
-                  case when webhook.failing_since is not null then webhook.next_attempt_at end
-                ) as due_at
-         from webhook_deliveries delivery
-         where delivery.webhook_id = webhook.id
-           and delivery.status = 'pending'
-         order by delivery.next_attempt_at
-         limit 1
-       ) first
-  where webhook.status = 'active'
-    and first.due_at < now()
+         count(*) filter (where leased_until is null or leased_until < now())::int,
+         count(*) filter (where leased_until >= now())::int,
+         min(due_at) filter (where leased_until is null or leased_until < now())
+  from ${DUE_WEBHOOKS}
   union all
   select 'events' as kind, count(*)::int, 0, min(occurred_at)
   from events

@@ -1,10 +1,9 @@
-import { Button, Group, Modal, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
-import { answerOf, fieldErrorsOf } from "../../api/client.ts";
+import type { ReactNode } from "react";
+import { answerOf } from "../../api/client.ts";
 import { useMessages } from "../../messages/messages.ts";
-import { ScreenError } from "../../parts/screen-error.tsx";
+import { NameDialog } from "../../parts/name-dialog.tsx";
 import { useHoldfast } from "../context.ts";
 import { messages } from "../messages.ts";
 
@@ -13,42 +12,10 @@ export function NewSpace({ onClose }: { readonly onClose: () => void }): ReactNo
   const { api } = useHoldfast();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [name, setName] = useState("");
-  const creation = useMutation({
-    mutationFn: () => answerOf(api.POST("/v1/spaces", { body: { name } })),
-    async onSuccess({ id }) {
-      await queries.invalidateQueries({ queryKey: ["spaces"] });
-      onClose();
-      await navigate({ to: "/spaces/$spaceId", params: { spaceId: id } });
-    },
-  });
-  const problem = fieldErrorsOf(creation.error)["name"];
-  return (
-    <Modal opened onClose={onClose} title={texts.title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          creation.mutate();
-        }}
-      >
-        <TextInput
-          label={texts.name}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={problem}
-          required
-          data-autofocus
-        />
-        {creation.error !== null && problem === undefined && <ScreenError error={creation.error} />}
-        <Group justify="flex-end" mt="md">
-          <Button variant="default" onClick={onClose}>
-            {texts.cancel}
-          </Button>
-          <Button type="submit" loading={creation.isPending}>
-            {texts.create}
-          </Button>
-        </Group>
-      </form>
-    </Modal>
-  );
+  const create = async (name: string): Promise<void> => {
+    const { id } = await answerOf(api.POST("/v1/spaces", { body: { name } }));
+    await queries.invalidateQueries({ queryKey: ["spaces"] });
+    await navigate({ to: "/spaces/$spaceId", params: { spaceId: id } });
+  };
+  return <NameDialog title={texts.title} action={texts.create} onSave={create} onClose={onClose} />;
 }

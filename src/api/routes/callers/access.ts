@@ -1,14 +1,17 @@
 /** What a person or a key can see, and why. */
+import type { z } from "zod";
 import { authorize } from "../../../auth/policy.ts";
 import { type ApiKeyRow, findApiKey } from "../../../db/keys/api-keys.ts";
 import { type Sql, readTenant } from "../../../db/pool.ts";
 import { findMember } from "../../../db/tenancy/members.ts";
 import { notFound } from "../../../domain/not-found.ts";
-import { readAccess } from "../../../queries/access/read-access.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { type AccessSubject, readAccess } from "../../../queries/access/read-access.ts";
 import { AccessQuery, SpaceAccessPage } from "../../../schema/access.ts";
 import { pageOf } from "../../../schema/fields.ts";
 import { ApiKeyParams, OrganizationKeyParams } from "../../../schema/key.ts";
 import { MemberParams } from "../../../schema/organization.ts";
+import type { Deps } from "../../deps.ts";
 import { defineRoute } from "../../route.ts";
 
 const shared = {
@@ -23,6 +26,30 @@ const HOW =
   "One entry for each space that the user has a role in, and of an admin for each shared space. `can` is " +
   "what the service would allow, `because` says why so much and why not more.";
 
+interface Asked {
+  readonly deps: Pick<Deps, "db">;
+  readonly principal: Principal;
+  readonly query: z.output<typeof AccessQuery>;
+}
+
+/** @param find whose access it is; throws if the caller may not know */
+async function answerAccess(
+  { deps, principal, query }: Asked,
+  find: (sql: Sql) => Promise<AccessSubject> | AccessSubject,
+) {
+  const { items, total } = await readTenant(deps.db, principal.organization, async (sql) =>
+    readAccess(sql, principal, await find(sql), { ...query, spaceId: query.space_id ?? null }),
+  );
+  return pageOf(items, total, query);
+}
+
+/** The caller, or a key of theirs. */
+const ownSubject = ({ user, organization }: Principal, key: ApiKeyRow | null): AccessSubject => ({
+  userId: user.id,
+  organizationRole: organization.role,
+  key,
+});
+
 const getOwnAccess = defineRoute({
   ...shared,
   path: "/me/access",
@@ -31,17 +58,7 @@ const getOwnAccess = defineRoute({
   summary: "What the caller can do in which space, and why.",
   description: HOW,
   tags: ["Profile"],
-  async handle({ deps, principal, query }) {
-    const subject = {
-      userId: principal.user.id,
-      organizationRole: principal.organization.role,
-      key: null,
-    };
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      readAccess(sql, principal, subject, { ...query, spaceId: query.space_id ?? null }),
-    );
-    return pageOf(items, total, query);
-  },
+  handle: (asked) => answerAccess(asked, () => ownSubject(asked.principal, null)),
 });
 
 const getAccessOfOwnKey = defineRoute({
@@ -53,15 +70,12 @@ const getAccessOfOwnKey = defineRoute({
   description: `${HOW} An expired or revoked key can do nothing, whatever is said here.`,
   tags: ["API keys"],
   params: ApiKeyParams,
-  async handle({ deps, principal, params, query }) {
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
-      const key = await findApiKey(sql, params.api_key_id);
-      if (key === undefined || key.user_id !== principal.user.id) throw notFound("api_key");
-      const subject = { userId: principal.user.id, organizationRole: principal.organization.role, key };
-      return readAccess(sql, principal, subject, { ...query, spaceId: query.space_id ?? null });
-    });
-    return pageOf(items, total, query);
-  },
+  handle: (asked) =>
+    answerAccess(asked, async (sql) => {
+      const key = await findApiKey(sql, asked.params.api_key_id);
+      if (key === undefined || key.user_id !== asked.principal.user.id) throw notFound("api_key");
+      return ownSubject(asked.principal, key);
+    }),
 });
 
 /** @throws DomainError `user_not_found` for who is no member */
@@ -80,13 +94,10 @@ const getAccessOfMember = defineRoute({
   description: `For admins. ${HOW} Of a private space of somebody else only that it is there is said.`,
   tags: ["Organizations"],
   params: MemberParams,
-  async handle({ deps, principal, params, query }) {
-    authorize(principal, "organization:manage", params);
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
-      const subject = await subjectOf(sql, params.organization_id, params.user_id, null);
-      return readAccess(sql, principal, subject, { ...query, spaceId: query.space_id ?? null });
-    });
-    return pageOf(items, total, query);
+  handle: (asked) => {
+    authorize(asked.principal, "organization:manage", asked.params);
+    const { organization_id: organizationId, user_id: userId } = asked.params;
+    return answerAccess(asked, (sql) => subjectOf(sql, organizationId, userId, null));
   },
 });
 
@@ -99,15 +110,14 @@ const getAccessOfKey = defineRoute({
   description: `For admins. ${HOW} An expired or revoked key can do nothing, whatever is said here.`,
   tags: ["Organizations"],
   params: OrganizationKeyParams,
-  async handle({ deps, principal, params, query }) {
-    authorize(principal, "organization:manage", params);
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
-      const key = await findApiKey(sql, params.api_key_id);
+  handle: (asked) => {
+    authorize(asked.principal, "organization:manage", asked.params);
+    const { organization_id: organizationId, api_key_id: keyId } = asked.params;
+    return answerAccess(asked, async (sql) => {
+      const key = await findApiKey(sql, keyId);
       if (key === undefined) throw notFound("api_key");
-      const subject = await subjectOf(sql, params.organization_id, key.user_id, key);
-      return readAccess(sql, principal, subject, { ...query, spaceId: query.space_id ?? null });
+      return subjectOf(sql, organizationId, key.user_id, key);
     });
-    return pageOf(items, total, query);
   },
 });
 

@@ -6,17 +6,7 @@ import { findConsole } from "../../../console/built.ts";
 import { raw } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
 import { createSite } from "../../site.ts";
-
-const MAX_PATH = 500;
-
-const hidden = {
-  method: "GET",
-  isUnversioned: true,
-  isDocumented: false,
-  access: "public",
-  status: 200,
-  tags: ["Documentation"],
-} as const;
+import { HIDDEN_PAGE, MAX_FILE_PATH } from "./hidden-page.ts";
 
 /** @param find the folder of the built console, given the data folder */
 export function consoleRoutes(find: typeof findConsole = findConsole): Route[] {
@@ -31,7 +21,7 @@ export function consoleRoutes(find: typeof findConsole = findConsole): Route[] {
   });
   return [
     defineRoute({
-      ...hidden,
+      ...HIDDEN_PAGE,
       path: "/console/config.json",
       summary: "What the console must know of this service.",
       handle: async ({ deps }) =>
@@ -43,10 +33,10 @@ export function consoleRoutes(find: typeof findConsole = findConsole): Route[] {
     }),
     ...(["/console", "/console/*path"] as const).map((path) =>
       defineRoute({
-        ...hidden,
+        ...HIDDEN_PAGE,
         path,
         summary: "The console.",
-        params: z.object({ path: z.string().max(MAX_PATH).default("") }),
+        params: z.object({ path: z.string().max(MAX_FILE_PATH).default("") }),
         async handle({ deps, params, request }) {
           const { config } = deps;
           const asked = {

@@ -10,6 +10,7 @@ import { createOpenApi } from "../../openapi.ts";
 import { raw } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
 import { GUIDE_CSP } from "./guide.ts";
+import { HIDDEN_PAGE } from "./hidden-page.ts";
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -48,15 +49,6 @@ const FILES: Readonly<Record<string, string>> = {
 
 const swaggerFolder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 
-const hidden = {
-  method: "GET",
-  isUnversioned: true,
-  isDocumented: false,
-  access: "public",
-  status: 200,
-  tags: ["Documentation"],
-} as const;
-
 interface MadeDocument {
   /** Encoded once, since it is long. */
   readonly body: Buffer;
@@ -73,7 +65,7 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
   let made: MadeDocument | undefined;
   return [
     defineRoute({
-      ...hidden,
+      ...HIDDEN_PAGE,
       path: "/openapi.json",
       summary: "The OpenAPI document.",
       async handle({ request }) {
@@ -88,7 +80,7 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
       },
     }),
     defineRoute({
-      ...hidden,
+      ...HIDDEN_PAGE,
       path: "/docs/try",
       summary: "A page to try the API from.",
       handle: async () =>
@@ -99,7 +91,7 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
         }),
     }),
     defineRoute({
-      ...hidden,
+      ...HIDDEN_PAGE,
       path: "/docs/try/:file",
       summary: "What the page loads.",
       params: z.object({ file: z.string().max(255) }),

@@ -4,6 +4,7 @@ import { DomainError } from "../../../domain/errors.ts";
 import { findGuide } from "../../../guide/built.ts";
 import { defineRoute, type Route } from "../../route.ts";
 import { createSite } from "../../site.ts";
+import { HIDDEN_PAGE, MAX_FILE_PATH } from "./hidden-page.ts";
 
 /** What the guide's pages may load: files of this server. Nothing inline runs or styles. */
 export const GUIDE_CSP = [
@@ -17,17 +18,6 @@ export const GUIDE_CSP = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
-
-const MAX_PATH = 500;
-
-const hidden = {
-  method: "GET",
-  isUnversioned: true,
-  isDocumented: false,
-  access: "public",
-  status: 200,
-  tags: ["Documentation"],
-} as const;
 
 /** @param find the folder of the built guide, given the data folder */
 export function guideRoutes(find: typeof findGuide = findGuide): Route[] {
@@ -43,16 +33,16 @@ export function guideRoutes(find: typeof findGuide = findGuide): Route[] {
   };
   return [
     defineRoute({
-      ...hidden,
+      ...HIDDEN_PAGE,
       path: "/docs",
       summary: "The guide.",
       handle: ({ deps, request }) => fileOf("", { dataDir: deps.config.dataDir, headers: request.headers }),
     }),
     defineRoute({
-      ...hidden,
+      ...HIDDEN_PAGE,
       path: "/docs/*path",
       summary: "A page of the guide, or what it loads.",
-      params: z.object({ path: z.string().max(MAX_PATH) }),
+      params: z.object({ path: z.string().max(MAX_FILE_PATH) }),
       handle: ({ deps, params, request }) =>
         fileOf(params.path, { dataDir: deps.config.dataDir, headers: request.headers }),
     }),

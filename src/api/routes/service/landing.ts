@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { raw } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
+import { HIDDEN_PAGE } from "./hidden-page.ts";
 
 const TEXTS = {
   en: {
@@ -26,13 +27,8 @@ const POLICY =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export const landingRoute = defineRoute({
-  method: "GET",
+  ...HIDDEN_PAGE,
   path: "/",
-  isUnversioned: true,
-  isDocumented: false,
-  access: "public",
-  status: 200,
-  tags: ["Documentation"],
   summary: "Leads to the console and to the guide.",
   handle: async ({ request }) => {
     const language = /^\s*de\b/i.test(request.headers["accept-language"] ?? "") ? "de" : "en";

@@ -5,11 +5,11 @@ import { answerOf } from "../../../api/client.ts";
 import { useHoldfast } from "../../../app/context.ts";
 import { useMessages } from "../../../messages/messages.ts";
 import { ConfirmDeletion } from "../../../parts/confirm-deletion.tsx";
+import { NameDialog } from "../../../parts/name-dialog.tsx";
 import { type MenuEntry, MenuAt } from "../actions/menu-at.tsx";
 import { MoveDialog } from "../actions/move-dialog.tsx";
 import type { Bulk } from "../actions/use-bulk.tsx";
 import { messages } from "./messages.ts";
-import { NameDialog } from "./name-dialog.tsx";
 import type { Folder } from "./tree-data.ts";
 
 type Asked =

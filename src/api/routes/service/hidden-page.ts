@@ -1,0 +1,12 @@
+/** What the routes of pages and their files have in common: people open them, and no API document has them. */
+export const HIDDEN_PAGE = {
+  method: "GET",
+  isUnversioned: true,
+  isDocumented: false,
+  access: "public",
+  status: 200,
+  tags: ["Documentation"],
+} as const;
+
+/** The longest path of a file below such a page. */
+export const MAX_FILE_PATH = 500;
