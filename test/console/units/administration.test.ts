@@ -1,19 +1,19 @@
 /** What the screens of keys, usage and the audit log work out of what the service says. */
 import { describe, expect, test } from "vitest";
-import { errorUnder } from "../../console/src/parts/lists/error-under.ts";
-import { fileNameOf } from "../../console/src/parts/lists/file-name.ts";
-import { groupsOf } from "../../console/src/screens/access/rights.ts";
-import { mayRoll, stateOf } from "../../console/src/screens/keys/key-state.ts";
-import { allowedDays, expiryOf } from "../../console/src/screens/keys/lifetime.ts";
-import { filtersOf } from "../../console/src/screens/organization/audit/filters.ts";
+import { errorUnder } from "../../../console/src/parts/lists/error-under.ts";
+import { fileNameOf } from "../../../console/src/parts/lists/file-name.ts";
+import { groupsOf } from "../../../console/src/screens/access/rights.ts";
+import { mayRoll, stateOf } from "../../../console/src/screens/keys/key-state.ts";
+import { allowedDays, expiryOf } from "../../../console/src/screens/keys/lifetime.ts";
+import { filtersOf } from "../../../console/src/screens/organization/audit/filters.ts";
 import {
   type Row,
   daysOf,
   rangeOf,
   sumsBy,
   totalOf,
-} from "../../console/src/screens/organization/usage/series.ts";
-import { budgetOf } from "../../console/src/screens/organization/usage/budget.ts";
+} from "../../../console/src/screens/organization/usage/series.ts";
+import { budgetOf } from "../../../console/src/screens/organization/usage/budget.ts";
 
 const NOW = Date.parse("2026-01-31T12:00:00Z");
 

@@ -8,11 +8,11 @@ import {
   differencesOf,
   isSame,
   merged,
-} from "../../console/src/screens/agents/fields.ts";
-import { TOOLS, problemsOf } from "../../console/src/screens/agents/tools.ts";
-import { TOOL_IDS } from "../../src/domain/tool-ids.ts";
-import { AgentCreate, AgentPatch } from "../../src/schema/agent.ts";
-import { checkToolConfig } from "../../src/schema/tool-config.ts";
+} from "../../../console/src/screens/agents/fields.ts";
+import { TOOLS, problemsOf } from "../../../console/src/screens/agents/tools.ts";
+import { TOOL_IDS } from "../../../src/domain/tool-ids.ts";
+import { AgentCreate, AgentPatch } from "../../../src/schema/agent.ts";
+import { checkToolConfig } from "../../../src/schema/tool-config.ts";
 
 const BEFORE: Fields = { ...NEW_AGENT, name: "Analyst", system_prompt: "Answer.", temperature: 0.2 };
 
