@@ -90,6 +90,21 @@ describe("a space", unless(MISSING_BROWSER), () => {
     expect(faults).toEqual([]);
   });
 
+  test("a few letters lead to another space, by keyboard alone", async () => {
+    const { page } = await visit("ada");
+    const loaded = page.waitForResponse((response) => response.url().includes("palette"));
+    await openSpace(page);
+    await loaded;
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("textbox").waitFor();
+    await page.keyboard.type("archi");
+    await page.getByRole("option", { name: /^Archive/ }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Archive" }).waitFor();
+    expect(page.url()).toContain(tenants.spaces.archive);
+  });
+
   test("a viewer is offered nothing that the service would refuse", async () => {
     const { page, faults } = await visit("vic");
     await openSpace(page);

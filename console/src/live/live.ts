@@ -14,11 +14,8 @@ export type LiveState = "starting" | "live" | "behind";
 
 export interface Live {
   state(): LiveState;
-  /** When the console last heard from the service, in milliseconds of `Date.now()`; 0: never. */
-  heardAt(): number;
+  /** @returns a function that ends the subscription */
   onState(listener: () => void): () => void;
-  /** Each event, also of what is not shown. @returns a function that ends the subscription */
-  subscribe(listener: (event: HoldfastEvent) => void): () => void;
   stop(): void;
 }
 
@@ -63,7 +60,6 @@ export function createListener(): Listener {
 }
 
 export function createLive(holdfast: Holdfast, queries: QueryClient, listener: Listener): Live {
-  const listeners = new Set<(event: HoldfastEvent) => void>();
   const stateListeners = new Set<() => void>();
   const refresh = createRefresh(queries);
   let state: LiveState = "starting";
@@ -83,14 +79,10 @@ export function createLive(holdfast: Holdfast, queries: QueryClient, listener: L
     if (isHeard) isGap = false;
     setState(isHeard ? "live" : "behind");
   });
-  const receive = (event: HoldfastEvent): void => {
-    refresh(kindsOf(event));
-    for (const told of listeners) told(event);
-  };
   void follow(holdfast, {
     isStopped: () => stopped.signal.aborted,
     nextSignal: () => (connection = new AbortController()).signal,
-    receive,
+    receive: (event) => refresh(kindsOf(event)),
     lost() {
       isGap = true;
     },
@@ -104,20 +96,16 @@ export function createLive(holdfast: Holdfast, queries: QueryClient, listener: L
   });
   return {
     state: () => state,
-    heardAt: () => heardAt,
-    onState: (told) => subscribeTo(stateListeners, told),
-    subscribe: (told) => subscribeTo(listeners, told),
+    onState(told) {
+      stateListeners.add(told);
+      return () => stateListeners.delete(told);
+    },
     stop() {
       leave();
       stopped.abort();
       connection.abort(new Error("stopped"));
     },
   };
-}
-
-function subscribeTo<T>(listeners: Set<T>, listener: T): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }
 
 interface Following {

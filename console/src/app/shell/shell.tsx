@@ -13,7 +13,10 @@ import { LiveMark } from "./live-mark.tsx";
 import { Navigation } from "./navigation.tsx";
 import { SessionBanner } from "./session-banner.tsx";
 
-const Palette = lazy(async () => ({ default: (await import("../palette/palette.tsx")).Palette }));
+const loadPalette = async () => ({ default: (await import("../palette/palette.tsx")).Palette });
+const Palette = lazy(loadPalette);
+/** The palette is loaded once the screen is there: who opens it types at once. */
+const PALETTE_AFTER_MS = 500;
 const ShortcutHelp = lazy(async () => ({
   default: (await import("../palette/shortcut-help.tsx")).ShortcutHelp,
 }));
@@ -31,6 +34,10 @@ export function Shell(): ReactNode {
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [pathname, close]);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette(), PALETTE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const texts = useMessages(messages).nav;
   return (
     <ShortcutsProvider>

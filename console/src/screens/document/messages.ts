@@ -36,7 +36,6 @@ export const messages = defineMessages(
     },
     receipt: {
       title: "The cited words",
-      checking: "Checking the receipt…",
       same: "Genuine: the published version has exactly these words.",
       superseded: "Genuine, but another version is published now.",
       foundAgain: "The words stand in it too.",
@@ -157,7 +156,6 @@ export const messages = defineMessages(
     },
     receipt: {
       title: "Die zitierten Worte",
-      checking: "Der Beleg wird geprüft …",
       same: "Echt: Die veröffentlichte Fassung hat genau diese Worte.",
       superseded: "Echt, aber inzwischen ist eine andere Fassung veröffentlicht.",
       foundAgain: "Die Worte stehen auch in ihr.",

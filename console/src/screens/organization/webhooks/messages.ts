@@ -12,7 +12,6 @@ export const messages = defineMessages(
     allTypes: "All types",
     types: (n: number) => (n === 1 ? "1 type" : `${n} types`),
     open: "Open",
-    openOf: (url: string) => `Open the webhook ${url}`,
     back: "All webhooks",
     states: { active: "Active", paused: "Paused", disabled: "Disabled" },
     reasons: {
@@ -97,7 +96,6 @@ export const messages = defineMessages(
     allTypes: "Alle Arten",
     types: (n) => (n === 1 ? "1 Art" : `${n} Arten`),
     open: "Öffnen",
-    openOf: (url) => `Webhook ${url} öffnen`,
     back: "Alle Webhooks",
     states: { active: "Aktiv", paused: "Angehalten", disabled: "Abgeschaltet" },
     reasons: {

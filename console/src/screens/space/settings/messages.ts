@@ -21,7 +21,6 @@ export const messages = defineMessages(
     choose: "Choose a person",
     newRole: "Role",
     remove: (name: string) => `Remove ${name}`,
-    removeShort: "Remove",
     onlyAdmins: "Only admins of the organization see everybody in it. Give the id of a person to add them.",
     userId: "Id of the person",
     nobody: "Nobody is a member.",
@@ -53,7 +52,6 @@ export const messages = defineMessages(
     choose: "Person wählen",
     newRole: "Rolle",
     remove: (name) => `${name} entfernen`,
-    removeShort: "Entfernen",
     onlyAdmins:
       "Nur Admins der Organisation sehen alle darin. Geben Sie die Id der Person an, die Sie aufnehmen.",
     userId: "Id der Person",
