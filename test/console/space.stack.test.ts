@@ -47,7 +47,14 @@ describe("a space", unless(MISSING_BROWSER), () => {
       mimeType: "application/pdf",
       buffer: Buffer.from("%PDF-1.7\nthis is no PDF"),
     });
-    await row(page, "broken.pdf").getByText("Failed", { exact: true }).waitFor();
+    const broken = row(page, "broken.pdf");
+    await broken.getByText("Failed", { exact: true }).waitFor();
+    await broken
+      .getByText("The file is damaged. Open it in its program, save it anew, and upload that.")
+      .waitFor();
+    await page.getByRole("grid").focus();
+    await page.keyboard.press("i");
+    await page.getByRole("dialog").getByText("What to do").waitFor();
   });
 
   test("what another person does appears without a reload", async () => {

@@ -249,6 +249,17 @@ describe("a receiver", () => {
   });
 });
 
+test("progress is told to those who name it, and to no others", async () => {
+  const spaceId = await makeSpace(database.db, world.organization, [[world.maker, "owner"]]);
+  const named = await world.endpoint({ url: receiver.url, types: ["document.progressed"] });
+  const unnamed = await world.endpoint({ url: receiver.url });
+  for (const type of ["document.progressed", "document.completed"]) await world.tell(type, { spaceId });
+  for (const webhook of [named, unnamed]) await world.run(webhook);
+  const types = async (webhook: string) => (await world.rows(webhook)).map((row) => row.event_type);
+  expect(await types(named)).toEqual(["document.progressed"]);
+  expect(await types(unnamed)).toEqual(["document.completed"]);
+});
+
 test("first attempts keep the log's order within a resource", async () => {
   const webhook = await endpoint();
   const space = await makeSpace(database.db, world.organization, [[world.maker, "owner"]]);

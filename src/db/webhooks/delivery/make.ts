@@ -2,6 +2,7 @@
 import { VISIBLE, viewerValues } from "../../events/visible.ts";
 import type { Sql } from "../../sql.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { subscribedTo } from "./subscribed.ts";
 
 /** How many positions of the log one transaction goes through. */
 const POSITIONS_A_ROUND = 500;
@@ -9,12 +10,11 @@ const POSITIONS_A_ROUND = 500;
 /**
  * A condition over `events event`: what the endpoint `$7` with the types `$8` in the space `$9` is told. A
  * test is told to the endpoint that it tests alone. An endpoint of the organization is told nothing of
- * private spaces, not even that one was deleted. Who names no types is not told of progress, which is as
- * much as all other events of a document together.
+ * private spaces, not even that one was deleted.
  */
 const CARRIED = `
   case when event.type = 'webhook.test' then event.resource_id = $7::uuid
-       else (($8::text[] = '{}' and event.type <> 'document.progressed') or event.type = any($8::text[]))
+       else ${subscribedTo("$8::text[]")}
             and case when $9::uuid is null then not exists (
                        select from spaces private
                        where private.id = event.space_id

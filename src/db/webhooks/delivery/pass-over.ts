@@ -1,6 +1,7 @@
 /** Lets endpoints at rest pass over events that are not for them, so that nothing is started for those. */
 import type pg from "pg";
 import { queryOnce } from "../../pool.ts";
+import { subscribedTo } from "./subscribed.ts";
 
 /** Those further behind are left to their workflow, which goes through the log in steps. */
 const MOST_POSITIONS = 500;
@@ -15,7 +16,7 @@ const MAY_CONCERN = `
   case when event.type = 'webhook.test' then event.resource_id = webhook.id
        else event.type like any(array['member.%', 'space.%', 'organization.%'])
             or (
-              ((webhook.types = '{}' and event.type <> 'document.progressed') or event.type = any(webhook.types))
+              ${subscribedTo("webhook.types")}
               and (
                 webhook.space_id is null
                 or event.space_id = webhook.space_id

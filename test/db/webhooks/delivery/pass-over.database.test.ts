@@ -79,6 +79,14 @@ test("a test starts the endpoint that it tests, and no other", async () => {
   expect(await started()).toEqual([tested]);
 });
 
+test("progress starts those who name it, and no others", async () => {
+  const spaceId = await space();
+  const named = await world.endpoint({ url, types: ["document.progressed"] });
+  await world.endpoint({ url });
+  await world.tell("document.progressed", { spaceId });
+  expect(await started()).toEqual([named]);
+});
+
 test("what may have changed its maker's reach starts an endpoint, whatever its types", async () => {
   const webhook = await world.endpoint({ url, types: ["agent.created"] });
   await world.tell("member.updated");
