@@ -2,6 +2,7 @@
  * Callers × spaces × routes, compared with the rules of the specification; each statement is then run again
  * as another tenant.
  */
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OrganizationKey } from "../../src/db/pool.ts";
 import { makeOrganization } from "../support/tenants/callers.ts";
@@ -240,10 +241,15 @@ describe("what is not the caller's", () => {
       ["key of rival", "key for one space", "token of rival"].includes(name),
     );
     const asked: { what: string; exists: string; missing: string }[] = [];
+    // A repetition of this test must not count the statements of the one before.
+    const attempt = randomUUID();
     for (const [route] of named) {
       for (const caller of outsiders) {
         const what = `${route} by ${caller.name}`;
-        const ids = { exists: `exists-${asked.length}`, missing: `missing-${asked.length}` };
+        const ids = {
+          exists: `exists-${asked.length}-${attempt}`,
+          missing: `missing-${asked.length}-${attempt}`,
+        };
         const exists = await send(caller, matrixRequest(route, things.research), ids.exists);
         const unknown = unknownThings(things.research);
         const missing = await send(caller, matrixRequest(route, unknown), ids.missing);
