@@ -12,6 +12,7 @@ import { createJwtVerifier } from "../auth/jwt.ts";
 import { type LastUsed, createLastUsed } from "../auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "../auth/leaked-keys.ts";
 import type { RealConfig } from "../config/config.ts";
+import { AUDIT_CHAIN_SECRET } from "../db/audit/chain.ts";
 import { addCallerCounts } from "../db/instance/rate-limits.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { queryOnce } from "../db/pool.ts";
@@ -39,6 +40,8 @@ import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-h
 interface ApiParts {
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
+  /** Keys the hashes of the audit log, 32 bytes. */
+  readonly auditChainSecret: Uint8Array;
   readonly lastUsed: LastUsed;
   readonly leakedKeys: LeakedKeys;
   readonly callerCounts: SharedCounter;
@@ -58,7 +61,9 @@ export interface Deps extends SharedDeps, ApiParts {}
  * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
  * given; the process closes it as its own.
  */
-export interface ApiOverrides extends Partial<Omit<ApiParts, "chat" | "receipts" | "pages" | "readiness">> {
+export interface ApiOverrides extends Partial<
+  Omit<ApiParts, "chat" | "receipts" | "pages" | "readiness" | "auditChainSecret">
+> {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
    * two.
@@ -79,7 +84,7 @@ const QUERIES_CACHED = 10_000;
 export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = {}): Promise<Deps> {
   const shared = await openSharedDeps(config, "api");
   const { db, log } = shared;
-  const pepper = await loadInstanceSecret(db, PEPPER, shared.masterKey);
+  const { pepper, auditChainSecret } = await loadSecrets(shared);
   const audit = overrides.audit ?? createAuditLog(db, log);
   const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
   const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
@@ -96,6 +101,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     ...shared,
     authenticator,
     audit,
+    auditChainSecret,
     lastUsed,
     leakedKeys,
     callerCounts,
@@ -118,6 +124,14 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
       await shared.close();
     },
   };
+}
+
+async function loadSecrets({ db, masterKey }: SharedDeps) {
+  const [pepper, auditChainSecret] = await Promise.all([
+    loadInstanceSecret(db, PEPPER, masterKey),
+    loadInstanceSecret(db, AUDIT_CHAIN_SECRET, masterKey),
+  ]);
+  return { pepper, auditChainSecret };
 }
 
 function openCallerCounts({ db }: SharedDeps): SharedCounter {

@@ -13,8 +13,10 @@ export const Deletion = z
     chunks: count("Chunks of the published versions, which agents cite", 640),
     runs_under_way: count("Runs that are not over; they are cancelled"),
     agents: count("Agents, which nobody can ask afterwards"),
-    members: count("Members, who lose their role in the space"),
-    api_keys: count("API keys that are narrowed to it, and reach nothing afterwards"),
-    webhooks: count("Webhooks, which deliver nothing more"),
+    members: count("Roles in shared spaces that end"),
+    api_keys: count("API keys that reach nothing afterwards: narrowed to what is deleted, or a member's"),
+    webhooks: count("Webhooks, which deliver nothing more; those of a member are paused"),
+    spaces: count("Shared spaces that the member alone owns; they pass to the first admin"),
+    turns_under_way: count("Turns of chat that run; they are cancelled"),
   })
   .meta({ id: "Deletion" });

@@ -113,6 +113,44 @@ export const AuditRow = z
   .meta({ id: "AuditRow" });
 export const AuditPage = envelope(AuditRow, "AuditPage");
 
+const chainSeq = (what: string, example: number) => z.int().min(0).meta({ description: what, example });
+
+export const AuditChainQuery = z.object({
+  after: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ description: "Begin after this row of the chain; `next` of the answer before", example: 0 }),
+});
+export const AuditChainPart = z
+  .object({
+    after: chainSeq("The row before the first that was checked; rows before it were deleted by their age", 0),
+    checked: chainSeq("How many rows were checked", 412),
+    next: chainSeq("Where the next part begins", 10_000)
+      .nullable()
+      .meta({ description: "`after` of the next part; null: this was the last, or a row is wrong" }),
+    unchained: chainSeq("Rows that are not chained yet; they are within minutes", 3),
+    head: z
+      .object({
+        seq: chainSeq("The number of the last row; 0: none is chained", 412),
+        hash: z.string().meta({ description: "In hexadecimal", example: "9f2c" }),
+      })
+      .meta({
+        description:
+          "The end of the chain. Kept elsewhere, it shows later that nothing before it was changed",
+      }),
+    fault: z
+      .object({
+        seq: chainSeq("The row's number in the chain", 17),
+        kind: z
+          .enum(["changed", "missing"])
+          .meta({ description: "What is wrong with it", example: "changed" }),
+      })
+      .nullable()
+      .meta({ description: "The first row that is wrong; null: these rows are as they were written" }),
+  })
+  .meta({ id: "AuditChainPart" });
+
 const AUDIT_FIELDS: FilterFields = {
   at: "timestamp",
   actor_id: "uuid",
@@ -165,3 +203,21 @@ export const UsageQuery = pageQuery(PARTS_PER_PAGE).extend({
     example: "2026-02-01",
   }),
 });
+
+const TokenBudget = z
+  .object({
+    budget: z.enum(["organization", "user", "api_key"]).meta({
+      description: "Whose it is; a user's counts all keys and sessions of the user",
+      example: "user",
+    }),
+    owner_id: Uuid.meta({ description: "The organization, the user or the API key" }),
+    month: z.string().meta({ description: "The month in UTC", example: "2026-01" }),
+    used: z.int().meta({ description: "Prompt and completion tokens of the month", example: 41_200 }),
+    quota: z
+      .int()
+      .nullable()
+      .meta({ description: "The most tokens of a month; null: there is no such budget", example: 1_000_000 }),
+  })
+  .meta({ id: "TokenBudget" });
+export const TokenBudgetPage = envelope(TokenBudget, "TokenBudgetPage");
+export const TokenBudgetQuery = pageQuery(PARTS_PER_PAGE);

@@ -142,6 +142,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
   test("without a network the console says that it is behind, and catches up by itself", async () => {
     const { page, context } = await visit("ada");
     await openSpace(page);
+    await page.locator("[data-live=live]").waitFor();
     await context.setOffline(true);
     await page.locator("[data-live=behind]").waitFor();
     const { id } = await upload(stack.url, key, research, `# Missed\n\n${newId()}\n`, "missed.md");

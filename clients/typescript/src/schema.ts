@@ -298,6 +298,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What deleting an agent will take along.
+         * @description For editors and owners of its space: nothing but itself. It changes nothing.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["agents.deletion.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -1650,6 +1672,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organizations/{organization_id}/members/{user_id}/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What removing a member will take along.
+         * @description For admins. Counts what the removal would take at this moment, and changes nothing.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["organizations.members.deletion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organizations/{organization_id}/audit-log": {
         parameters: {
             query?: never;
@@ -1672,6 +1716,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organizations/{organization_id}/audit-log/chain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that no row of the audit log was changed or removed.
+         * @description For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with `after` until `next` is null. `holdfast audit verify` also compares it with the anchors that are signed each day.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["organizations.audit_log.chain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organizations/{organization_id}/usage": {
         parameters: {
             query?: never;
@@ -1686,6 +1752,28 @@ export interface paths {
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         get: operations["organizations.usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organizations/{organization_id}/token-budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tokens of this month, beside their budgets.
+         * @description For admins. The organization comes first, then users and API keys that used any, most first. A turn that would begin above a budget is refused: 429 `token_budget_exceeded`.
+         *
+         *     Takes access tokens of the identity provider; API keys are answered 401.
+         */
+        get: operations["organizations.token_budgets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4833,6 +4921,73 @@ export interface components {
                 after: unknown;
             }[];
         };
+        Deletion: {
+            /**
+             * @description Documents, which no search finds afterwards
+             * @example 12
+             */
+            documents: number;
+            /**
+             * @description Raw files. The files of deleted documents stay, but for a space's
+             * @example 0
+             */
+            files: number;
+            /**
+             * @description Bytes of the documents' originals
+             * @example 4812331
+             */
+            bytes: number;
+            /**
+             * @description Folders, the one that is deleted among them
+             * @example 3
+             */
+            folders: number;
+            /**
+             * @description Versions of the documents, the published ones among them
+             * @example 14
+             */
+            versions: number;
+            /**
+             * @description Chunks of the published versions, which agents cite
+             * @example 640
+             */
+            chunks: number;
+            /**
+             * @description Runs that are not over; they are cancelled
+             * @example 0
+             */
+            runs_under_way: number;
+            /**
+             * @description Agents, which nobody can ask afterwards
+             * @example 0
+             */
+            agents: number;
+            /**
+             * @description Roles in shared spaces that end
+             * @example 0
+             */
+            members: number;
+            /**
+             * @description API keys that reach nothing afterwards: narrowed to what is deleted, or a member's
+             * @example 0
+             */
+            api_keys: number;
+            /**
+             * @description Webhooks, which deliver nothing more; those of a member are paused
+             * @example 0
+             */
+            webhooks: number;
+            /**
+             * @description Shared spaces that the member alone owns; they pass to the first admin
+             * @example 0
+             */
+            spaces: number;
+            /**
+             * @description Turns of chat that run; they are cancelled
+             * @example 0
+             */
+            turns_under_way: number;
+        };
         Document: {
             /**
              * Format: uuid
@@ -5079,63 +5234,6 @@ export interface components {
             version: number | null;
             /** @description How far the latest run is */
             processing_state: components["schemas"]["ProcessingState"];
-        };
-        Deletion: {
-            /**
-             * @description Documents, which no search finds afterwards
-             * @example 12
-             */
-            documents: number;
-            /**
-             * @description Raw files. The files of deleted documents stay, but for a space's
-             * @example 0
-             */
-            files: number;
-            /**
-             * @description Bytes of the documents' originals
-             * @example 4812331
-             */
-            bytes: number;
-            /**
-             * @description Folders, the one that is deleted among them
-             * @example 3
-             */
-            folders: number;
-            /**
-             * @description Versions of the documents, the published ones among them
-             * @example 14
-             */
-            versions: number;
-            /**
-             * @description Chunks of the published versions, which agents cite
-             * @example 640
-             */
-            chunks: number;
-            /**
-             * @description Runs that are not over; they are cancelled
-             * @example 0
-             */
-            runs_under_way: number;
-            /**
-             * @description Agents, which nobody can ask afterwards
-             * @example 0
-             */
-            agents: number;
-            /**
-             * @description Members, who lose their role in the space
-             * @example 0
-             */
-            members: number;
-            /**
-             * @description API keys that are narrowed to it, and reach nothing afterwards
-             * @example 0
-             */
-            api_keys: number;
-            /**
-             * @description Webhooks, which deliver nothing more
-             * @example 0
-             */
-            webhooks: number;
         };
         TextUnitPage: {
             /** @description Results of the current page */
@@ -7297,6 +7395,52 @@ export interface components {
              */
             outcome: string;
         };
+        AuditChainPart: {
+            /**
+             * @description The row before the first that was checked; rows before it were deleted by their age
+             * @example 0
+             */
+            after: number;
+            /**
+             * @description How many rows were checked
+             * @example 412
+             */
+            checked: number;
+            /** @description `after` of the next part; null: this was the last, or a row is wrong */
+            next: number | null;
+            /**
+             * @description Rows that are not chained yet; they are within minutes
+             * @example 3
+             */
+            unchained: number;
+            /** @description The end of the chain. Kept elsewhere, it shows later that nothing before it was changed */
+            head: {
+                /**
+                 * @description The number of the last row; 0: none is chained
+                 * @example 412
+                 */
+                seq: number;
+                /**
+                 * @description In hexadecimal
+                 * @example 9f2c
+                 */
+                hash: string;
+            };
+            /** @description The first row that is wrong; null: these rows are as they were written */
+            fault: {
+                /**
+                 * @description The row's number in the chain
+                 * @example 17
+                 */
+                seq: number;
+                /**
+                 * @description What is wrong with it
+                 * @example changed
+                 * @enum {string}
+                 */
+                kind: "changed" | "missing";
+            } | null;
+        };
         UsagePage: {
             /** @description Results of the current page */
             items: components["schemas"]["UsageRow"][];
@@ -7359,6 +7503,59 @@ export interface components {
              * @example 0
              */
             bytes: number;
+        };
+        TokenBudgetPage: {
+            /** @description Results of the current page */
+            items: components["schemas"]["TokenBudget"][];
+            /**
+             * @description Hits over all pages
+             * @example 1
+             */
+            total_items: number;
+            /**
+             * @description Pages of `page_size` entries; 0 if there are none
+             * @example 1
+             */
+            total_pages: number;
+            /**
+             * @description Current page, from 1
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries per page
+             * @example 20
+             */
+            page_size: number;
+        };
+        TokenBudget: {
+            /**
+             * @description Whose it is; a user's counts all keys and sessions of the user
+             * @example user
+             * @enum {string}
+             */
+            budget: "organization" | "user" | "api_key";
+            /**
+             * Format: uuid
+             * @description The organization, the user or the API key
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            owner_id: string;
+            /**
+             * @description The month in UTC
+             * @example 2026-01
+             */
+            month: string;
+            /**
+             * @description Prompt and completion tokens of the month
+             * @example 41200
+             */
+            used: number;
+            /**
+             * @description The most tokens of a month; null: there is no such budget
+             * @example 1000000
+             */
+            quota: number | null;
         };
         WebhookPage: {
             /** @description Results of the current page */
@@ -11355,6 +11552,181 @@ export interface operations {
             };
         };
     };
+    "agents.deletion.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The agent, which chat completions take as `model` */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "documents": 12,
+                     *       "files": 0,
+                     *       "bytes": 4812331,
+                     *       "folders": 3,
+                     *       "versions": 14,
+                     *       "chunks": 640,
+                     *       "runs_under_way": 0,
+                     *       "agents": 0,
+                     *       "members": 0,
+                     *       "api_keys": 0,
+                     *       "webhooks": 0,
+                     *       "spaces": 0,
+                     *       "turns_under_way": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deletion"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "agents.create": {
         parameters: {
             query?: never;
@@ -12900,7 +13272,9 @@ export interface operations {
                      *       "agents": 0,
                      *       "members": 0,
                      *       "api_keys": 0,
-                     *       "webhooks": 0
+                     *       "webhooks": 0,
+                     *       "spaces": 0,
+                     *       "turns_under_way": 0
                      *     }
                      */
                     "application/json": components["schemas"]["Deletion"];
@@ -13073,7 +13447,9 @@ export interface operations {
                      *       "agents": 0,
                      *       "members": 0,
                      *       "api_keys": 0,
-                     *       "webhooks": 0
+                     *       "webhooks": 0,
+                     *       "spaces": 0,
+                     *       "turns_under_way": 0
                      *     }
                      */
                     "application/json": components["schemas"]["Deletion"];
@@ -13246,7 +13622,9 @@ export interface operations {
                      *       "agents": 0,
                      *       "members": 0,
                      *       "api_keys": 0,
-                     *       "webhooks": 0
+                     *       "webhooks": 0,
+                     *       "spaces": 0,
+                     *       "turns_under_way": 0
                      *     }
                      */
                     "application/json": components["schemas"]["Deletion"];
@@ -16963,7 +17341,9 @@ export interface operations {
                      *         "agents": 0,
                      *         "members": 0,
                      *         "api_keys": 0,
-                     *         "webhooks": 0
+                     *         "webhooks": 0,
+                     *         "spaces": 0,
+                     *         "turns_under_way": 0
                      *       }
                      *     }
                      */
@@ -17005,7 +17385,9 @@ export interface operations {
                      *         "agents": 0,
                      *         "members": 0,
                      *         "api_keys": 0,
-                     *         "webhooks": 0
+                     *         "webhooks": 0,
+                     *         "spaces": 0,
+                     *         "turns_under_way": 0
                      *       }
                      *     }
                      */
@@ -24748,6 +25130,183 @@ export interface operations {
             };
         };
     };
+    "organizations.members.deletion": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The caller's own organization; any other one is answered 404 */
+                organization_id: string;
+                /** @description The member; of a new one, an id that the caller chooses */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "documents": 12,
+                     *       "files": 0,
+                     *       "bytes": 4812331,
+                     *       "folders": 3,
+                     *       "versions": 14,
+                     *       "chunks": 640,
+                     *       "runs_under_way": 0,
+                     *       "agents": 0,
+                     *       "members": 0,
+                     *       "api_keys": 0,
+                     *       "webhooks": 0,
+                     *       "spaces": 0,
+                     *       "turns_under_way": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deletion"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "organizations.audit_log": {
         parameters: {
             query?: {
@@ -24962,6 +25521,183 @@ export interface operations {
             };
         };
     };
+    "organizations.audit_log.chain": {
+        parameters: {
+            query?: {
+                /** @description Begin after this row of the chain; `next` of the answer before */
+                after?: number;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The caller's own organization; any other one is answered 404 */
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "after": 0,
+                     *       "checked": 412,
+                     *       "next": 10000,
+                     *       "unchained": 3,
+                     *       "head": {
+                     *         "seq": 412,
+                     *         "hash": "9f2c"
+                     *       },
+                     *       "fault": {
+                     *         "seq": 17,
+                     *         "kind": "changed"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditChainPart"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "organizations.usage": {
         parameters: {
             query?: {
@@ -25020,6 +25756,186 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["UsagePage"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "organizations.token_budgets": {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The caller's own organization; any other one is answered 404 */
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "budget": "user",
+                     *           "owner_id": "01900000-0000-7000-8000-000000000010",
+                     *           "month": "2026-01",
+                     *           "used": 41200,
+                     *           "quota": 1000000
+                     *         }
+                     *       ],
+                     *       "total_items": 1,
+                     *       "total_pages": 1,
+                     *       "page": 1,
+                     *       "page_size": 20
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenBudgetPage"];
                 };
             };
             /** @description Authentication is missing or invalid, or the endpoint is not open to keys */

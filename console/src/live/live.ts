@@ -170,19 +170,22 @@ interface Network {
 const WATCH_MS = 5_000;
 
 function watchNetwork({ restart, behind, isSilent }: Network): () => void {
-  const look = (): void => {
-    if (!isSilent()) return;
-    behind();
+  /** What is still on its way over the old connection does not count as heard. */
+  const cut = (): void => {
     restart();
+    behind();
+  };
+  const look = (): void => {
+    if (isSilent()) cut();
   };
   const timer = setInterval(look, WATCH_MS);
   addEventListener("online", restart);
-  addEventListener("offline", behind);
+  addEventListener("offline", cut);
   document.addEventListener("visibilitychange", look);
   return () => {
     clearInterval(timer);
     removeEventListener("online", restart);
-    removeEventListener("offline", behind);
+    removeEventListener("offline", cut);
     document.removeEventListener("visibilitychange", look);
   };
 }

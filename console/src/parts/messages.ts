@@ -32,6 +32,9 @@ export const messages = defineMessages(
       members: (n: number) => (n === 1 ? "1 membership" : `${n} memberships`),
       api_keys: (n: number) => (n === 1 ? "1 API key" : `${n} API keys`),
       webhooks: (n: number) => (n === 1 ? "1 webhook" : `${n} webhooks`),
+      spaces: (n: number) =>
+        n === 1 ? "1 space, which passes to another admin" : `${n} spaces, which pass to another admin`,
+      turns_under_way: (n: number) => (n === 1 ? "1 running answer" : `${n} running answers`),
     },
     status: {
       queued: "Queued",
@@ -75,6 +78,11 @@ export const messages = defineMessages(
       members: (n) => (n === 1 ? "1 Mitgliedschaft" : `${n} Mitgliedschaften`),
       api_keys: (n) => (n === 1 ? "1 API-Schlüssel" : `${n} API-Schlüssel`),
       webhooks: (n) => (n === 1 ? "1 Webhook" : `${n} Webhooks`),
+      spaces: (n) =>
+        n === 1
+          ? "1 Bereich, der an einen anderen Admin geht"
+          : `${n} Bereiche, die an einen anderen Admin gehen`,
+      turns_under_way: (n) => (n === 1 ? "1 laufende Antwort" : `${n} laufende Antworten`),
     },
     status: {
       queued: "Wartet",

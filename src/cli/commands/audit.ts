@@ -2,7 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { anchorPublicKey, makeAnchor, storeAnchor } from "../../auth/audit-anchor.ts";
-import { AUDIT_CHAIN_SECRET, verifyAuditChain } from "../../db/audit/chain.ts";
+import { AUDIT_CHAIN_SECRET } from "../../db/audit/chain.ts";
+import { verifyAuditChain } from "../../db/audit/chain-check.ts";
 import { ANCHOR_SECRET, anchorName } from "../../domain/anchor.ts";
 import { openObjectStore } from "../../storage/open-store.ts";
 import { type AnchorReport, IN_STORE, checkAnchors } from "../audit-anchors.ts";

@@ -1,7 +1,7 @@
 /**
  * Checks one organization of a back-up: its keys, files, audit chain, objects, documents and counts of rows.
  */
-import { verifyAuditChain } from "../../db/audit/chain.ts";
+import { verifyAuditChain } from "../../db/audit/chain-check.ts";
 import { listOrganizationKeys } from "../../db/encryption/keys.ts";
 import type { OrganizationKey } from "../../db/pool.ts";
 import { countOwnRows } from "../../db/transfer/backup-rows.ts";

@@ -1,6 +1,7 @@
 /**
  * Chains the audit log: a keyed hash binds each committed row to the one before. Runs as the login
  * `maintenance`, which sees all organizations.
+ * @see ./chain-check.ts for how it is held to what was written
  * @see test/db/audit/chain.database.test.ts
  */
 import { createHmac } from "node:crypto";
@@ -12,7 +13,7 @@ import { type Database, inTransaction, type Sql } from "../pool.ts";
  */
 export const AUDIT_CHAIN_SECRET = "audit-chain";
 
-interface ChainedRow {
+export interface ChainedRow {
   readonly id: string;
   readonly chain_seq: number | null;
   readonly chain_hash: Buffer | null;
@@ -20,7 +21,7 @@ interface ChainedRow {
   readonly content: string;
 }
 
-interface Chain {
+export interface Chain {
   readonly base_seq: number;
   readonly base_hash: Buffer;
   readonly seq: number;
@@ -28,7 +29,7 @@ interface Chain {
 }
 
 /** Its text is hashed, so neither the order of the values nor their form may change. */
-const CONTENT = `
+export const CONTENT = `
   jsonb_build_array(
     id,
     organization_id,
@@ -44,7 +45,7 @@ const CONTENT = `
     outcome
   )::text as content`;
 
-function linkHash(secret: Uint8Array, before: Buffer, seq: number, content: string): Buffer {
+export function linkHash(secret: Uint8Array, before: Buffer, seq: number, content: string): Buffer {
   return createHmac("sha256", secret).update(before).update(`\0${seq}\0`).update(content).digest();
 }
 
@@ -170,113 +171,4 @@ export async function deleteOldAuditRows(
     );
     return rows.length;
   });
-}
-
-interface ChainReport {
-  /** How many rows were checked. */
-  readonly checked: number;
-  /** How many rows are not chained yet. */
-  readonly unchained: number;
-  /** The end of the chain. Written down elsewhere, it can show later that nothing before it was changed. */
-  readonly head: Head;
-  /** The first row that is wrong; null if all are as they were written. */
-  readonly fault: { readonly seq: number; readonly kind: "changed" | "missing" } | null;
-}
-
-const ROWS_A_READ = 5_000;
-
-interface Head {
-  readonly seq: number;
-  /** In hexadecimal. */
-  readonly hash: string;
-}
-
-/**
- * Recomputes the organization's chain from its beginning to its end, in one snapshot.
- * @param expected a row that the chain must have.
- */
-export async function verifyAuditChain(
-  db: Database,
-  secret: Uint8Array,
-  organizationId: string,
-  expected?: Head,
-): Promise<ChainReport> {
-  return inTransaction(
-    db.maintenance,
-    async (sql) => {
-      const { rows: chains } = await sql.query<Chain>(
-        `select base_seq, base_hash, seq, hash
-         from audit_chains
-         where organization_id = $1`,
-        [organizationId],
-      );
-      const chain = chains[0] ?? { base_seq: 0, base_hash: Buffer.alloc(0), seq: 0, hash: Buffer.alloc(0) };
-      const { rows: open } = await sql.query<{ count: number }>(
-        `select count(*)::int as count
-         from audit_log
-         where organization_id = $1
-           and chain_seq is null`,
-        [organizationId],
-      );
-      const { checked, fault } = await walkChain(sql, secret, organizationId, chain);
-      return {
-        checked,
-        fault: fault ?? (await compareExpected(sql, organizationId, expected)),
-        unchained: open[0]?.count ?? 0,
-        head: { seq: chain.seq, hash: chain.hash.toString("hex") },
-      };
-    },
-    "begin isolation level repeatable read read only",
-  );
-}
-
-async function walkChain(
-  sql: Sql,
-  secret: Uint8Array,
-  organizationId: string,
-  chain: Chain,
-): Promise<Pick<ChainReport, "checked" | "fault">> {
-  let seq = chain.base_seq;
-  let hash = chain.base_hash;
-  let checked = 0;
-  for (;;) {
-    const { rows } = await sql.query<ChainedRow>(
-      `select id, chain_seq, chain_hash, ${CONTENT}
-       from audit_log
-       where organization_id = $1
-         and chain_seq > $2
-       order by chain_seq
-       limit $3`,
-      [organizationId, seq, ROWS_A_READ],
-    );
-    for (const row of rows) {
-      if (row.chain_seq !== seq + 1) return { checked, fault: { seq: seq + 1, kind: "missing" } };
-      const next = linkHash(secret, hash, row.chain_seq, row.content);
-      if (row.chain_hash === null || !next.equals(row.chain_hash))
-        return { checked, fault: { seq: row.chain_seq, kind: "changed" } };
-      seq = row.chain_seq;
-      hash = next;
-      checked += 1;
-    }
-    if (rows.length < ROWS_A_READ) break;
-  }
-  if (seq < chain.seq) return { checked, fault: { seq: seq + 1, kind: "missing" } };
-  return { checked, fault: hash.equals(chain.hash) ? null : { seq, kind: "changed" } };
-}
-
-async function compareExpected(
-  sql: Sql,
-  organizationId: string,
-  expected: Head | undefined,
-): Promise<ChainReport["fault"]> {
-  if (expected === undefined) return null;
-  const { rows } = await sql.query<{ hash: string }>(
-    `select encode(chain_hash, 'hex') as hash
-     from audit_log
-     where organization_id = $1
-       and chain_seq = $2`,
-    [organizationId, expected.seq],
-  );
-  if (rows[0] === undefined) return { seq: expected.seq, kind: "missing" };
-  return rows[0].hash === expected.hash ? null : { seq: expected.seq, kind: "changed" };
 }

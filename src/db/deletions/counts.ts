@@ -1,5 +1,6 @@
 /** Counts what a deletion will take along, by the predicates with which it takes it. */
 import type { Sql } from "../pool.ts";
+import { IS_UNDER_WAY } from "../turns/ledger.ts";
 import type { DeletionKind } from "./accept.ts";
 
 export interface DeletionCounts {
@@ -14,7 +15,28 @@ export interface DeletionCounts {
   readonly members: number;
   readonly api_keys: number;
   readonly webhooks: number;
+  readonly spaces: number;
+  readonly turns_under_way: number;
 }
+
+const NOTHING: DeletionCounts = {
+  documents: 0,
+  files: 0,
+  bytes: 0,
+  folders: 0,
+  versions: 0,
+  chunks: 0,
+  runs_under_way: 0,
+  agents: 0,
+  members: 0,
+  api_keys: 0,
+  webhooks: 0,
+  spaces: 0,
+  turns_under_way: 0,
+};
+
+/** An agent takes nothing along: what it was asked is not kept, and a turn that runs is answered. */
+export const DELETION_OF_AGENT: DeletionCounts = { ...NOTHING, agents: 1 };
 
 type CountedKind = Exclude<DeletionKind, "raw_file">;
 
@@ -98,7 +120,7 @@ export async function countDeletion(
   const besides = Object.entries(OF_SPACE).map(([name, statement]) =>
     kind === "space" ? `(${statement})::float8 as ${name}` : `0::float8 as ${name}`,
   );
-  const { rows } = await sql.query<DeletionCounts>(
+  const { rows } = await sql.query<Partial<DeletionCounts>>(
     `with recursive tree as (${tree}),
      taken as (
        select document.id, document.file_size, document.published_run_num
@@ -126,5 +148,49 @@ export async function countDeletion(
      ) run`,
     [ids, organizationId],
   );
-  return rows[0]!;
+  return { ...NOTHING, ...rows[0] };
+}
+
+/**
+ * What the end of a membership takes along: keys, webhooks, roles, turns, and what passes to another owner.
+ * Idempotent, and changes nothing.
+ */
+export async function countMemberRemoval(
+  sql: Sql,
+  organizationId: string,
+  userId: string,
+): Promise<DeletionCounts> {
+  const { rows } = await sql.query<Partial<DeletionCounts>>(
+    `select (
+              select count(*) from api_keys
+              where user_id = $1 and organization_id = $2 and revoked_at is null
+            )::float8 as api_keys,
+            (
+              select count(*) from webhooks
+              where created_by = $1 and organization_id = $2 and status = 'active'
+            )::float8 as webhooks,
+            (
+              select count(*) from turns
+              where user_id = $1 and organization_id = $2 and ${IS_UNDER_WAY}
+            )::float8 as turns_under_way,
+            count(*)::float8 as members,
+            (count(*) filter (
+              where role.role = 'owner'
+                and not exists (
+                  select
+                  from space_members other
+                  where other.space_id = role.space_id
+                    and other.user_id <> $1
+                    and other.role = 'owner'
+                )
+            ))::float8 as spaces
+     from space_members role
+     join spaces space on space.id = role.space_id
+     where role.user_id = $1
+       and role.organization_id = $2
+       and not space.is_private
+       and space.deleted_at is null`,
+    [userId, organizationId],
+  );
+  return { ...NOTHING, ...rows[0] };
 }

@@ -217,6 +217,9 @@ export async function loseTurns(db: Database, apiProcessId: string): Promise<Tur
 /** No turn lasts longer. */
 const LONGEST_TURN = "1 hour";
 
+/** Of a row of `turns`: it is open, and not so old that its process must be gone. */
+export const IS_UNDER_WAY = `status = 'open' and started_at > now() - interval '${LONGEST_TURN}'`;
+
 /**
  * Ends the open turns of a user as cancelled, in the tenant's transaction. The processes that run them notice
  * within about a second.
@@ -229,8 +232,7 @@ export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId
          ended_at = now()
      where organization_id = $1
        and user_id = $2
-       and status = 'open'
-       and started_at > now() - interval '${LONGEST_TURN}'`,
+       and ${IS_UNDER_WAY}`,
     [organizationId, userId],
   );
 }

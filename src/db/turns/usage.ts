@@ -123,6 +123,65 @@ export async function tokensOfMonth(
   return Number(rows[0]?.tokens ?? 0);
 }
 
+export interface TokenUse {
+  readonly budget: "organization" | "user" | "api_key";
+  /** The organization, the user or the API key that the budget is of. */
+  readonly owner_id: string;
+  readonly used: number;
+}
+
+/** As the budgets count: by the turns of the day before the month on, and their calls of the month. */
+const USES_OF_MONTH = `(
+  with used as (
+    select turn.user_id,
+           turn.api_key_id,
+           sum(call.prompt_tokens + call.completion_tokens)::bigint as tokens
+    from turn_calls call
+    left join turns turn
+      on turn.id = call.turn_id
+      and turn.organization_id = $1
+    where call.organization_id = $1
+      and call.at >= $2::timestamp at time zone 'UTC'
+    group by 1, 2
+  )
+  select 0 as place, 'organization' as budget, $1::uuid as owner_id, coalesce(sum(tokens), 0)::bigint as used
+  from used
+  union all
+  select 1, 'user', user_id, sum(tokens)::bigint
+  from used
+  where user_id is not null
+  group by user_id
+  union all
+  select 2, 'api_key', api_key_id, sum(tokens)::bigint
+  from used
+  where api_key_id is not null
+  group by api_key_id
+) uses`;
+
+/**
+ * Lists the tokens that count against each budget since the beginning of a month: of the organization, then of
+ * users and of keys that used any, most first.
+ * @param firstDay the first day of the month in UTC, `YYYY-MM-01`.
+ */
+export async function listTokenUse(
+  sql: Sql,
+  organizationId: string,
+  firstDay: string,
+  page: PageRequest,
+): Promise<Page<TokenUse>> {
+  return readPage<TokenUse>(
+    sql,
+    {
+      columns: "budget, owner_id, used",
+      from: USES_OF_MONTH,
+      where: "true",
+      order: "place, used desc, owner_id",
+      params: parameters([organizationId, firstDay]),
+    },
+    page,
+  );
+}
+
 interface Period {
   /** ISO 8601; null means no bound. */
   readonly from: string | null;

@@ -1,8 +1,9 @@
 import { createSecretKey } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { appendAudit } from "../../../src/db/audit/append.ts";
-import { chainAuditRows, deleteOldAuditRows, verifyAuditChain } from "../../../src/db/audit/chain.ts";
-import { type OrganizationKey, inTenant } from "../../../src/db/pool.ts";
+import { chainAuditRows, deleteOldAuditRows } from "../../../src/db/audit/chain.ts";
+import { checkChainPart, verifyAuditChain } from "../../../src/db/audit/chain-check.ts";
+import { type OrganizationKey, inTenant, readTenant } from "../../../src/db/pool.ts";
 import { makeOrganization } from "../../support/tenants/callers.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 
@@ -137,4 +138,72 @@ it("the service's roles can only append, and only through the function", async (
       "permission denied",
     );
   await expect(test.db.system.query("select from audit_log")).rejects.toThrow("permission denied");
+});
+
+/** Every part of the chain, `limit` rows each, as an organization reads it. */
+async function parts(limit: number) {
+  const all = [];
+  for (let after = 0; ;) {
+    const part = await readTenant(test.db, organization, (sql) =>
+      checkChainPart(sql, { secret: SECRET, organizationId: organization.id, after, limit }),
+    );
+    if (part === undefined) throw new Error(`the chain ends before ${after}`);
+    all.push(part);
+    if (part.next === null) return all;
+    after = part.next;
+  }
+}
+
+it("an organization checks its own chain in parts, and each row once", async () => {
+  await append(7);
+  expect(await parts(3)).toMatchObject([{ checked: 0, unchained: 7, next: null, fault: null }]);
+  await chain();
+  await append(1);
+  const { head } = await verify();
+  expect(await parts(3)).toEqual([
+    { after: 0, checked: 3, next: 3, unchained: 1, head, fault: null },
+    { after: 3, checked: 3, next: 6, unchained: 1, head, fault: null },
+    { after: 6, checked: 1, next: null, unchained: 1, head, fault: null },
+  ]);
+  expect((await parts(7)).length).toBe(1);
+});
+
+it.each([
+  ["changed", 5, "update audit_log set action = 'x' where organization_id = $1 and chain_seq = 5", 3],
+  ["missing", 5, "delete from audit_log where organization_id = $1 and chain_seq = 5", 3],
+  ["missing", 6, "delete from audit_log where organization_id = $1 and chain_seq > 5", 3],
+  ["missing", 3, "delete from audit_log where organization_id = $1 and chain_seq in (3, 4)", 3],
+  ["changed", 7, "update audit_chains set hash = base_hash where organization_id = $1", 7],
+] as const)("a part finds a row that is %s, at %i", async (kind, seq, sql, limit) => {
+  await append(7);
+  await chain();
+  await change(sql);
+  expect((await parts(limit)).at(-1)).toMatchObject({ next: null, fault: { kind, seq } });
+});
+
+it("rows that were deleted by their age since the part before are passed over", async () => {
+  await append(7);
+  await chain();
+  await change(
+    "update audit_log set at = now() - interval '500 days' where organization_id = $1 and chain_seq <= 5",
+  );
+  await deleteOldAuditRows(test.db, organization.id, 400, 100);
+  expect(
+    await readTenant(test.db, organization, (sql) =>
+      checkChainPart(sql, { secret: SECRET, organizationId: organization.id, after: 3, limit: 100 }),
+    ),
+  ).toMatchObject({ after: 5, checked: 2, next: null, fault: null });
+});
+
+it("no part begins behind the end, nor in another organization's chain", async () => {
+  await append(2);
+  await chain();
+  const other = await makeOrganization(test.db);
+  const check = (of: OrganizationKey, after: number) =>
+    readTenant(test.db, of, (sql) =>
+      checkChainPart(sql, { secret: SECRET, organizationId: organization.id, after, limit: 10 }),
+    );
+  expect(await check(organization, 3)).toBeUndefined();
+  expect(await check(organization, 2)).toMatchObject({ checked: 0, fault: null });
+  expect(await check(other, 0)).toMatchObject({ checked: 0, head: { seq: 0 } });
 });

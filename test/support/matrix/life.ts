@@ -150,11 +150,15 @@ async function changePeople(stack: Stack, signedIn: As): Promise<void> {
   await signedIn("GET", `/organizations/${ACME}/api-keys/${issued.body.id}/access`);
   await signedIn("GET", `/organizations/${ACME}/members/${userId}/access`);
   await signedIn("DELETE", `/organizations/${ACME}/api-keys/${issued.body.id}`);
+  await signedIn("GET", `/organizations/${ACME}/members/${userId}/deletion`);
   await signedIn("DELETE", `/organizations/${ACME}/members/${userId}`);
   await signedIn("PATCH", `/spaces/${SPACES.archive}`, { name: "Archived" });
   await signedIn("GET", `/organizations/${ACME}/audit-log?format=ndjson`);
+  await signedIn("GET", `/organizations/${ACME}/audit-log/chain`);
+  await signedIn("GET", `/organizations/${ACME}/token-budgets`);
   const agent = await signedIn("POST", "/agents", { name: "Brief", space_id: SPACES.archive });
   await signedIn("PATCH", `/agents/${agent.body.id}`, { name: "Briefer" });
+  await signedIn("GET", `/agents/${agent.body.id}/deletion`);
   await signedIn("DELETE", `/agents/${agent.body.id}`);
 }
 

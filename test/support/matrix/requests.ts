@@ -87,6 +87,7 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "GET /v1/me/api-keys/:api_key_id/access": { api_key_id: UNKNOWN_ID },
   "GET /v1/organizations/:organization_id/api-keys/:api_key_id/access": { api_key_id: UNKNOWN_ID },
   "GET /v1/organizations/:organization_id/members/:user_id/access": { user_id: UNKNOWN_ID },
+  "GET /v1/organizations/:organization_id/members/:user_id/deletion": { user_id: UNKNOWN_ID },
   "DELETE /v1/organizations/:organization_id/members/:user_id": { user_id: UNKNOWN_ID },
   "POST /v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver": { delivery_id: UNKNOWN_ID },
 };

@@ -26,8 +26,12 @@ export function DeleteAgent({ agent }: { readonly agent: Agent }): ReactNode {
         <ConfirmDeletion
           title={texts.removeTitle(agent.name)}
           action={texts.removeAction}
-          // Nothing belongs to an agent: the service counts nothing that its deletion would take along.
-          count={() => Promise.resolve({})}
+          count={async () => {
+            const { agents: _, ...besides } = await answerOf(
+              api.GET("/v1/agents/{agent_id}/deletion", { params }),
+            );
+            return besides;
+          }}
           onConfirm={async () => {
             await answerOf(api.DELETE("/v1/agents/{agent_id}", { params }));
             await navigate({ to: "/agents" });

@@ -20,31 +20,3 @@ export const membersQuery = ({ api }: Holdfast, organizationId: string, page = 1
         }),
       ),
   });
-
-/** What the end of a membership takes along, as far as the service counts it: keys and roles in spaces. */
-export async function countRemoval(
-  { api }: Holdfast,
-  organizationId: string,
-  userId: string,
-): Promise<Readonly<Record<string, number>>> {
-  const path = { organization_id: organizationId };
-  const keys = await answerOf(
-    api.GET("/v1/organizations/{organization_id}/api-keys", {
-      params: {
-        path,
-        query: { user_id: userId, limit: 1, filters: JSON.stringify({ revoked_at__isnull: true }) },
-      },
-    }),
-  );
-  let members = 0;
-  for (let page = 1, last = 1; page <= last; page++) {
-    const { items, total_pages: total } = await answerOf(
-      api.GET("/v1/organizations/{organization_id}/members/{user_id}/access", {
-        params: { path: { ...path, user_id: userId }, query: { page, limit: 100 } },
-      }),
-    );
-    last = total;
-    members += items.filter(({ role, is_private: isPrivate }) => role !== null && !isPrivate).length;
-  }
-  return { api_keys: keys.total_items, members };
-}

@@ -4,7 +4,7 @@ import { answerOf } from "../../api/client.ts";
 import { useHoldfast, useMe } from "../../app/context.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { ConfirmDeletion } from "../../parts/confirm-deletion.tsx";
-import { type Member, countRemoval } from "./members.ts";
+import type { Member } from "./members.ts";
 import { messages } from "./messages.ts";
 
 interface Props {
@@ -14,21 +14,20 @@ interface Props {
 
 export function RemovePerson({ member, onClose }: Props): ReactNode {
   const texts = useMessages(messages);
-  const holdfast = useHoldfast();
+  const { api } = useHoldfast();
   const { organization } = useMe();
   const queries = useQueryClient();
   const { user_id: userId, name } = member;
+  const params = { path: { organization_id: organization.id, user_id: userId } };
   return (
     <ConfirmDeletion
       title={texts.removeTitle(name)}
       action={texts.remove}
-      count={() => countRemoval(holdfast, organization.id, userId)}
+      count={() =>
+        answerOf(api.GET("/v1/organizations/{organization_id}/members/{user_id}/deletion", { params }))
+      }
       onConfirm={async () => {
-        await answerOf(
-          holdfast.api.DELETE("/v1/organizations/{organization_id}/members/{user_id}", {
-            params: { path: { organization_id: organization.id, user_id: userId } },
-          }),
-        );
+        await answerOf(api.DELETE("/v1/organizations/{organization_id}/members/{user_id}", { params }));
         await queries.invalidateQueries({ queryKey: ["members"] });
       }}
       onClose={onClose}

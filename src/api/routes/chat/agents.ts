@@ -5,6 +5,7 @@ import { createAgent } from "../../../commands/agents/create-agent.ts";
 import { deleteAgent } from "../../../commands/agents/delete-agent.ts";
 import { updateAgent } from "../../../commands/agents/update-agent.ts";
 import { findAgentRecord, searchAgents } from "../../../db/agents/records.ts";
+import { DELETION_OF_AGENT } from "../../../db/deletions/counts.ts";
 import { readTenant } from "../../../db/pool.ts";
 import {
   AgentCreate,
@@ -14,6 +15,7 @@ import {
   AgentSearch,
   AgentSearchQuery,
 } from "../../../schema/agent.ts";
+import { Deletion } from "../../../schema/deletion.ts";
 import { AgentParams, pageOf } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 import { getAgentHistory } from "./agent-history.ts";
@@ -140,4 +142,33 @@ const removeAgent = defineRoute({
   },
 });
 
-export const agentRoutes = [searchForAgents, getAgent, getAgentHistory, postAgent, patchAgent, removeAgent];
+const getDeletionOfAgent = defineRoute({
+  method: "GET",
+  path: "/agents/:agent_id/deletion",
+  operation: "agents.deletion.get",
+  access: "jwt",
+  audit: { action: "agents:read", resource: "agent" },
+  status: 200,
+  summary: "What deleting an agent will take along.",
+  description: "For editors and owners of its space: nothing but itself. It changes nothing.",
+  tags: ["Agents"],
+  params: AgentParams,
+  response: Deletion,
+  async handle({ deps, principal, params }) {
+    const agent = await readTenant(deps.db, principal.organization, (sql) =>
+      findAgentRecord(sql, principal.organization.id, params.agent_id),
+    );
+    authorize(principal, "agents:write", agent);
+    return DELETION_OF_AGENT;
+  },
+});
+
+export const agentRoutes = [
+  searchForAgents,
+  getAgent,
+  getAgentHistory,
+  getDeletionOfAgent,
+  postAgent,
+  patchAgent,
+  removeAgent,
+];

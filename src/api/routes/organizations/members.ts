@@ -1,9 +1,12 @@
 /** Routes of an organization's members, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
+import { requireMember } from "../../../commands/members/member.ts";
 import { putMember } from "../../../commands/members/put-member.ts";
 import { removeMember } from "../../../commands/members/remove-member.ts";
+import { countMemberRemoval } from "../../../db/deletions/counts.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { listMembers } from "../../../db/tenancy/members.ts";
+import { Deletion } from "../../../schema/deletion.ts";
 import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import { Member, MemberPage, MemberParams, MemberPut, MemberQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
@@ -80,4 +83,25 @@ const deleteMember = defineRoute({
   },
 });
 
-export const memberRoutes = [getMembers, putMemberRoute, deleteMember];
+const getDeletionOfMember = defineRoute({
+  method: "GET",
+  path: "/organizations/:organization_id/members/:user_id/deletion",
+  operation: "organizations.members.deletion",
+  access: "jwt",
+  audit: { action: "members:read", resource: "user" },
+  status: 200,
+  summary: "What removing a member will take along.",
+  description: "For admins. Counts what the removal would take at this moment, and changes nothing.",
+  tags: ["Organizations"],
+  params: MemberParams,
+  response: Deletion,
+  async handle({ deps, principal, params }) {
+    authorize(principal, "organization:manage", params);
+    return readTenant(deps.db, principal.organization, async (sql) => {
+      await requireMember(sql, params.organization_id, params.user_id);
+      return countMemberRemoval(sql, params.organization_id, params.user_id);
+    });
+  },
+});
+
+export const memberRoutes = [getMembers, putMemberRoute, getDeletionOfMember, deleteMember];

@@ -1,10 +1,11 @@
 /** The route that adds up what an organization used, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { readUsage } from "../../../db/turns/usage.ts";
+import { listTokenUse, readUsage, type TokenUse } from "../../../db/turns/usage.ts";
 import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
-import { UsagePage, UsageQuery } from "../../../schema/organization.ts";
+import { TokenBudgetPage, TokenBudgetQuery, UsagePage, UsageQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
+import type { TokenBudgets } from "../../turns/token-budgets.ts";
 
 const getUsage = defineRoute({
   method: "GET",
@@ -31,4 +32,40 @@ const getUsage = defineRoute({
   },
 });
 
-export const usageRoutes = [getUsage];
+const getTokenBudgets = defineRoute({
+  method: "GET",
+  path: "/organizations/:organization_id/token-budgets",
+  operation: "organizations.token_budgets",
+  access: "jwt",
+  audit: { action: "usage:read", resource: "organization" },
+  status: 200,
+  summary: "The tokens of this month, beside their budgets.",
+  description:
+    "For admins. The organization comes first, then users and API keys that used any, most first. A turn " +
+    "that would begin above a budget is refused: 429 `token_budget_exceeded`.",
+  tags: ["Organizations"],
+  params: OrganizationParams,
+  query: TokenBudgetQuery,
+  response: TokenBudgetPage,
+  async handle({ deps, principal, params, query }) {
+    authorize(principal, "organization:manage", params);
+    const month = new Date().toISOString().slice(0, "2026-01".length);
+    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
+      listTokenUse(sql, params.organization_id, `${month}-01`, query),
+    );
+    const quotas = quotasOf(deps.config.chat.budgets);
+    return pageOf(
+      items.map((use) => ({ ...use, month, quota: quotas[use.budget] })),
+      total,
+      query,
+    );
+  },
+});
+
+const quotasOf = (budgets: TokenBudgets): Readonly<Record<TokenUse["budget"], number | null>> => ({
+  organization: budgets.monthlyTokensPerOrganization ?? null,
+  user: budgets.monthlyTokensPerUser ?? null,
+  api_key: budgets.monthlyTokensPerKey ?? null,
+});
+
+export const usageRoutes = [getUsage, getTokenBudgets];

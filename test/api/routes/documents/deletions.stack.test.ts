@@ -100,3 +100,34 @@ test("a space's count leaves out what went with a deleted folder, purged or not"
     bytes: root!.size,
   });
 });
+
+test("a member takes along keys, webhooks and roles, and the spaces that nobody else owns", async () => {
+  const at = `/organizations/${tenants.acme}/members/${people.ids.eve}`;
+  const before = (await people.as("ada", "GET", `${at}/deletion`)).body;
+  const { body: space } = await people.as("eve", "POST", "/spaces", { name: newId() });
+  const { body: shared } = await people.as("eve", "POST", "/spaces", { name: newId() });
+  await people.as("eve", "PUT", `/spaces/${shared.id}/members/${people.ids.ada}`, { role: "owner" });
+  const { body: key } = await people.as("eve", "POST", "/me/api-keys", { name: "counted" });
+  const { body: revoked } = await people.as("eve", "POST", "/me/api-keys", { name: "not counted" });
+  await people.as("eve", "DELETE", `/me/api-keys/${revoked.id}`);
+  await people.as("eve", "POST", "/webhooks", { url: "https://receiver.invalid/", space_id: space.id });
+  expect(key.id).toEqual(expect.any(String));
+  expect((await people.as("ada", "GET", `${at}/deletion`)).body).toEqual({
+    ...before,
+    api_keys: before.api_keys + 1,
+    webhooks: before.webhooks + 1,
+    members: before.members + 2,
+    spaces: before.spaces + 1,
+  });
+  expect((await people.as("eve", "GET", `${at}/deletion`)).status).toBe(403);
+});
+
+test("an agent takes along nothing but itself", async () => {
+  const { body: agent } = await people.as("ada", "POST", "/agents", {
+    name: "Alone",
+    space_id: tenants.spaces.research,
+  });
+  const { body } = await people.as("ada", "GET", `/agents/${agent.id}/deletion`);
+  expect(Object.entries(body).filter(([, count]) => count !== 0)).toEqual([["agents", 1]]);
+  expect((await people.as("vic", "GET", `/agents/${agent.id}/deletion`)).status).toBe(403);
+});

@@ -128,3 +128,24 @@ test("is exported whole as NDJSON in either order, also if it takes more than on
     ).body,
   ).toBe("");
 });
+
+test("its chain is checked by an admin, and by nobody else", async () => {
+  const { status, body } = await people.as("ada", "GET", `${AUDIT_LOG}/chain`);
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: {
+      after: 0,
+      checked: expect.any(Number),
+      next: null,
+      unchained: expect.any(Number),
+      head: { seq: body.checked, hash: expect.any(String) },
+      fault: null,
+    },
+  });
+  expect(body.checked + body.unchained).toBeGreaterThan(0);
+  expect((await people.as("eve", "GET", `${AUDIT_LOG}/chain`)).status).toBe(403);
+  expect(await people.as("ada", "GET", `${AUDIT_LOG}/chain?after=1000000`)).toMatchObject({
+    status: 422,
+    body: { detail: [{ loc: ["query", "after"], msg: expect.stringContaining("ends before this row") }] },
+  });
+});

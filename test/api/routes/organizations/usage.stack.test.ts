@@ -55,6 +55,19 @@ test("adds up turns, tokens, documents and bytes by day, user, key and agent", a
     prompt_tokens: expect.any(Number),
     completion_tokens: expect.any(Number),
   });
+  const { body: budgets } = await people.as("ada", "GET", `${AT}/token-budgets`);
+  const month = day.slice(0, 7);
+  const ofTurn = rows.find((row: { turns: number }) => row.turns > 0);
+  const used = ofTurn.prompt_tokens + ofTurn.completion_tokens;
+  expect(used).toBeGreaterThan(0);
+  expect(budgets.items).toEqual([
+    { budget: "organization", owner_id: tenants.acme, month, used, quota: null },
+    { budget: "user", owner_id: people.ids.vic, month, used, quota: null },
+    { budget: "api_key", owner_id: keyId("viewer"), month, used, quota: null },
+  ]);
+  const { body: others } = await people.as("rob", "GET", `/organizations/${tenants.rival}/token-budgets`);
+  expect(others.items).toMatchObject([{ budget: "organization", owner_id: tenants.rival, used: 0 }]);
+  expect((await people.as("eve", "GET", `${AT}/token-budgets`)).status).toBe(403);
   expect((await people.as("ada", "GET", `${AT}/usage?to=${day}`)).body).toMatchObject({
     total_items: 0,
     items: [],

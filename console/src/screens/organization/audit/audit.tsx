@@ -19,6 +19,7 @@ import { QueryView } from "../../../parts/query-view.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
 import { useShortcuts } from "../../../parts/shortcuts.tsx";
 import { AuditFilters } from "./audit-filters.tsx";
+import { ChainCheck } from "./chain-check.tsx";
 import { type AuditAddress, filtersOf } from "./filters.ts";
 import { messages } from "./messages.ts";
 
@@ -64,6 +65,7 @@ export function Audit(): ReactNode {
           {texts.refresh}
         </Button>
         <Export filters={filters} />
+        <ChainCheck />
       </Group>
       <QueryView query={log}>
         {({ items, total_pages: total }) =>

@@ -3,7 +3,7 @@ import { defineMessages } from "../../../messages/messages.ts";
 export const messages = defineMessages(
   {
     label: "Audit log",
-    text: "Each change, each read and each refusal is a row in a chain of hashes. Who runs the service checks the chain by:",
+    text: "Each change, each read and each refusal is a row in a chain of hashes. Who runs the service can compare it with the anchors that are signed each day, too:",
     refresh: "Read again",
     export: "Export as NDJSON",
     exportHint: "All rows that the filters let through.",
@@ -35,10 +35,22 @@ export const messages = defineMessages(
     system: "The service",
     unnamed: "Not known any more",
     keys: { refresh: "Read the log again" },
+    chain: {
+      check: "Check the chain",
+      running: (n: string) => `${n} rows checked so far`,
+      whole: (n: string) => `The chain is whole: ${n} rows are as they were written`,
+      broken: "The audit log was tampered with",
+      faults: {
+        changed: (seq: string) => `Row ${seq} of the chain is not as it was written.`,
+        missing: (seq: string) => `Row ${seq} of the chain was removed.`,
+      },
+      unchained: (n: string) => `${n} new rows join the chain within minutes.`,
+      head: "Its end. Kept elsewhere, it shows later that nothing before it was changed:",
+    },
   },
   {
     label: "Prüfprotokoll",
-    text: "Jede Änderung, jedes Lesen und jede Ablehnung ist eine Zeile in einer Kette von Hashes. Wer den Dienst betreibt, prüft die Kette mit:",
+    text: "Jede Änderung, jedes Lesen und jede Ablehnung ist eine Zeile in einer Kette von Hashes. Wer den Dienst betreibt, kann sie auch mit den täglich signierten Ankern vergleichen:",
     refresh: "Neu lesen",
     export: "Als NDJSON ausgeben",
     exportHint: "Alle Zeilen, die die Filter durchlassen.",
@@ -70,5 +82,17 @@ export const messages = defineMessages(
     system: "Der Dienst",
     unnamed: "Nicht mehr bekannt",
     keys: { refresh: "Das Protokoll neu lesen" },
+    chain: {
+      check: "Kette prüfen",
+      running: (n) => `Bisher ${n} Zeilen geprüft`,
+      whole: (n) => `Die Kette ist vollständig: ${n} Zeilen sind, wie sie geschrieben wurden`,
+      broken: "Das Prüfprotokoll wurde verändert",
+      faults: {
+        changed: (seq) => `Zeile ${seq} der Kette ist nicht, wie sie geschrieben wurde.`,
+        missing: (seq) => `Zeile ${seq} der Kette wurde entfernt.`,
+      },
+      unchained: (n) => `${n} neue Zeilen kommen innerhalb von Minuten in die Kette.`,
+      head: "Ihr Ende. Anderswo aufbewahrt zeigt es später, dass nichts davor geändert wurde:",
+    },
   },
 );

@@ -8,6 +8,7 @@ import { QueryView } from "../../../parts/query-view.tsx";
 import { Ago } from "../../../parts/time.tsx";
 import type { Budget } from "./budget.ts";
 import { messages } from "./messages.ts";
+import { TokenBudgets } from "./token-budgets.tsx";
 import { reachedQuery } from "./usage-query.ts";
 
 /** What is left of the budget of requests, and which budgets of tokens were used up. */
@@ -17,7 +18,7 @@ export function Budgets({ budget }: { readonly budget: Budget | undefined }): Re
   const reached = useQuery(reachedQuery(useHoldfast()));
   const whose: Readonly<Record<string, string>> = texts.whose;
   return (
-    <Stack gap="xs" maw={560}>
+    <Stack gap="xs" maw={760}>
       <Title order={2} size="h4">
         {texts.budgets}
       </Title>
@@ -40,6 +41,7 @@ export function Budgets({ budget }: { readonly budget: Budget | undefined }): Re
           </Text>
         </>
       )}
+      <TokenBudgets />
       <Text size="sm">{texts.reached}</Text>
       <QueryView query={reached}>
         {({ items }) =>

@@ -25,6 +25,11 @@ export const messages = defineMessages(
     budgetText: (left: string, quota: string, policy: string, seconds: string) =>
       `${left} of ${quota} left (${policy}); full again in ${seconds} s.`,
     budgetLeft: "Requests that are left",
+    tokensOfMonth: "Tokens of this month",
+    whoseBudget: "Whose",
+    used: "Used",
+    quota: "Budget",
+    noQuota: "No bound",
     reached: "Budgets of tokens that were used up",
     noneReached: "None was used up, as far back as events are kept.",
     reachedText: (whose: string, quota: string, month: string) => `${whose}: ${quota} tokens in ${month}`,
@@ -59,6 +64,11 @@ export const messages = defineMessages(
     budgetText: (left, quota, policy, seconds) =>
       `${left} von ${quota} übrig (${policy}); wieder voll in ${seconds} s.`,
     budgetLeft: "Anfragen, die übrig sind",
+    tokensOfMonth: "Token dieses Monats",
+    whoseBudget: "Wessen",
+    used: "Verbraucht",
+    quota: "Budget",
+    noQuota: "Ohne Grenze",
     reached: "Verbrauchte Token-Budgets",
     noneReached: "Keines wurde verbraucht, soweit Ereignisse aufbewahrt sind.",
     reachedText: (whose, quota, month) => `${whose}: ${quota} Token im Monat ${month}`,

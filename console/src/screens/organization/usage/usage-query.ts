@@ -48,3 +48,15 @@ export const reachedQuery = ({ api }: Holdfast) =>
       return answerOf(api.GET("/v1/events", { params: { query } }));
     },
   });
+
+/** The tokens of this month beside their budgets: of the organization, and of those who used most. */
+export const tokenBudgetsQuery = ({ api }: Holdfast, organizationId: string) =>
+  queryOptions({
+    queryKey: keyOf("usage", organizationId, "token-budgets"),
+    queryFn: () =>
+      answerOf(
+        api.GET("/v1/organizations/{organization_id}/token-budgets", {
+          params: { path: { organization_id: organizationId }, query: { limit: 25 } },
+        }),
+      ),
+  });

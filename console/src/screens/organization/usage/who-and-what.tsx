@@ -51,7 +51,7 @@ export function WhoAndWhat({ rows }: { readonly rows: ReadonlyArray<Schemas["Usa
 }
 
 /** What has no name in reach any more keeps its id. */
-function useNames(by: By): (id: string) => string {
+export function useNames(by: By): (id: string) => string {
   const holdfast = useHoldfast();
   const { organization } = useMe();
   const members = useQuery({ ...membersQuery(holdfast, organization.id), enabled: by === "user" });
