@@ -141,6 +141,40 @@ describe("chat", unless(MISSING_BROWSER), () => {
     await other.page.getByText("This conversation is not in this browser").waitFor();
   });
 
+  test("two tabs ask in one conversation, and neither loses what the other has asked", async () => {
+    const { page, context } = await visit("ada");
+    stack.provider.reply({ pieces: ["From the first.", ""] });
+    await begin(page);
+    await ask(page, "The first question.");
+    await page.locator(".answer").filter({ hasText: "From the first." }).waitFor();
+    const second = await context.newPage();
+    await openScreen(second, stack, new URL(page.url()).pathname.replace("/console", ""));
+    await second.locator(".answer").filter({ hasText: "From the first." }).waitFor();
+    stack.provider.reply(
+      { pieces: ["Begun,", " and ended."], delayMsBetweenPieces: 2_000 },
+      { pieces: ["From the second."] },
+    );
+    await ask(page, "The second question.");
+    // It is received by the first tab alone, and seen in both.
+    await second.locator(".answer").filter({ hasText: "Begun," }).waitFor();
+    await second.locator(".answer").filter({ hasText: "Begun, and ended." }).waitFor();
+    await ask(second, "The third question.");
+    await page.locator(".answer").filter({ hasText: "From the second." }).waitFor();
+    await second.reload();
+    await second.locator(".answer").nth(2).waitFor();
+    expect(await second.locator(".answer").allTextContents()).toEqual([
+      "From the first.",
+      "Begun, and ended.",
+      "From the second.",
+    ]);
+    expect(chats()).toHaveLength(3);
+    stack.provider.reply({ pieces: ["Much", " more", " than", " that."], delayMsBetweenPieces: 2_000 });
+    await ask(page, "A fourth question, which the other tab stops.");
+    await second.locator(".answer").filter({ hasText: "Much" }).waitFor();
+    await second.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped").waitFor();
+  });
+
   test("search shows hits with their shares, and what another setting changes", async () => {
     const { page, faults } = await visit("ada");
     await openScreen(page, stack, "/search");

@@ -4,7 +4,7 @@
  */
 import { type AnswerPiece, type Holdfast, HoldfastError } from "@holdfast/client";
 import { type Conversation, type Turn, messagesFor, newTurn, titleOf } from "./conversation.ts";
-import { type ChatDatabase, openChats } from "./database.ts";
+import { openChats } from "./database.ts";
 import { createShelf } from "./shelf.ts";
 
 export interface Chats {
@@ -29,16 +29,19 @@ const opened = new WeakMap<Holdfast, Chats>();
 export function chatsOf(holdfast: Holdfast, userId: string): Chats {
   const known = opened.get(holdfast);
   if (known !== undefined) return known;
-  const chats = createChats(holdfast, openChats(userId));
+  const chats = createChats(holdfast, userId);
   opened.set(holdfast, chats);
   return chats;
 }
 
-function createChats(holdfast: Holdfast, opening: Promise<ChatDatabase>): Chats {
-  const shelf = createShelf(opening);
+function createChats(holdfast: Holdfast, userId: string): Chats {
   const running = new Map<string, AbortController>();
-  const run = async (conversationId: string, turnId: string): Promise<void> => {
-    const stop = new AbortController();
+  const shelf = createShelf(openChats(userId), userId, {
+    isReceived: (turnId) => running.has(turnId),
+    stop: (turnId) => running.get(turnId)?.abort(),
+  });
+  const receive = async (conversationId: string, turnId: string): Promise<void> => {
+    const stop = running.get(turnId) ?? new AbortController();
     running.set(turnId, stop);
     const timer = setInterval(() => void shelf.keep(conversationId), KEEP_MS);
     try {
@@ -55,8 +58,17 @@ function createChats(holdfast: Holdfast, opening: Promise<ChatDatabase>): Chats 
       await shelf.keep(conversationId);
     }
   };
+  // One tab receives an answer; another goes on with it only if that one is gone.
+  const run = (conversationId: string, turnId: string): Promise<void> =>
+    navigator.locks.request(`turn ${turnId}`, async () => {
+      const isOpen = shelf
+        .find(conversationId)
+        ?.turns.some(({ id, state }) => id === turnId && state === "streaming");
+      if (isOpen === true) await receive(conversationId, turnId);
+    });
   const addTurn = (conversation: Conversation, question: string): void => {
     const turn = newTurn(question);
+    running.set(turn.id, new AbortController());
     shelf.put({ ...conversation, turns: [...conversation.turns, turn], updatedAt: turn.askedAt });
     void shelf.keep(conversation.id);
     void run(conversation.id, turn.id);
@@ -88,7 +100,10 @@ function createChats(holdfast: Holdfast, opening: Promise<ChatDatabase>): Chats 
       for (const turn of conversation.turns.slice(index)) running.get(turn.id)?.abort();
       addTurn({ ...conversation, turns: conversation.turns.slice(0, index) }, question);
     },
-    stop: (turnId) => running.get(turnId)?.abort(),
+    stop(turnId) {
+      if (running.has(turnId)) running.get(turnId)!.abort();
+      else shelf.askToStop(turnId);
+    },
     rename(conversationId, title) {
       const conversation = shelf.find(conversationId);
       if (conversation === undefined) return;

@@ -11,8 +11,10 @@ const MAX_CONVERSATIONS = 500;
 
 export type ChatDatabase = IDBPDatabase<Schema>;
 
+export const nameOfChats = (userId: string): string => `holdfast-chats-${userId}`;
+
 export const openChats = (userId: string): Promise<ChatDatabase> =>
-  openDB<Schema>(`holdfast-chats-${userId}`, 1, {
+  openDB<Schema>(nameOfChats(userId), 1, {
     upgrade(database) {
       const store = database.createObjectStore("conversations", { keyPath: "id" });
       store.createIndex("by-time", "updatedAt");
