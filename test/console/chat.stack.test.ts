@@ -185,7 +185,7 @@ describe("chat", unless(MISSING_BROWSER), () => {
     await hits.first().locator("mark").first().waitFor();
     await page.getByRole("switch", { name: "Compare two settings" }).click();
     const right = page.getByRole("region", { name: "Setting B" });
-    await right.getByRole("textbox", { name: "At most" }).fill("1");
+    await right.getByRole("spinbutton", { name: "At most" }).fill("1");
     await until("only one is left", async () => (await right.getByRole("article").count()) === 1);
     await right.getByText(/of the hits are in both/).waitFor();
     expect(await violations(page)).toEqual([]);

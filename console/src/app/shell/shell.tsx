@@ -1,12 +1,13 @@
 import { AppShell, Box, Burger, Button, Group, Kbd } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useRef, useState } from "react";
 import { useMessages } from "../../messages/messages.ts";
 import { ScreenLoading } from "../../parts/screen-loading.tsx";
 import { ShortcutsProvider } from "../../parts/shortcuts.tsx";
 import { messages } from "../messages.ts";
 import { AccountMenu } from "./account-menu.tsx";
+import { loadAhead } from "./ahead.ts";
 import { CurlMenu } from "./curl-menu.tsx";
 import { GlobalShortcuts } from "./global-shortcuts.tsx";
 import { LiveMark } from "./live-mark.tsx";
@@ -15,8 +16,6 @@ import { SessionBanner } from "./session-banner.tsx";
 
 const loadPalette = async () => ({ default: (await import("../palette/palette.tsx")).Palette });
 const Palette = lazy(loadPalette);
-/** The palette is loaded once the screen is there: who opens it types at once. */
-const PALETTE_AFTER_MS = 500;
 const ShortcutHelp = lazy(async () => ({
   default: (await import("../palette/shortcut-help.tsx")).ShortcutHelp,
 }));
@@ -34,10 +33,9 @@ export function Shell(): ReactNode {
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [pathname, close]);
-  useEffect(() => {
-    const timer = setTimeout(() => void loadPalette(), PALETTE_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, []);
+  const router = useRouter();
+  // Who opens the palette types at once.
+  useEffect(() => loadAhead(router, loadPalette), [router]);
   const texts = useMessages(messages).nav;
   return (
     <ShortcutsProvider>

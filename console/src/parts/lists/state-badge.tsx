@@ -17,6 +17,7 @@ export function StateBadge({ color, children }: Props): ReactNode {
       color={color}
       variant="light"
       tt="none"
+      miw="max-content"
       c={`light-dark(${light}, var(--mantine-color-${color}-2))`}
     >
       {children}

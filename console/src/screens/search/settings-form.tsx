@@ -1,4 +1,4 @@
-import { Checkbox, Group, MultiSelect, NativeSelect, NumberInput, Stack, Title } from "@mantine/core";
+import { Checkbox, Group, MultiSelect, NativeSelect, Stack, TextInput, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { messages as shell } from "../../app/messages.ts";
 import { useMessages } from "../../messages/messages.ts";
@@ -18,12 +18,11 @@ interface Props {
 
 const TYPES = "PDF DOCX PPTX XLSX ODT HTML MARKDOWN TEXT CSV EML JSON XML CODE PNG JPEG".split(" ");
 const MAX_SPACES = 20;
+const DEFAULT_LIMIT = 10;
 
 export function SettingsForm({ title, settings, spaces, onChange }: Props): ReactNode {
   const texts = useMessages(messages);
   const { nav } = useMessages(shell);
-  const number = (value: number | string, otherwise: number): number =>
-    typeof value === "number" ? value : otherwise;
   return (
     <Stack gap="xs">
       {title !== undefined && (
@@ -46,35 +45,31 @@ export function SettingsForm({ title, settings, spaces, onChange }: Props): Reac
           flex="1 1 160px"
           searchable
         />
-        <NumberInput
+        <NumberField
           label={texts.limit}
           value={settings.limit}
-          onChange={(value) => onChange({ ...settings, limit: number(value, 10) })}
+          onChange={(limit) => onChange({ ...settings, limit: limit ?? DEFAULT_LIMIT })}
           min={1}
           max={100}
-          size="xs"
           w={84}
         />
-        <NumberInput
+        <NumberField
           label={texts.perDocument}
           value={settings.perDocument === 0 ? "" : settings.perDocument}
           placeholder={texts.unlimited}
-          onChange={(value) => onChange({ ...settings, perDocument: number(value, 0) })}
+          onChange={(perDocument) => onChange({ ...settings, perDocument: perDocument ?? 0 })}
           min={1}
           max={100}
-          size="xs"
           w={110}
         />
-        <NumberInput
+        <NumberField
           label={texts.minScore}
           value={settings.minScore === 0 ? "" : settings.minScore}
           placeholder={texts.unlimited}
-          onChange={(value) => onChange({ ...settings, minScore: number(value, 0) })}
+          onChange={(minScore) => onChange({ ...settings, minScore: minScore ?? 0 })}
           min={0}
           max={1}
           step={0.05}
-          decimalScale={2}
-          size="xs"
           w={110}
         />
         <NativeSelect
@@ -93,5 +88,33 @@ export function SettingsForm({ title, settings, spaces, onChange }: Props): Reac
         />
       </Group>
     </Stack>
+  );
+}
+
+interface NumberProps {
+  readonly label: string;
+  readonly value: number | "";
+  readonly placeholder?: string;
+  readonly onChange: (value: number | undefined) => void;
+  readonly min: number;
+  readonly max: number;
+  readonly step?: number;
+  readonly w: number;
+}
+
+/** The browser's own field, which is drawn in a fraction of the time. What is out of range is brought into it. */
+function NumberField({ onChange, min, max, ...shown }: NumberProps): ReactNode {
+  return (
+    <TextInput
+      {...shown}
+      type="number"
+      inputMode="decimal"
+      size="xs"
+      min={min}
+      max={max}
+      onChange={({ currentTarget: { valueAsNumber: value } }) =>
+        onChange(Number.isNaN(value) ? undefined : Math.min(max, Math.max(min, value)))
+      }
+    />
   );
 }

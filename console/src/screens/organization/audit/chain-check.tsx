@@ -67,10 +67,14 @@ function Outcome({ checked: { rows, head, fault, unchained } }: { readonly check
   return (
     <Alert color="green" variant="light" title={chain.whole(formats.number(rows))} role="status" w="100%">
       {unchained > 0 && <Text size="sm">{chain.unchained(formats.number(unchained))}</Text>}
-      <Text size="sm">{chain.head}</Text>
-      <Code style={{ overflowWrap: "anywhere" }}>
-        {head.seq}:{head.hash}
-      </Code>
+      {head.seq > 0 && (
+        <>
+          <Text size="sm">{chain.head}</Text>
+          <Code style={{ overflowWrap: "anywhere" }}>
+            {head.seq}:{head.hash}
+          </Code>
+        </>
+      )}
     </Alert>
   );
 }

@@ -2,7 +2,16 @@ import type { Document } from "@holdfast/client";
 import { useElementSize, useMergedRef } from "@mantine/hooks";
 import { useTable } from "@tanstack/react-table";
 import { type Virtualizer, useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  startTransition,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { useMessages } from "../../../messages/messages.ts";
 import { useStable } from "../../../parts/use-stable.ts";
 import { messages } from "../messages.ts";
@@ -24,7 +33,7 @@ interface Props {
   readonly gridRef: RefObject<HTMLDivElement | null>;
 }
 
-/** As many rows beyond the view are drawn, so that a fast scroll finds them there. */
+/** As many rows beyond the view are drawn, so that a fast scroll finds them there: after those in view. */
 const OVERSCAN = 12;
 /**
  * More than are ever drawn at once. A row that leaves the view becomes the one that comes in: changing what it
@@ -38,12 +47,14 @@ export function DocumentList({ list, canSelect, order, onOrder, actions, gridRef
   const { ref: sizeRef, width } = useElementSize<HTMLDivElement>();
   const ref = useMergedRef(sizeRef, gridRef);
   const height = rowHeightOf(width);
+  const [overscan, setOverscan] = useState(0);
   const virtualizer = useVirtualizer({
     count: list.total,
     getScrollElement: () => gridRef.current,
     estimateSize: () => height,
-    overscan: OVERSCAN,
+    overscan,
   });
+  useEffect(() => startTransition(() => setOverscan(OVERSCAN)), []);
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
   useRange(virtualizer, list);
   const ids = useColumns(width, order);

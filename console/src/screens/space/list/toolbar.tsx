@@ -1,4 +1,4 @@
-import { Group, Select, TextInput } from "@mantine/core";
+import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useState, memo } from "react";
 import { useMessages } from "../../../messages/messages.ts";
@@ -13,6 +13,8 @@ interface Props {
 }
 
 const TYPING_MS = 200;
+/** Nothing is chosen. */
+const ANY = "";
 const STATUSES = ["queued", "parsing", "chunking", "embedding", "completed", "failed", "cancelled"] as const;
 const TYPES = [
   ..."MARKDOWN TEXT PDF DOCX DOC PPTX PPT XLSX XLS CSV TSV ODT ODS ODP RTF EPUB HTML EML MSG".split(" "),
@@ -46,35 +48,30 @@ export const Toolbar = memo(function Toolbar({ address, onChange, searchRef }: P
           search(event.currentTarget.value.trim());
         }}
       />
-      <Select
+      <NativeSelect
         aria-label={texts.status}
-        placeholder={texts.anyStatus}
-        clearable
         w={170}
-        value={address.status ?? null}
-        onChange={(status) => onChange({ status: status ?? undefined })}
+        value={address.status ?? ANY}
+        onChange={({ currentTarget: { value } }) => onChange({ status: value === ANY ? undefined : value })}
         data={[
+          { value: ANY, label: texts.anyStatus },
           ...STATUSES.map((value) => ({ value, label: statusTexts[value] })),
           { value: WAITING, label: texts.waiting },
           { value: UNSEARCHABLE, label: texts.withWarnings },
         ]}
       />
-      <Select
+      <NativeSelect
         aria-label={texts.type}
-        placeholder={texts.anyType}
-        clearable
-        searchable
         w={130}
-        value={address.type ?? null}
-        onChange={(type) => onChange({ type: type ?? undefined })}
-        data={TYPES}
+        value={address.type ?? ANY}
+        onChange={({ currentTarget: { value } }) => onChange({ type: value === ANY ? undefined : value })}
+        data={[{ value: ANY, label: texts.anyType }, ...TYPES]}
       />
-      <Select
+      <NativeSelect
         aria-label={texts.order}
         w={160}
-        allowDeselect={false}
         value={knownOrder(address.order)}
-        onChange={(order) => onChange({ order: order === NEWEST ? undefined : (order ?? undefined) })}
+        onChange={({ currentTarget: { value } }) => onChange({ order: value === NEWEST ? undefined : value })}
         data={ordersOf(texts, knownOrder(address.order))}
       />
     </Group>
