@@ -12,7 +12,7 @@ import { QueryView } from "../../../parts/query-view.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
 import { Ago } from "../../../parts/time.tsx";
 import { messages } from "./messages.ts";
-import { type Delivery, deliveriesQuery } from "./webhook-queries.ts";
+import { type Delivery, deliveriesQuery, expectDeliveries } from "./webhook-queries.ts";
 
 type Status = Delivery["status"];
 
@@ -91,6 +91,7 @@ function useRedeliver(webhookId: string) {
           params: { path: { webhook_id: webhookId, delivery_id: deliveryId } },
         }),
       ),
+    onSuccess: () => expectDeliveries(webhookId),
     onSettled: () => queries.invalidateQueries({ queryKey: ["webhooks", "deliveries"] }),
   });
 }

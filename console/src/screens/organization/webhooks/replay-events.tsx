@@ -8,6 +8,7 @@ import { useMessages } from "../../../messages/messages.ts";
 import { errorUnder } from "../../../parts/lists/error-under.ts";
 import { ScreenError } from "../../../parts/screen-error.tsx";
 import { messages } from "./messages.ts";
+import { expectDeliveries } from "./webhook-queries.ts";
 
 interface Props {
   readonly webhookId: string;
@@ -45,6 +46,7 @@ export function ReplayEvents({ webhookId, onClose }: Props): ReactNode {
         }),
       ),
     onSuccess: async () => {
+      expectDeliveries(webhookId);
       notifications.show({ message: texts.replayed });
       onClose();
       await queries.invalidateQueries({ queryKey: ["webhooks"] });

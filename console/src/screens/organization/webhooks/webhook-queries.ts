@@ -7,8 +7,19 @@ export type Webhook = Schemas["Webhook"];
 export type Delivery = Schemas["WebhookDelivery"];
 
 const PAGE_SIZE = 50;
-/** Deliveries make no events of their own; while one waits its next attempt is looked for. */
-const WAITING_MS = 3_000;
+/** Deliveries make no events of their own: while one waits, or is about to be made, it is looked for. */
+const WAITING_MS = 2_000;
+/** So long after a test or a replay its deliveries are looked for. */
+const EXPECTING_MS = 30_000;
+
+const askedFor = new Map<string, number>();
+
+/** Notes that deliveries of this webhook are about to be made. */
+export function expectDeliveries(id: string): void {
+  askedFor.set(id, Date.now());
+}
+
+const areExpected = (id: string): boolean => Date.now() - (askedFor.get(id) ?? 0) < EXPECTING_MS;
 
 export const webhooksQuery = ({ api }: Holdfast, page: number) =>
   queryOptions({
@@ -43,6 +54,7 @@ export const deliveriesQuery = ({ api }: Holdfast, id: string, status: Delivery[
       ),
     getNextPageParam: ({ next_cursor: next }) => next,
     refetchInterval: ({ state }) =>
+      areExpected(id) ||
       state.data?.pages.some(({ items }) => items.some((each) => each.status === "pending")) === true
         ? WAITING_MS
         : false,

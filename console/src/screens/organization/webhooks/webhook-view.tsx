@@ -19,7 +19,7 @@ import { messages } from "./messages.ts";
 import { ReplayEvents } from "./replay-events.tsx";
 import { RollSecret } from "./roll-secret.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
-import { type Webhook, webhookQuery } from "./webhook-queries.ts";
+import { type Webhook, expectDeliveries, webhookQuery } from "./webhook-queries.ts";
 
 /** One webhook: what it gets, how it is, what can be done with it, and its deliveries. */
 export function WebhookView({ id }: { readonly id: string }): ReactNode {
@@ -173,6 +173,7 @@ function useActions({ id, status }: Webhook) {
     }),
     test: useMutation({
       mutationFn: () => answerOf(api.POST("/v1/webhooks/{webhook_id}/test", { params })),
+      onSuccess: () => expectDeliveries(id),
       onSettled: refresh,
     }),
     async remove() {
