@@ -4,17 +4,22 @@ import type { Page } from "playwright-core";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/** What can differ between light and dark. */
+export const OF_COLORS = ["color-contrast", "link-in-text-block"] as const;
+
 /**
  * Looks at the page as it is now.
+ * @param rules only these; all by default
  * @returns one line for each fault, with the rule and the element; empty is good
  */
-export async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // By the protocol of the browser: the page's policy lets no text become a script.
   const session = await page.context().newCDPSession(page);
   try {
+    const runOnly = rules === undefined ? RULES : { type: "rule", values: rules };
     await session.send("Runtime.evaluate", { expression: `${axe.source};undefined` });
     const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
-      expression: `axe.run(document, ${JSON.stringify({ runOnly: RULES, resultTypes: ["violations"] })})`,
+      expression: `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ["violations"] })})`,
       awaitPromise: true,
       returnByValue: true,
     });
