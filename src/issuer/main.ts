@@ -29,7 +29,8 @@ async function main(): Promise<void> {
   const server = createServer();
   server.listen(port, HOST);
   await once(server, "listening");
-  const url = `http://${HOST}:${(server.address() as AddressInfo).port}`;
+  const bound = (server.address() as AddressInfo).port;
+  const url = `http://${HOST}:${bound}`;
   const secret = randomBytes(SECRET_BYTES).toString("hex");
   const people = openPeople();
   const provider = createIssuer({
@@ -41,7 +42,14 @@ async function main(): Promise<void> {
     findPerson: (subject) => people.find(subject),
   });
   const answer = provider.callback();
+  const hosts = [HOST, "localhost"].map((host) => `${host}:${bound}`);
   server.on("request", (request, response) => {
+    // A foreign name that leads to this machine is that of a page elsewhere, which must not read who is here.
+    if (!hosts.includes(request.headers.host ?? "")) {
+      response.writeHead(421, { "content-type": "text/plain; charset=utf-8" });
+      response.end(`This is ${url}.\n`);
+      return;
+    }
     void answerSignIn({ provider, people }, request, response).then((isAnswered) => {
       if (!isAnswered) void answer(request, response);
     });

@@ -1,4 +1,5 @@
 /** How people come into the console and leave it, in a real browser. */
+import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { violations } from "../support/console/axe.ts";
@@ -70,6 +71,22 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await pickPerson(page, emailOf(tenants, "ada"));
     await screenShown(page);
+  });
+
+  test("the development issuer answers under the names of this machine alone", async () => {
+    const statusFor = (host: string) =>
+      new Promise<number>((resolve, reject) => {
+        const { port } = new URL(stack.issuer);
+        const asked = request({ host: "127.0.0.1", port, path: "/jwks", headers: { host } }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode!);
+        });
+        asked.on("error", reject).end();
+      });
+    const { host, port } = new URL(stack.issuer);
+    expect(await statusFor(host)).toBe(200);
+    expect(await statusFor(`localhost:${port}`)).toBe(200);
+    expect(await statusFor(`rebound.example:${port}`)).toBe(421);
   });
 
   test("refuses an answer that no sign-in of this tab has asked for", async () => {
