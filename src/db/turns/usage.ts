@@ -144,8 +144,12 @@ const USES_OF_MONTH = `(
       and call.at >= $2::timestamp at time zone 'UTC'
     group by 1, 2
   )
-  select 0 as place, 'organization' as budget, $1::uuid as owner_id, coalesce(sum(tokens), 0)::bigint as used
-  from used
+  select 0 as place,
+         'organization' as budget,
+         id as owner_id,
+         (select coalesce(sum(tokens), 0) from used)::bigint as used
+  from organizations
+  where id = $1
   union all
   select 1, 'user', user_id, sum(tokens)::bigint
   from used

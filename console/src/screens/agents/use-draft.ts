@@ -57,14 +57,15 @@ export function useDraft(latest: Tagged) {
 
   const save = useMutation({
     mutationFn: ({ onto, wanted }: { onto: Tagged; wanted: Fields }) => send(onto, wanted),
-    async onSuccess(result) {
+    async onSuccess(result, { wanted }) {
       if ("differences" in result) {
         setClash(result);
         return;
       }
       queries.setQueryData(query.queryKey, result);
       setBase(result);
-      setOwn({});
+      // What was typed since it was sent is not saved yet.
+      setOwn((now) => changedSince(now, wanted));
       setClash(null);
       await queries.invalidateQueries({ queryKey: ["agents"] });
     },
@@ -95,4 +96,9 @@ export function useDraft(latest: Tagged) {
     },
     closeClash: () => setClash(null),
   };
+}
+
+function changedSince(own: Partial<Fields>, sent: Fields): Partial<Fields> {
+  const kept = Object.entries(own).filter(([name, value]) => value !== sent[name as keyof Fields]);
+  return Object.fromEntries(kept);
 }

@@ -107,6 +107,7 @@ function Held({ chats, conversation }: HeldProps): ReactNode {
       </PageHeader>
       <Turns key={conversation.id} chats={chats} conversation={conversation} />
       <Composer
+        key={`to ${conversation.id}`}
         onSend={(question) => chats.ask(conversation.id, question)}
         onStop={streaming === undefined ? undefined : () => chats.stop(streaming.id)}
       />

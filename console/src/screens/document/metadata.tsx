@@ -8,6 +8,7 @@ import { useMessages } from "../../messages/messages.ts";
 import { Bidi } from "../../parts/bidi.tsx";
 import { ScreenError } from "../../parts/screen-error.tsx";
 import { type Document, nameOf } from "../space/documents.ts";
+import { mergePatchOf } from "./merge-patch.ts";
 import { messages } from "./messages.ts";
 
 interface Props {
@@ -21,6 +22,8 @@ const OF_SERVICE = ["original_filename", "content_type"];
 
 const ownFields = (metadata: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(metadata).filter(([key]) => !OF_SERVICE.includes(key)));
+
+const textOf = ({ doc_metadata: metadata }: Document): string => JSON.stringify(ownFields(metadata), null, 2);
 
 export function Metadata({ document, etag, mayWrite }: Props): ReactNode {
   const texts = useMessages(messages).metadata;
@@ -48,7 +51,7 @@ export function Metadata({ document, etag, mayWrite }: Props): ReactNode {
           ))}
         </Table.Tbody>
       </Table>
-      <OwnFields key={document.updated_at} document={document} etag={etag} mayWrite={mayWrite} />
+      <OwnFields key={document.id} document={document} etag={etag} mayWrite={mayWrite} />
     </Stack>
   );
 }
@@ -57,31 +60,39 @@ function OwnFields({ document, etag, mayWrite }: Props): ReactNode {
   const texts = useMessages(messages).metadata;
   const { api } = useHoldfast();
   const queries = useQueryClient();
-  const before = ownFields(document.doc_metadata);
-  const [text, setText] = useState(() => JSON.stringify(before, null, 2));
+  const now = textOf(document);
+  // What is changed, and of which state of the document: another's change is not taken for one's own.
+  const [begun, setBegun] = useState({ text: now, etag });
+  const [text, setText] = useState(now);
+  if (begun.text === now && begun.etag !== etag) setBegun({ text: now, etag });
+  if (begun.text !== now && (text === begun.text || text === now)) {
+    setBegun({ text: now, etag });
+    setText(now);
+  }
+  const before = objectOf(begun.text) ?? {};
   const wanted = objectOf(text);
   const change = useMutation({
-    mutationFn: () => {
-      // A merge patch: what is not there any more is null.
-      const removed = Object.fromEntries(Object.keys(before).map((key) => [key, null]));
-      return answerOf(
+    mutationFn: (_sent: string) =>
+      answerOf(
         api.PATCH("/v1/data/{document_id}", {
           params: {
             path: { document_id: document.id },
-            ...(etag === null ? {} : { header: { "If-Match": etag } }),
+            ...(begun.etag === null ? {} : { header: { "If-Match": begun.etag } }),
           },
-          body: { doc_metadata: { ...removed, ...wanted } },
+          body: { doc_metadata: mergePatchOf(before, wanted ?? {}) },
         }),
-      );
+      ),
+    async onSuccess(saved, sent) {
+      await queries.invalidateQueries({ queryKey: ["documents"] });
+      setText((typed) => (typed === sent ? textOf(saved) : typed));
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["documents"] }),
   });
   const problem = Object.values(fieldErrorsOf(change.error))[0];
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate();
+        change.mutate(text);
       }}
     >
       <Stack gap="xs">
@@ -94,7 +105,10 @@ function OwnFields({ document, etag, mayWrite }: Props): ReactNode {
           ff="monospace"
           value={text}
           readOnly={!mayWrite}
-          onChange={(event) => setText(event.currentTarget.value)}
+          onChange={(event) => {
+            change.reset();
+            setText(event.currentTarget.value);
+          }}
           error={wanted === undefined ? texts.notJson : problem}
         />
         {change.error !== null && problem === undefined && <ScreenError error={change.error} />}

@@ -20,17 +20,7 @@ const DAY_SECONDS = 86_400;
 export function Settings(): ReactNode {
   const { organization } = useMe();
   const query = useQuery(organizationQuery(useHoldfast(), organization.id));
-  return (
-    <QueryView query={query}>
-      {(found) => (
-        // Another admin's change starts the form anew.
-        <Form
-          key={`${found.default_key_lifetime_seconds} ${found.max_key_lifetime_seconds}`}
-          organization={found}
-        />
-      )}
-    </QueryView>
-  );
+  return <QueryView query={query}>{(found) => <Form key={found.id} organization={found} />}</QueryView>;
 }
 
 const daysOf = (seconds: number | null): string => (seconds === null ? "" : String(seconds / DAY_SECONDS));
@@ -45,20 +35,28 @@ function Form({ organization }: { readonly organization: Organization }): ReactN
   const texts = useMessages(messages).settings;
   const { api } = useHoldfast();
   const queries = useQueryClient();
-  const [usual, setUsual] = useState(daysOf(organization.default_key_lifetime_seconds));
-  const [longest, setLongest] = useState(daysOf(organization.max_key_lifetime_seconds));
+  const now = {
+    usual: daysOf(organization.default_key_lifetime_seconds),
+    longest: daysOf(organization.max_key_lifetime_seconds),
+  };
+  // What was not typed here follows another admin's change, and is not sent.
+  const [typed, setTyped] = useState<Partial<typeof now>>({});
+  const { usual, longest } = { ...now, ...typed };
   const saved = useMutation({
     mutationFn: () =>
       answerOf(
         api.PATCH("/v1/organizations/{organization_id}", {
           params: { path: { organization_id: organization.id } },
           body: {
-            default_key_lifetime_seconds: secondsOf(usual),
-            max_key_lifetime_seconds: secondsOf(longest),
+            ...(typed.usual === undefined ? {} : { default_key_lifetime_seconds: secondsOf(typed.usual) }),
+            ...(typed.longest === undefined ? {} : { max_key_lifetime_seconds: secondsOf(typed.longest) }),
           },
         }),
       ),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["organization"] }),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: ["organization"] });
+      setTyped({});
+    },
   });
   const problems = fieldErrorsOf(saved.error);
   const usualProblem = problems["default_key_lifetime_seconds"];
@@ -82,7 +80,7 @@ function Form({ organization }: { readonly organization: Organization }): ReactN
           label={texts.usual}
           description={texts.usualHint}
           value={usual}
-          onChange={(event) => setUsual(event.currentTarget.value)}
+          onChange={(event) => setTyped({ ...typed, usual: event.currentTarget.value })}
           error={isWrong(usual) ? texts.noNumber : usualProblem}
         />
         <TextInput
@@ -91,7 +89,7 @@ function Form({ organization }: { readonly organization: Organization }): ReactN
           label={texts.longest}
           description={texts.longestHint}
           value={longest}
-          onChange={(event) => setLongest(event.currentTarget.value)}
+          onChange={(event) => setTyped({ ...typed, longest: event.currentTarget.value })}
           error={isWrong(longest) ? texts.noNumber : longestProblem}
         />
         <Text size="sm" c="dimmed">

@@ -23,10 +23,12 @@ interface Props {
 
 const CHANGED_SINCE = 412;
 
-export function WebhookForm({ webhook, etag = null, onDone, onClose }: Props): ReactNode {
+export function WebhookForm({ webhook, etag: newest = null, onDone, onClose }: Props): ReactNode {
   const texts = useMessages(messages);
   const { form } = texts;
   const { isAdmin } = useRoles();
+  // That of the fields as they were when the form was opened: another's change since then is not written over.
+  const [etag] = useState(newest);
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [spaceId, setSpaceId] = useState(webhook?.space_id ?? "");
   const [types, setTypes] = useState<readonly EventType[]>((webhook?.types ?? []) as EventType[]);

@@ -9,6 +9,7 @@ import { useMessages } from "../../../messages/messages.ts";
 import { Bidi } from "../../../parts/bidi.tsx";
 import { QueryView } from "../../../parts/query-view.tsx";
 import { ScreenError } from "../../../parts/screen-error.tsx";
+import { membersQuery } from "../../people/members.ts";
 import { messages } from "./messages.ts";
 
 type Member = Schemas["SpaceMember"];
@@ -155,20 +156,13 @@ interface NewProps {
 /** Admins choose from the organization; other owners, who do not see it, give an id. */
 function NewMember({ known, onAdd, isAdding }: NewProps): ReactNode {
   const texts = useMessages(messages);
-  const { api } = useHoldfast();
+  const holdfast = useHoldfast();
   const { isAdmin } = useRoles();
   const { organization } = useMe();
   const [userId, setUserId] = useState("");
   const [role, setRole] = useState<Role>("viewer");
-  const { data: people = [] } = useQuery({
-    queryKey: keyOf("members", "organization", organization.id),
-    enabled: isAdmin,
-    async queryFn({ signal }) {
-      const params = { path: { organization_id: organization.id }, query: { limit: PAGE } };
-      return (await answerOf(api.GET("/v1/organizations/{organization_id}/members", { params, signal })))
-        .items;
-    },
-  });
+  const { data } = useQuery({ ...membersQuery(holdfast, organization.id), enabled: isAdmin });
+  const people = data?.items ?? [];
   const others = people.filter((person) => !known.some((member) => member.user_id === person.user_id));
   return (
     <form
