@@ -55,4 +55,18 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
     await page.getByRole("link", { name: "Nora New" }).first().click();
     await page.getByRole("heading", { name: "What they can see, and why" }).waitFor();
   });
+
+  test("an admin finds the same people on their screen and in a space's settings", async () => {
+    const { page, faults } = await visit("ada");
+    await openScreen(page, stack, "/people");
+    const people = page.getByRole("main").getByText("Vic Viewer");
+    await people.first().waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Research" }).click();
+    await page.getByRole("button", { name: "Settings" }).click();
+    await page.getByRole("dialog").getByRole("combobox", { name: "Add a member" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("navigation").getByRole("link", { name: "People" }).click();
+    await people.first().waitFor();
+    expect(faults).toEqual([]);
+  });
 });

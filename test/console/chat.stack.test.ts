@@ -141,6 +141,27 @@ describe("chat", unless(MISSING_BROWSER), () => {
     await other.page.getByText("This conversation is not in this browser").waitFor();
   });
 
+  test("a question goes to the conversation and the agent that are shown", async () => {
+    const { page } = await visit("ada");
+    stack.provider.reply({ pieces: ["One."] }, { pieces: ["Two."] }, { pieces: ["Three."] });
+    await begin(page);
+    await ask(page, "Question of the first.");
+    await page.locator(".answer").filter({ hasText: "One." }).waitFor();
+    const first = page.url();
+    await page.getByRole("link", { name: "New conversation" }).first().click();
+    const agents = page.getByRole("combobox", { name: "Agent" });
+    await agents.selectOption(tenants.agents.librarian);
+    await ask(page, "Question of the second.");
+    await page.locator(".answer").filter({ hasText: "Two." }).waitFor();
+    await page.locator("main#content").getByText("Librarian").first().waitFor();
+    await page.getByRole("link", { name: "Question of the first." }).click();
+    await page.locator(".answer").filter({ hasText: "One." }).waitFor();
+    await ask(page, "Another of the first.");
+    await page.locator(".answer").filter({ hasText: "Three." }).waitFor();
+    expect(page.url()).toBe(first);
+    expect(await page.locator(".answer").allTextContents()).toEqual(["One.", "Three."]);
+  });
+
   test("two tabs ask in one conversation, and neither loses what the other has asked", async () => {
     const { page, context } = await visit("ada");
     stack.provider.reply({ pieces: ["From the first.", ""] });

@@ -190,4 +190,26 @@ describe("a space", unless(MISSING_BROWSER), () => {
     expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
+
+  test("own fields of a document are saved, and what is taken out is gone", async () => {
+    const { page, faults } = await visit("ada");
+    const { id } = await upload(stack.url, key, research, `# Fields\n\n${newId()}\n`, "fields.md");
+    await ended(stack.url, key, id);
+    await openScreen(page, stack, `/documents/${id}?tab=metadata`);
+    const fields = page.getByRole("textbox", { name: "Own fields (JSON)" });
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    const saved = page.getByRole("status").filter({ hasText: "Saved" });
+    await fields.fill('{"a":{"x":1,"y":2}}');
+    await save.click();
+    await saved.waitFor();
+    await fields.fill('{"a":{"x":1}}');
+    await save.click();
+    await saved.waitFor();
+    await page.reload();
+    await until("it is as it was saved", async () => {
+      const text = await fields.inputValue();
+      return text.includes('"x"') && !text.includes('"y"');
+    });
+    expect(faults).toEqual([]);
+  });
 });

@@ -8,6 +8,8 @@ export type Kind =
   | "members"
   | "folders"
   | "documents"
+  /** Answers to a question, which an event does not make another: searches, and checks of receipts. */
+  | "answers"
   | "runs"
   | "batches"
   | "agents"

@@ -52,7 +52,8 @@ async function describe(request: Request): Promise<LoggedRequest> {
 
 async function bodyOf(request: Request): Promise<string[]> {
   const type = request.headers.get("content-type") ?? "";
-  if (request.body === null) return [];
+  // Not by `body`, which Firefox does not have.
+  if (type === "") return [];
   if (!type.startsWith("application/json")) return ["-F file=@FILE"];
   const text = await request.text();
   return ["-H 'Content-Type: application/json'", `-d ${quote(text.length > SHOWN_BODY ? "…" : text)}`];

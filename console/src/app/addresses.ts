@@ -43,7 +43,6 @@ export const documentAddress = (query: Query) =>
     chunk: textOf(query["chunk"]),
     version: numberOf(query["version"]),
     receipt: textOf(query["receipt"]),
-    quote: textOf(query["quote"]),
   });
 
 /** `settings` and `other` are JSON: the two sides of the lab. */

@@ -63,8 +63,8 @@ export function createSession(first: Tokens, refresh: (tokens: Tokens) => Promis
       tokens = await refresh(tokens);
       return tokens.accessToken;
     } catch (error) {
-      // Without a network nothing is refused; the next request asks again.
-      if (error instanceof TypeError) throw error;
+      // Without a network, or from an issuer that fails, nothing is refused; the next request asks again.
+      if (isPassing(error)) throw error;
       return end();
     } finally {
       renewal = undefined;
@@ -86,4 +86,15 @@ export function createSession(first: Tokens, refresh: (tokens: Tokens) => Promis
       return () => listeners.delete(listener);
     },
   };
+}
+
+const SERVER_ERRORS = 500;
+const TOO_MANY = 429;
+
+/** Whether the issuer may answer otherwise in a while: it was not reached, or it failed. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  const { response, cause } = error as { readonly response?: unknown; readonly cause?: unknown };
+  const answer = [response, cause].find((one) => one instanceof Response);
+  return answer !== undefined && (answer.status >= SERVER_ERRORS || answer.status === TOO_MANY);
 }

@@ -21,3 +21,15 @@ const KINDS: Readonly<Record<string, readonly Kind[]>> = {
 /** Of a new kind of event nobody knows what it changes. */
 export const kindsOf = ({ type }: HoldfastEvent): readonly Kind[] | "all" =>
   KINDS[type.slice(0, type.indexOf("."))] ?? "all";
+
+/** What an event tells of: a document and its run. Undefined: of things that the kind alone says. */
+export function idsOf({ type, resource, data }: HoldfastEvent): readonly string[] | undefined {
+  if (!type.startsWith("document.")) return undefined;
+  return [resource.id, data["pipeline_run_id"]].filter((id): id is string => typeof id === "string");
+}
+
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/u;
+
+/** Whether what was asked under this key can have changed: a list, or one of these things. */
+export const concerns = ([, of]: readonly unknown[], ids: ReadonlySet<string>): boolean =>
+  typeof of !== "string" || !UUID.test(of) || ids.has(of);

@@ -7,7 +7,7 @@ import { HoldfastError } from "@holdfast/client";
 import type { QueryClient } from "@tanstack/react-query";
 import type { Kind } from "../api/keys.ts";
 import { SessionEnded } from "../auth/session.ts";
-import { kindsOf } from "./kinds.ts";
+import { concerns, idsOf, kindsOf } from "./kinds.ts";
 
 /** `behind`: what is shown may be older than what is. */
 export type LiveState = "starting" | "live" | "behind";
@@ -82,7 +82,7 @@ export function createLive(holdfast: Holdfast, queries: QueryClient, listener: L
   void follow(holdfast, {
     isStopped: () => stopped.signal.aborted,
     nextSignal: () => (connection = new AbortController()).signal,
-    receive: (event) => refresh(kindsOf(event)),
+    receive: refresh,
     lost() {
       isGap = true;
     },
@@ -137,27 +137,45 @@ async function follow(holdfast: Holdfast, following: Following): Promise<void> {
   }
 }
 
-function createRefresh(queries: QueryClient): (kinds: readonly Kind[] | "all") => void {
-  let gathered: Set<Kind> | "all" | undefined;
+/** What is to be asked again of a kind: what these ids name and all lists, or everything. */
+type Gathered = Map<Kind, Set<string> | "every">;
+
+function createRefresh(queries: QueryClient): (what: HoldfastEvent | "all") => void {
+  let gathered: Gathered | "all" | undefined;
   let isRunning = false;
-  const invalidate = (kinds: Set<Kind> | "all"): Promise<void> =>
-    kinds === "all"
+  const invalidate = (what: Gathered | "all"): Promise<void> =>
+    what === "all"
       ? queries.invalidateQueries()
-      : queries.invalidateQueries({ predicate: ({ queryKey }) => kinds.has(queryKey[0] as Kind) });
+      : queries.invalidateQueries({
+          predicate({ queryKey }) {
+            const ids = what.get(queryKey[0] as Kind);
+            return ids === "every" || (ids !== undefined && concerns(queryKey, ids));
+          },
+        });
   const run = (): void => {
-    const kinds = gathered!;
+    const what = gathered!;
     gathered = undefined;
     isRunning = true;
     // What is asked again gives up the answer on its way: under a stream of events none would ever arrive.
-    void invalidate(kinds).finally(() => {
+    void invalidate(what).finally(() => {
       isRunning = false;
       if (gathered !== undefined) setTimeout(run, GATHER_MS);
     });
   };
-  return (kinds) => {
+  const gather = (event: HoldfastEvent, before: Gathered): Gathered | "all" => {
+    const kinds = kindsOf(event);
+    if (kinds === "all") return "all";
+    const ids = idsOf(event);
+    for (const kind of kinds) {
+      const known = before.get(kind) ?? new Set<string>();
+      if (ids === undefined || known === "every") before.set(kind, "every");
+      else before.set(kind, new Set([...known, ...ids]));
+    }
+    return before;
+  };
+  return (what) => {
     if (gathered === undefined && !isRunning) setTimeout(run, GATHER_MS);
-    if (kinds === "all" || gathered === "all") gathered = "all";
-    else gathered = new Set([...(gathered ?? []), ...kinds]);
+    gathered = what === "all" || gathered === "all" ? "all" : gather(what, gathered ?? new Map());
   };
 }
 

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { useFormats } from "../messages/formats.ts";
 import { useMessages } from "../messages/messages.ts";
 import { messages } from "./messages.ts";
@@ -29,7 +29,8 @@ export function ConfirmDeletion({ title, action, count, typeName, onConfirm, onC
   const [failure, setFailure] = useState<unknown>();
   const [isRunning, setIsRunning] = useState(false);
   // Counted anew each time: a count of a minute ago is not what is deleted now.
-  const counted = useQuery({ queryKey: ["deletion", title], queryFn: count, staleTime: 0, gcTime: 0 });
+  const id = useId();
+  const counted = useQuery({ queryKey: ["deletion", id], queryFn: count, staleTime: 0, gcTime: 0 });
   const confirm = (): void => {
     setIsRunning(true);
     onConfirm()
@@ -38,7 +39,7 @@ export function ConfirmDeletion({ title, action, count, typeName, onConfirm, onC
   };
   const isReady = counted.data !== undefined && (typeName === undefined || typed === typeName);
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Modal opened onClose={() => !isRunning && onClose()} title={title}>
       <Stack>
         <QueryView query={counted}>{(deletion) => <Counts deletion={deletion} />}</QueryView>
         {typeName !== undefined && (
@@ -50,7 +51,7 @@ export function ConfirmDeletion({ title, action, count, typeName, onConfirm, onC
         )}
         {failure !== undefined && <ScreenError error={failure} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <Button variant="default" onClick={onClose} disabled={isRunning} data-autofocus>
             {texts.cancel}
           </Button>
           <Button color="red.9" disabled={!isReady} loading={isRunning} onClick={confirm}>

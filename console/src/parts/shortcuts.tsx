@@ -61,7 +61,7 @@ function listen({ list }: Registry): () => void {
   let firstAt = 0;
   const hear = (event: KeyboardEvent): void => {
     const isModified = event.ctrlKey || event.metaKey;
-    if (event.altKey || event.defaultPrevented || (!isModified && isTyping(event))) return;
+    if (event.altKey || event.repeat || event.defaultPrevented || (!isModified && isTyping(event))) return;
     const key = isModified ? `mod+${event.key.toLowerCase()}` : event.key;
     const sequence = event.timeStamp - firstAt < SEQUENCE_MS ? `${first} ${key}` : key;
     first = key;

@@ -38,6 +38,7 @@ export function ChatScreen(): ReactNode {
         <ConversationList conversations={all ?? []} chosen={conversationId} />
       </Stack>
       <Stack flex={1} miw={0} gap="sm">
+        <ConversationChoice conversations={all ?? []} chosen={conversationId} />
         {conversationId === undefined ? (
           <NewConversation chats={chats} />
         ) : (
@@ -77,6 +78,28 @@ function ConversationList({ conversations, chosen }: ListProps): ReactNode {
         ))}
       </ScrollArea>
     </>
+  );
+}
+
+/** The same list where there is no room for one. */
+function ConversationChoice({ conversations, chosen }: ListProps): ReactNode {
+  const texts = useMessages(messages);
+  const navigate = useNavigate();
+  return (
+    <NativeSelect
+      hiddenFrom="md"
+      aria-label={texts.conversations}
+      data={[
+        { value: "", label: conversations.length === 0 ? texts.none : texts.new },
+        ...conversations.map(({ id, title }) => ({ value: id, label: title })),
+      ]}
+      value={conversations.some(({ id }) => id === chosen) ? chosen! : ""}
+      onChange={({ currentTarget: { value: conversationId } }) =>
+        conversationId === ""
+          ? void navigate({ to: "/chat" })
+          : void navigate({ to: "/chat/$conversationId", params: { conversationId } })
+      }
+    />
   );
 }
 

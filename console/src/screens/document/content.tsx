@@ -57,7 +57,12 @@ export function Content({ document, address }: Props): ReactNode {
                   chosen={chosen}
                   address={{ ...address, page: address.page ?? pageOf(chosen) ?? 1 }}
                   onPage={(page) =>
-                    void navigate({ search: (before) => ({ ...before, page }), replace: true })
+                    void navigate({
+                      search: (before) => ({ ...before, page }),
+                      // The words that are cited stay marked.
+                      state: true,
+                      replace: true,
+                    })
                   }
                   onChoose={choose}
                 />

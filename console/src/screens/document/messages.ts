@@ -82,6 +82,7 @@ export const messages = defineMessages(
       title: (before: number, after: number) => `Chunks of version ${after} compared with ${before}`,
       summary: (added: number, removed: number, same: number) =>
         `${added} new, ${removed} gone, ${same} as before`,
+      cut: (n: string) => `Only the first ${n} chunks of each version are compared.`,
       chunk: (n: number) => `chunk ${n}`,
       added: "new",
       removed: "gone",
@@ -201,6 +202,7 @@ export const messages = defineMessages(
       show: "Was sich geändert hat",
       title: (before, after) => `Abschnitte der Fassung ${after} im Vergleich mit ${before}`,
       summary: (added, removed, same) => `${added} neu, ${removed} entfallen, ${same} wie vorher`,
+      cut: (n) => `Nur die ersten ${n} Abschnitte jeder Fassung werden verglichen.`,
       chunk: (n) => `Abschnitt ${n}`,
       added: "neu",
       removed: "entfallen",

@@ -5,7 +5,7 @@ import { keyOf } from "../../api/keys.ts";
 
 /** So many chunks are shown beside the pages. */
 export const SHOWN_CHUNKS = 2_000;
-const CHUNKS_PER_PAGE = 1_000;
+export const CHUNKS_PER_PAGE = 1_000;
 const MANY = 1_000;
 /** Of the pages only their number is needed. */
 const ONE = 1;

@@ -36,7 +36,7 @@ export function ReceiptCheck({ receipt, cited }: Props): ReactNode {
   const texts = useMessages(messages).receipt;
   const { api } = useHoldfast();
   const verdict = useQuery({
-    queryKey: keyOf("documents", "receipt", receipt, cited?.quote),
+    queryKey: keyOf("answers", "receipt", receipt, cited?.quote),
     queryFn: () => answerOf(api.POST("/v1/receipts/verify", { body: { receipt, ...cited } })),
   });
   return (

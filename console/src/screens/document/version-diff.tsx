@@ -1,14 +1,15 @@
 import type { Schemas } from "@holdfast/client";
-import { Box, Modal, Stack, Text } from "@mantine/core";
+import { Alert, Box, Modal, Stack, Text } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { diffArrays } from "diff";
 import { type ReactNode, useMemo } from "react";
 import { useHoldfast } from "../../app/context.ts";
+import { useFormats } from "../../messages/formats.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { ScreenError } from "../../parts/screen-error.tsx";
 import { ScreenLoading } from "../../parts/screen-loading.tsx";
 import { messages } from "./messages.ts";
-import { chunksOfVersionQuery } from "./queries.ts";
+import { CHUNKS_PER_PAGE, chunksOfVersionQuery } from "./queries.ts";
 
 interface Props {
   readonly documentId: string;
@@ -28,6 +29,7 @@ interface Piece {
 /** Which chunks a version has that the one before it has not, and the other way round, in their order. */
 export function VersionDiff({ documentId, before, after, onClose }: Props): ReactNode {
   const texts = useMessages(messages).diff;
+  const formats = useFormats();
   const holdfast = useHoldfast();
   const [old, now] = useQueries({
     queries: [before, after].map((version) => chunksOfVersionQuery(holdfast, documentId, version)),
@@ -46,6 +48,11 @@ export function VersionDiff({ documentId, before, after, onClose }: Props): Reac
       {error === null && pieces === undefined && <ScreenLoading />}
       {pieces !== undefined && (
         <Stack gap="xs">
+          {[left, right].some((chunks) => chunks?.length === CHUNKS_PER_PAGE) && (
+            <Alert color="yellow" variant="light">
+              {texts.cut(formats.number(CHUNKS_PER_PAGE))}
+            </Alert>
+          )}
           <Text role="status">{texts.summary(count("added"), count("removed"), count("same"))}</Text>
           {pieces.map(({ kind, chunk }) => (
             <Box key={`${kind} ${chunk.id}`} className="chunk-change" data-kind={kind}>

@@ -70,7 +70,10 @@ export function KeysScreen(): ReactNode {
           <Checkbox
             label={texts.showRevoked}
             checked={withRevoked}
-            onChange={(event) => setWithRevoked(event.currentTarget.checked)}
+            onChange={(event) => {
+              setWithRevoked(event.currentTarget.checked);
+              void navigate({ search: (before) => ({ ...before, page: 1 }), replace: true });
+            }}
           />
         </Group>
         <KeyList

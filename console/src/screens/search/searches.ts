@@ -36,7 +36,7 @@ export function useSearches(
   const first = requestOf(q ?? "", left, reached);
   const second = right === undefined ? undefined : requestOf(q ?? "", right, reached);
   return useQuery({
-    queryKey: keyOf("documents", "search", { first, second }),
+    queryKey: keyOf("answers", "search", { first, second }),
     queryFn: () => (second === undefined ? searchOnce(holdfast, first) : compare(holdfast, first, second)),
     enabled: q !== undefined && reached.length > 0,
   });

@@ -1,5 +1,6 @@
 import { Checkbox, Group, MultiSelect, NativeSelect, Stack, TextInput, Title } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { type ReactNode, useState } from "react";
 import { messages as shell } from "../../app/messages.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { messages } from "./messages.ts";
@@ -19,6 +20,7 @@ interface Props {
 const TYPES = "PDF DOCX PPTX XLSX ODT HTML MARKDOWN TEXT CSV EML JSON XML CODE PNG JPEG".split(" ");
 const MAX_SPACES = 20;
 const DEFAULT_LIMIT = 10;
+const TYPING_MS = 300;
 
 export function SettingsForm({ title, settings, spaces, onChange }: Props): ReactNode {
   const texts = useMessages(messages);
@@ -102,8 +104,16 @@ interface NumberProps {
   readonly w: number;
 }
 
-/** The browser's own field, which is drawn in a fraction of the time. What is out of range is brought into it. */
-function NumberField({ onChange, min, max, ...shown }: NumberProps): ReactNode {
+/**
+ * The browser's own field, which is drawn in a fraction of the time. What is typed stays as it is until the field is
+ * left; what counts is within the range.
+ */
+function NumberField({ value, onChange, min, max, ...shown }: NumberProps): ReactNode {
+  const [typed, setTyped] = useState<string>();
+  const tell = useDebouncedCallback((text: string) => {
+    const number = Number(text);
+    onChange(text === "" || Number.isNaN(number) ? undefined : Math.min(max, Math.max(min, number)));
+  }, TYPING_MS);
   return (
     <TextInput
       {...shown}
@@ -112,9 +122,15 @@ function NumberField({ onChange, min, max, ...shown }: NumberProps): ReactNode {
       size="xs"
       min={min}
       max={max}
-      onChange={({ currentTarget: { valueAsNumber: value } }) =>
-        onChange(Number.isNaN(value) ? undefined : Math.min(max, Math.max(min, value)))
-      }
+      value={typed ?? value}
+      onChange={({ currentTarget: { value: text } }) => {
+        setTyped(text);
+        tell(text);
+      }}
+      onBlur={() => {
+        tell.flush();
+        setTyped(undefined);
+      }}
     />
   );
 }

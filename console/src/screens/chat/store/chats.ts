@@ -60,12 +60,19 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
   };
   // One tab receives an answer; another goes on with it only if that one is gone.
   const run = (conversationId: string, turnId: string): Promise<void> =>
-    navigator.locks.request(`turn ${turnId}`, async () => {
-      const isOpen = shelf
-        .find(conversationId)
-        ?.turns.some(({ id, state }) => id === turnId && state === "streaming");
-      if (isOpen === true) await receive(conversationId, turnId);
+    navigator.locks.request(lockOf(turnId), () => receive(conversationId, turnId));
+  const goOn = (conversationId: string, turnId: string): Promise<void> =>
+    navigator.locks.request(lockOf(turnId), async () => {
+      // The tab that had it may have kept how it ended.
+      await shelf.refresh(conversationId);
+      const turn = shelf.find(conversationId)?.turns.find(({ id }) => id === turnId);
+      if (turn?.state === "streaming") await receive(conversationId, turnId);
     });
+  const stop = (turnId: string): void => {
+    const here = running.get(turnId);
+    if (here === undefined) shelf.askToStop(turnId);
+    else here.abort();
+  };
   const addTurn = (conversation: Conversation, question: string): void => {
     const turn = newTurn(question);
     running.set(turn.id, new AbortController());
@@ -77,7 +84,7 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
   void shelf.isRead.then(() => {
     for (const { id, turns } of shelf.list() ?? [])
       for (const turn of turns)
-        if (turn.state === "streaming" && !running.has(turn.id)) void run(id, turn.id);
+        if (turn.state === "streaming" && !running.has(turn.id)) void goOn(id, turn.id);
   });
   return {
     list: shelf.list,
@@ -97,13 +104,10 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
       const conversation = shelf.find(conversationId);
       if (conversation === undefined) return;
       const index = conversation.turns.findIndex(({ id }) => id === turnId);
-      for (const turn of conversation.turns.slice(index)) running.get(turn.id)?.abort();
+      for (const turn of conversation.turns.slice(index)) if (turn.state === "streaming") stop(turn.id);
       addTurn({ ...conversation, turns: conversation.turns.slice(0, index) }, question);
     },
-    stop(turnId) {
-      if (running.has(turnId)) running.get(turnId)!.abort();
-      else shelf.askToStop(turnId);
-    },
+    stop,
     rename(conversationId, title) {
       const conversation = shelf.find(conversationId);
       if (conversation === undefined) return;
@@ -111,11 +115,14 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
       void shelf.keep(conversationId);
     },
     remove(conversationId) {
-      for (const turn of shelf.find(conversationId)?.turns ?? []) running.get(turn.id)?.abort();
+      for (const turn of shelf.find(conversationId)?.turns ?? [])
+        if (turn.state === "streaming") stop(turn.id);
       shelf.remove(conversationId);
     },
   };
 }
+
+const lockOf = (turnId: string): string => `turn ${turnId}`;
 
 function requestOf(conversation: Conversation, turnId: string) {
   const index = conversation.turns.findIndex(({ id }) => id === turnId);

@@ -18,6 +18,8 @@ export interface Shelf {
   /** Writes a conversation as it is into the database. */
   keep(id: string): Promise<void>;
   remove(id: string): void;
+  /** Takes over what another tab has kept of it. */
+  refresh(id: string): Promise<void>;
   /** Has the tab that receives the answer stop it. */
   askToStop(turnId: string): void;
   /** Resolves when what the database has is in memory. */
@@ -96,6 +98,7 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
       drop(id);
       void opening.then((database) => database.delete("conversations", id)).then(() => say({ changed: id }));
     },
+    refresh,
     askToStop: (turnId) => say({ stop: turnId }),
     isRead,
   };

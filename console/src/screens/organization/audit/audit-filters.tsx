@@ -1,9 +1,10 @@
 import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useHoldfast, useMe } from "../../../app/context.ts";
 import { useMessages } from "../../../messages/messages.ts";
+import { useStable } from "../../../parts/use-stable.ts";
 import { membersQuery } from "../../people/members.ts";
 import { type AuditAddress, FIELDS } from "./filters.ts";
 import { messages } from "./messages.ts";
@@ -25,18 +26,13 @@ export function AuditFilters({ address, onChange }: Props): ReactNode {
     const next = FIELDS.map((each) => [each, each === field ? value : (address[each] ?? "")] as const);
     onChange(Object.fromEntries(next.filter(([, text]) => text !== "")));
   };
-  const type = useDebouncedCallback(set, TYPING_MS);
-  // A clear from elsewhere empties what is typed, and typing does not.
-  const keyOf = (field: "action" | "resource"): string => `${field} ${address[field] === undefined}`;
   return (
     <Group gap="sm" align="flex-end">
-      <TextInput
-        key={keyOf("action")}
-        size="xs"
+      <TypedFilter
         label={filters.action}
+        value={address.action ?? ""}
+        onChange={(value) => set("action", value)}
         placeholder="documents:"
-        defaultValue={address.action ?? ""}
-        onChange={(event) => type("action", event.currentTarget.value)}
       />
       <NativeSelect
         size="xs"
@@ -78,13 +74,42 @@ export function AuditFilters({ address, onChange }: Props): ReactNode {
         value={address.by ?? ""}
         onChange={(event) => set("by", event.currentTarget.value)}
       />
-      <TextInput
-        key={keyOf("resource")}
-        size="xs"
+      <TypedFilter
         label={filters.resource}
-        defaultValue={address.resource ?? ""}
-        onChange={(event) => type("resource", event.currentTarget.value.trim())}
+        value={address.resource ?? ""}
+        onChange={(value) => set("resource", value)}
       />
     </Group>
+  );
+}
+
+interface TypedProps {
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder?: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A field whose text becomes the filter when nothing is typed any more; a change from elsewhere is shown in it. */
+function TypedFilter({ label, value, placeholder, onChange }: TypedProps): ReactNode {
+  const [typed, setTyped] = useState(value);
+  const [shown, setShown] = useState(value);
+  if (shown !== value) {
+    setShown(value);
+    if (value !== typed.trim()) setTyped(value);
+  }
+  const { change } = useStable({ change: onChange });
+  const tell = useDebouncedCallback(change, TYPING_MS);
+  return (
+    <TextInput
+      size="xs"
+      label={label}
+      placeholder={placeholder}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        tell(event.currentTarget.value.trim());
+      }}
+    />
   );
 }

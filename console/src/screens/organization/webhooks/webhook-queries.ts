@@ -9,6 +9,8 @@ export type Delivery = Schemas["WebhookDelivery"];
 const PAGE_SIZE = 50;
 /** Deliveries make no events of their own: while one waits, or is about to be made, it is looked for. */
 const WAITING_MS = 2_000;
+/** A timer takes no more than 24 days. */
+const MOST_WAITING_MS = 3_600_000;
 /** So long after a test or a replay its deliveries are looked for. */
 const EXPECTING_MS = 30_000;
 
@@ -53,9 +55,11 @@ export const deliveriesQuery = ({ api }: Holdfast, id: string, status: Delivery[
         }),
       ),
     getNextPageParam: ({ next_cursor: next }) => next,
-    refetchInterval: ({ state }) =>
-      areExpected(id) ||
-      state.data?.pages.some(({ items }) => items.some((each) => each.status === "pending")) === true
-        ? WAITING_MS
-        : false,
+    refetchInterval: ({ state }) => {
+      const items = state.data?.pages.flatMap((page) => page.items) ?? [];
+      const next = items.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]));
+      if (areExpected(id)) return WAITING_MS;
+      if (next.length === 0) return false;
+      return Math.min(MOST_WAITING_MS, Math.max(WAITING_MS, Math.min(...next) - Date.now()));
+    },
   });

@@ -124,8 +124,8 @@ function Line({ line, isFocusable, onOpen, onSelect, onMenu, onKey, ...rest }: L
     if (key === "Enter" || key === " ") onSelect();
     else if (key === "ArrowRight" && mayOpen) onOpen(true);
     else if (key === "ArrowLeft") onOpen(false);
-    else if ((key === "F2" || key === "Delete") && onKey !== undefined) onKey(key, folder);
-    else if (key === "ContextMenu" || (key === "F10" && event.shiftKey))
+    else if ((key === "F2" || key === "Delete") && onKey !== undefined && rest.canWrite) onKey(key, folder);
+    else if (rest.canWrite && (key === "ContextMenu" || (key === "F10" && event.shiftKey)))
       onMenu?.(folder, currentTarget.getBoundingClientRect());
     else return;
     event.preventDefault();

@@ -82,9 +82,7 @@ export async function idsBetween(
   const pages: number[] = [];
   for (let page = Math.floor(first / PAGE_ROWS); page <= Math.floor(last / PAGE_ROWS); page += 1)
     pages.push(page + 1);
-  const read = await Promise.all(
-    pages.map((page) => queries.ensureQueryData(pageQuery(api, question, page))),
-  );
+  const read = await Promise.all(pages.map((page) => queries.fetchQuery(pageQuery(api, question, page))));
   const start = Math.floor(first / PAGE_ROWS) * PAGE_ROWS;
   return read
     .flatMap(({ items }) => items)

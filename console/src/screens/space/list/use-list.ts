@@ -1,7 +1,8 @@
 /** The state of the list: which rows are in view, which one has the keyboard, and which are selected. */
 import type { Document } from "@holdfast/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { notifications } from "@mantine/notifications";
+import { useEffect, useRef, useState } from "react";
 import { useHoldfast } from "../../../app/context.ts";
 import type { Question } from "./question.ts";
 import { type Range, type Rows, idsBetween, useRows } from "./rows.ts";
@@ -51,6 +52,10 @@ export function useList(question: Question): ListState {
     setAnchor(0);
     setRange({ first: 0, last: 0 });
   }
+  const newest = useRef(asked);
+  useEffect(() => {
+    newest.current = asked;
+  }, [asked]);
   const rows = useRows(question, range);
   const total = rows.total ?? 0;
   const at = Math.min(active, Math.max(total - 1, 0));
@@ -64,8 +69,11 @@ export function useList(question: Question): ListState {
     }
     const first = Math.min(anchor, index);
     const last = Math.min(Math.max(anchor, index), first + MOST_SELECTED - 1);
-    void idsBetween(queries, api, question, { first, last }).then((ids) =>
-      setSelection((before) => extend(before, ids)),
+    idsBetween(queries, api, question, { first, last }).then(
+      // In another list that is shown by then they would be selected unseen.
+      (ids) => newest.current === asked && setSelection((before) => extend(before, ids)),
+      (error: unknown) =>
+        notifications.show({ color: "red", message: error instanceof Error ? error.message : String(error) }),
     );
   };
   return {
