@@ -63,8 +63,11 @@ async function finish(configuration: Configuration, signIn: SignIn): Promise<Ent
     return await meet(configuration, signIn, session);
   } catch (error) {
     const failure = codeOf(error);
+    const returnTo = returnToOf(error);
+    // A reload begins again, where the person wanted to go.
+    history.replaceState(null, "", import.meta.env.BASE_URL + returnTo.slice(1));
     const isQuestion = failure === "login_required" || failure === "interaction_required";
-    return { phase: "asking", signIn, returnTo: returnToOf(error), failure: isQuestion ? null : failure };
+    return { phase: "asking", signIn, returnTo, failure: isQuestion ? null : failure };
   }
 }
 
@@ -74,8 +77,8 @@ async function meet(configuration: Configuration, signIn: SignIn, session: Sessi
     const me = await answerOf(api.GET("/v1/me"));
     return { phase: "signed-in", configuration, signIn, session, me };
   } catch (error) {
-    const isKnown = !(error instanceof HoldfastError) || (error.status ?? 500) >= 500;
-    return isKnown ? { phase: "unreachable" } : { phase: "unknown-person", signIn, session };
+    const isRefused = error instanceof HoldfastError && [401, 403].includes(error.status ?? 0);
+    return isRefused ? { phase: "unknown-person", signIn, session } : { phase: "unreachable" };
   }
 }
 

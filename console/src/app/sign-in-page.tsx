@@ -57,7 +57,7 @@ function Words({ entry }: { readonly entry: Exclude<Before, { phase: "entering" 
             {texts.signedOut}
           </Title>
           <Text>{texts.signedOutText}</Text>
-          <Button onClick={() => void entry.signIn.begin({ returnTo: "/" })}>{texts.again}</Button>
+          <Again begin={() => entry.signIn.begin({ returnTo: "/" })} />
         </>
       );
     case "unknown-person":
@@ -67,12 +67,24 @@ function Words({ entry }: { readonly entry: Exclude<Before, { phase: "entering" 
             {texts.notKnown}
           </Title>
           <Text>{texts.notKnownText}</Text>
-          <Button onClick={() => void entry.signIn.end(entry.session)}>{texts.again}</Button>
+          <Again begin={() => entry.signIn.end(entry.session)} />
         </>
       );
     case "asking":
       return <Asking entry={entry} />;
   }
+}
+
+/** Goes to the issuer; where it cannot be reached, that is said. */
+function Again({ begin }: { readonly begin: () => Promise<unknown> }): ReactNode {
+  const texts = useMessages(messages).signIn;
+  const [isUnreachable, setIsUnreachable] = useState(false);
+  return (
+    <>
+      {isUnreachable && <Text role="alert">{texts.unreachable}</Text>}
+      <Button onClick={() => void begin().catch(() => setIsUnreachable(true))}>{texts.again}</Button>
+    </>
+  );
 }
 
 function Asking({ entry }: { readonly entry: Extract<Before, { phase: "asking" }> }): ReactNode {

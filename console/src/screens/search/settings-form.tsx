@@ -108,10 +108,11 @@ interface NumberProps {
  * The browser's own field, which is drawn in a fraction of the time. What is typed stays as it is until the field is
  * left; what counts is within the range.
  */
-function NumberField({ value, onChange, min, max, ...shown }: NumberProps): ReactNode {
+function NumberField({ value, onChange, min, max, step, ...shown }: NumberProps): ReactNode {
+  const isWhole = step === undefined;
   const [typed, setTyped] = useState<string>();
   const tell = useDebouncedCallback((text: string) => {
-    const number = Number(text);
+    const number = isWhole ? Math.round(Number(text)) : Number(text);
     onChange(text === "" || Number.isNaN(number) ? undefined : Math.min(max, Math.max(min, number)));
   }, TYPING_MS);
   return (
@@ -122,6 +123,7 @@ function NumberField({ value, onChange, min, max, ...shown }: NumberProps): Reac
       size="xs"
       min={min}
       max={max}
+      step={step}
       value={typed ?? value}
       onChange={({ currentTarget: { value: text } }) => {
         setTyped(text);

@@ -30,9 +30,9 @@ export function readSettings(text: string | undefined): Settings {
     const value = JSON.parse(text ?? "{}") as Partial<Settings>;
     return {
       spaces: Array.isArray(value.spaces) ? value.spaces.filter((id) => typeof id === "string") : [],
-      limit: within(value.limit, 1, 100, DEFAULTS.limit),
+      limit: Math.round(within(value.limit, 1, 100, DEFAULTS.limit)),
       type: typeof value.type === "string" ? value.type : "",
-      perDocument: within(value.perDocument, 0, 100, 0),
+      perDocument: Math.round(within(value.perDocument, 0, 100, 0)),
       minScore: within(value.minScore, 0, 1, 0),
       rerank: value.rerank !== false,
     };

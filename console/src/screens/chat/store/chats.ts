@@ -39,7 +39,10 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
   const shelf = createShelf(openChats(userId), userId, {
     isReceived: (turnId) => running.has(turnId),
     stop: (turnId) => running.get(turnId)?.abort(),
+    changed: ({ id, turns }) => followStreaming(id, turns),
   });
+  /** Answers that another tab receives, which this one goes on with if that one is gone. */
+  const followed = new Set<string>();
   const receive = async (conversationId: string, turnId: string): Promise<void> => {
     const stop = running.get(turnId) ?? new AbortController();
     running.set(turnId, stop);
@@ -53,9 +56,9 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
     } catch (error) {
       shelf.changeTurn(conversationId, turnId, (turn) => ended(turn, stop.signal.aborted, error));
     } finally {
-      running.delete(turnId);
       clearInterval(timer);
-      await shelf.keep(conversationId);
+      // How it ended is known here alone until it is kept.
+      await shelf.keep(conversationId).finally(() => running.delete(turnId));
     }
   };
   // One tab receives an answer; another goes on with it only if that one is gone.
@@ -68,6 +71,13 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
       const turn = shelf.find(conversationId)?.turns.find(({ id }) => id === turnId);
       if (turn?.state === "streaming") await receive(conversationId, turnId);
     });
+  function followStreaming(conversationId: string, turns: readonly Turn[]): void {
+    for (const { id, state } of turns) {
+      if (state !== "streaming" || running.has(id) || followed.has(id)) continue;
+      followed.add(id);
+      void goOn(conversationId, id).finally(() => followed.delete(id));
+    }
+  }
   const stop = (turnId: string): void => {
     const here = running.get(turnId);
     if (here === undefined) shelf.askToStop(turnId);
@@ -82,9 +92,7 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
   };
   // What a reload has cut off goes on where it was.
   void shelf.isRead.then(() => {
-    for (const { id, turns } of shelf.list() ?? [])
-      for (const turn of turns)
-        if (turn.state === "streaming" && !running.has(turn.id)) void goOn(id, turn.id);
+    for (const { id, turns } of shelf.list() ?? []) followStreaming(id, turns);
   });
   return {
     list: shelf.list,
@@ -105,14 +113,18 @@ function createChats(holdfast: Holdfast, userId: string): Chats {
       if (conversation === undefined) return;
       const index = conversation.turns.findIndex(({ id }) => id === turnId);
       for (const turn of conversation.turns.slice(index)) if (turn.state === "streaming") stop(turn.id);
-      addTurn({ ...conversation, turns: conversation.turns.slice(0, index) }, question);
+      const replaced = [
+        ...(conversation.replaced ?? []),
+        ...conversation.turns.slice(index).map(({ id }) => id),
+      ];
+      addTurn({ ...conversation, turns: conversation.turns.slice(0, index), replaced }, question);
     },
     stop,
     rename(conversationId, title) {
       const conversation = shelf.find(conversationId);
       if (conversation === undefined) return;
       shelf.put({ ...conversation, title });
-      void shelf.keep(conversationId);
+      void shelf.keep(conversationId, { title });
     },
     remove(conversationId) {
       for (const turn of shelf.find(conversationId)?.turns ?? [])

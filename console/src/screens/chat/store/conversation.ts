@@ -28,6 +28,8 @@ export interface Conversation {
   readonly title: string;
   readonly updatedAt: string;
   readonly turns: readonly Turn[];
+  /** Turns in whose place another was asked, so that no tab brings them back. */
+  readonly replaced?: readonly string[];
 }
 
 export const newTurn = (question: string): Turn => ({

@@ -15,8 +15,8 @@ export interface Shelf {
   find(id: string): Conversation | undefined;
   put(conversation: Conversation): void;
   changeTurn(conversationId: string, turnId: string, change: (turn: Turn) => Turn): void;
-  /** Writes a conversation as it is into the database. */
-  keep(id: string): Promise<void>;
+  /** Writes a conversation into the database, beside what other tabs have asked in it. */
+  keep(id: string, changed?: { readonly title: string }): Promise<void>;
   remove(id: string): void;
   /** Takes over what another tab has kept of it. */
   refresh(id: string): Promise<void>;
@@ -34,6 +34,8 @@ interface Here {
   isReceived(turnId: string): boolean;
   /** Another tab wants its answer to end. */
   stop(turnId: string): void;
+  /** Another tab has changed it. */
+  changed(conversation: Conversation): void;
 }
 
 export function createShelf(opening: Promise<ChatDatabase>, userId: string, here: Here): Shelf {
@@ -61,8 +63,10 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
   };
   const refresh = async (id: string): Promise<void> => {
     const kept = await (await opening).get("conversations", id);
-    if (kept === undefined) drop(id);
-    else put(merged(kept, find(id)?.turns.filter((turn) => here.isReceived(turn.id)) ?? []));
+    if (kept === undefined) return drop(id);
+    const conversation = together(kept, find(id), here);
+    put(conversation);
+    here.changed(conversation);
   };
   const say = (told: Told): void => tabs.postMessage(told);
   tabs.addEventListener("message", ({ data }: MessageEvent<Told>) => {
@@ -87,11 +91,16 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
       const turns = conversation.turns.map((turn) => (turn.id === turnId ? change(turn) : turn));
       put({ ...conversation, turns });
     },
-    async keep(id) {
-      const database = await opening;
-      const conversation = find(id);
-      if (conversation === undefined) return;
-      await database.put("conversations", conversation);
+    async keep(id, changed) {
+      const { store, done } = (await opening).transaction("conversations", "readwrite");
+      const kept = await store.get(id);
+      const mine = find(id);
+      if (mine !== undefined) {
+        const next = { ...(kept === undefined ? mine : together(kept, mine, here)), ...changed };
+        await store.put(next);
+        put(next);
+      }
+      await done;
       say({ changed: id });
     },
     remove(id) {
@@ -104,9 +113,18 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
   };
 }
 
-/** A conversation as another tab has kept it, with the turns that this one is writing. */
-function merged(kept: Conversation, own: readonly Turn[]): Conversation {
-  const turns = kept.turns.map((turn) => own.find(({ id }) => id === turn.id) ?? turn);
+/** A conversation as the tabs have kept it, with the turns that this one receives and has replaced. */
+function together(kept: Conversation, mine: Conversation | undefined, here: Here): Conversation {
+  const replaced = [...new Set([...(kept.replaced ?? []), ...(mine?.replaced ?? [])])];
+  const isThere = ({ id }: Turn): boolean => !replaced.includes(id);
+  const own = (mine?.turns ?? []).filter((turn) => here.isReceived(turn.id) && isThere(turn));
+  const turns = kept.turns.filter(isThere).map((turn) => own.find(({ id }) => id === turn.id) ?? turn);
   const missing = own.filter(({ id }) => !turns.some((turn) => turn.id === id));
-  return { ...kept, turns: [...turns, ...missing] };
+  const updatedAt = [kept.updatedAt, mine?.updatedAt ?? ""].toSorted().at(-1)!;
+  return {
+    ...kept,
+    updatedAt,
+    turns: [...turns, ...missing],
+    ...(replaced.length === 0 ? {} : { replaced }),
+  };
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { useCallback, useState, useSyncExternalStore } from "react";
 import { createApi } from "../../../api/client.ts";
 import { type Console, useConsole } from "../../../app/context.ts";
 import { type Gathered, MOST_FILES } from "./dropped.ts";
@@ -24,8 +24,21 @@ function uploadsOf({ address, session }: Console): Uploads {
     }),
   );
   queues.set(session, uploads);
+  askBeforeLeaving(uploads);
   return uploads;
 }
+
+/** Whoever closes the page while files are on their way is asked, whatever screen is shown. */
+function askBeforeLeaving({ subscribe, view }: Uploads): void {
+  const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+  subscribe(() => {
+    if (isBusy(view())) addEventListener("beforeunload", ask);
+    else removeEventListener("beforeunload", ask);
+  });
+}
+
+const isBusy = ({ counts }: ReturnType<Uploads["view"]>): boolean =>
+  counts.waiting + counts.sending + counts.broken > 0;
 
 type Preparation =
   | { readonly step: "none" | "reading" | "folders" | "too-many"; readonly skipped: number }
@@ -38,13 +51,6 @@ export function useUploads(spaceId: string) {
   const uploads = uploadsOf(console);
   const view = useSyncExternalStore(uploads.subscribe, uploads.view);
   const [preparation, setPreparation] = useState(NOTHING);
-  const isBusy = view.counts.waiting + view.counts.sending + view.counts.broken > 0;
-  useEffect(() => {
-    if (!isBusy) return undefined;
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [isBusy]);
   const add = useCallback(
     async (gathering: Gathered | Promise<Gathered>, parentId: string | null): Promise<void> => {
       setPreparation({ step: "reading", skipped: 0 });
@@ -62,5 +68,5 @@ export function useUploads(spaceId: string) {
     },
     [console, uploads, spaceId],
   );
-  return { uploads, view, preparation, isBusy, add, dismiss: () => setPreparation(NOTHING) };
+  return { uploads, view, preparation, isBusy: isBusy(view), add, dismiss: () => setPreparation(NOTHING) };
 }
