@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { Schemas } from "@holdfast/client";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { answerOf } from "../../../api/client.ts";
 import { useHoldfast, useMe } from "../../../app/context.ts";
 import { useFormats } from "../../../messages/formats.ts";
@@ -23,9 +23,17 @@ export function ChainCheck(): ReactNode {
   const { api } = useHoldfast();
   const { organization } = useMe();
   const [soFar, setSoFar] = useState(0);
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
   const check = useMutation({
     mutationFn: async (): Promise<Checked> => {
       let rows = 0;
+      setSoFar(0);
       for (let after = 0; ;) {
         const part = await answerOf(
           api.GET("/v1/organizations/{organization_id}/audit-log/chain", {
@@ -34,7 +42,7 @@ export function ChainCheck(): ReactNode {
         );
         rows += part.checked;
         setSoFar(rows);
-        if (part.next === null) return { ...part, rows };
+        if (part.next === null || !isShown.current) return { ...part, rows };
         after = part.next;
       }
     },

@@ -39,13 +39,28 @@ export const usageQuery = ({ api }: Holdfast, organizationId: string, days: numb
     placeholderData: keepPreviousData,
   });
 
+const MOST_LOOKS = 50;
+const MOST_REACHED = 100;
+
 /** When somebody's tokens of a month were used up, as far back as events are kept. */
 export const reachedQuery = ({ api }: Holdfast) =>
   queryOptions({
     queryKey: keyOf("usage", "reached"),
     queryFn: async () => {
-      const query = { types: ["budget.reached" as const], limit: 100 };
-      return answerOf(api.GET("/v1/events", { params: { query } }));
+      const items: Schemas["Event"][] = [];
+      // An answer looks at a bounded part of the log, oldest first, and may have nothing of this type.
+      for (let after: string | undefined, asked = 0; asked < MOST_LOOKS; asked++) {
+        const query = {
+          types: ["budget.reached" as const],
+          limit: 100,
+          ...(after === undefined ? {} : { after }),
+        };
+        const answer = await answerOf(api.GET("/v1/events", { params: { query } }));
+        items.push(...answer.items);
+        if (!answer.has_more) break;
+        after = answer.next_cursor;
+      }
+      return { items: items.slice(-MOST_REACHED) };
     },
   });
 
