@@ -8,7 +8,7 @@ import { contractStack } from "../support/stack/contract-stack.ts";
 
 const CACHE = process.env["HOLDFAST_TEST_CACHE_DIR"] ?? "";
 const SEED = 20;
-const EXAMPLES = 2;
+const EXAMPLES = 4;
 /** Long, because the first run on a machine installs it. */
 const LIMIT_MS = 8 * 60_000;
 

@@ -8,7 +8,7 @@ export type Kind =
   | "members"
   | "folders"
   | "documents"
-  /** Answers to a question, which an event does not make another: searches, and checks of receipts. */
+  /** Searches, which are asked by people alone: an import by somebody else must not repeat them. */
   | "answers"
   | "runs"
   | "batches"

@@ -2,7 +2,7 @@
 import { createLookupCache } from "../../auth/lookup-cache.ts";
 import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
 import { type ReachedBudget, tellBudgetReached } from "../../db/turns/budgets.ts";
-import { type TokenOwner, tokensOfMonth } from "../../db/turns/usage.ts";
+import { type TokenOwner, type TokenUse, tokensOfMonth } from "../../db/turns/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { Log } from "../../process/log.ts";
@@ -15,6 +15,13 @@ export interface TokenBudgets {
   readonly monthlyTokensPerUser?: number | undefined;
   readonly monthlyTokensPerKey?: number | undefined;
 }
+
+/** The most tokens of a month by whose budget it is; null: there is none. */
+export const quotasOf = (budgets: TokenBudgets): Readonly<Record<TokenUse["budget"], number | null>> => ({
+  organization: budgets.monthlyTokensPerOrganization ?? null,
+  user: budgets.monthlyTokensPerUser ?? null,
+  api_key: budgets.monthlyTokensPerKey ?? null,
+});
 
 /**
  * Sums are cached for this time; a budget may be exceeded by what is used meanwhile, and by the turns under

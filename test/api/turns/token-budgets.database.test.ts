@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createTokenBudgets } from "../../../src/api/turns/token-budgets.ts";
+import { createTokenBudgets, quotasOf } from "../../../src/api/turns/token-budgets.ts";
 import type { OrganizationKey } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
@@ -93,4 +93,17 @@ test("if the event of a used-up budget cannot be written, the refusal is the sam
   } finally {
     await database.drop();
   }
+});
+
+test("each budget has the quota of its own setting, and none without one", () => {
+  expect(quotasOf({ monthlyTokensPerUser: 5, monthlyTokensPerKey: 7 })).toEqual({
+    organization: null,
+    user: 5,
+    api_key: 7,
+  });
+  expect(quotasOf({ monthlyTokensPerOrganization: 9 })).toEqual({
+    organization: 9,
+    user: null,
+    api_key: null,
+  });
 });

@@ -4,6 +4,7 @@ import { HoldfastError, type Schemas } from "@holdfast/client";
 import { useState } from "react";
 import { taggedAnswerOf } from "../../api/client.ts";
 import { useHoldfast } from "../../app/context.ts";
+import { changedSince } from "../../parts/changed-since.ts";
 import { type Agent, type Difference, type Fields, changesOf, differencesOf, fieldsOf } from "./fields.ts";
 import { agentQuery } from "./queries.ts";
 
@@ -65,7 +66,7 @@ export function useDraft(latest: Tagged) {
       queries.setQueryData(query.queryKey, result);
       setBase(result);
       // What was typed since it was sent is not saved yet.
-      setOwn((now) => changedSince(now, wanted));
+      setOwn((now) => changedSince<Fields>(now, wanted));
       setClash(null);
       await queries.invalidateQueries({ queryKey: ["agents"] });
     },
@@ -96,9 +97,4 @@ export function useDraft(latest: Tagged) {
     },
     closeClash: () => setClash(null),
   };
-}
-
-function changedSince(own: Partial<Fields>, sent: Fields): Partial<Fields> {
-  const kept = Object.entries(own).filter(([name, value]) => value !== sent[name as keyof Fields]);
-  return Object.fromEntries(kept);
 }

@@ -44,7 +44,9 @@ export function Content({ document, address }: Props): ReactNode {
   };
   return (
     <>
-      {address.receipt !== undefined && <ReceiptCheck receipt={address.receipt} cited={cited} />}
+      {address.receipt !== undefined && (
+        <ReceiptCheck documentId={document.id} receipt={address.receipt} cited={cited} />
+      )}
       <QueryView query={chunks}>
         {(all) => {
           const chosen = all.find(({ id }) => id === address.chunk);

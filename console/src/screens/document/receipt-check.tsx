@@ -27,16 +27,18 @@ export const useCited = (): Cited | undefined =>
   useRouterState({ select: ({ location }) => location.state.cited });
 
 interface Props {
+  /** What happens to it may make another verdict. */
+  readonly documentId: string;
   readonly receipt: string;
   readonly cited: Cited | undefined;
 }
 
 /** Whether the cited words stand in the document, by the service's own check of the receipt. */
-export function ReceiptCheck({ receipt, cited }: Props): ReactNode {
+export function ReceiptCheck({ documentId, receipt, cited }: Props): ReactNode {
   const texts = useMessages(messages).receipt;
   const { api } = useHoldfast();
   const verdict = useQuery({
-    queryKey: keyOf("answers", "receipt", receipt, cited?.quote),
+    queryKey: keyOf("documents", documentId, "receipt", receipt, cited?.quote),
     queryFn: () => answerOf(api.POST("/v1/receipts/verify", { body: { receipt, ...cited } })),
   });
   return (

@@ -7,6 +7,7 @@ import { useHoldfast, useMe } from "../../app/context.ts";
 import { useFormats } from "../../messages/formats.ts";
 import { useMessages } from "../../messages/messages.ts";
 import { Bidi } from "../../parts/bidi.tsx";
+import { changedSince } from "../../parts/changed-since.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { QueryView } from "../../parts/query-view.tsx";
 import { ScreenError } from "../../parts/screen-error.tsx";
@@ -43,19 +44,19 @@ function Form({ organization }: { readonly organization: Organization }): ReactN
   const [typed, setTyped] = useState<Partial<typeof now>>({});
   const { usual, longest } = { ...now, ...typed };
   const saved = useMutation({
-    mutationFn: () =>
+    mutationFn: (sent: Partial<typeof now>) =>
       answerOf(
         api.PATCH("/v1/organizations/{organization_id}", {
           params: { path: { organization_id: organization.id } },
           body: {
-            ...(typed.usual === undefined ? {} : { default_key_lifetime_seconds: secondsOf(typed.usual) }),
-            ...(typed.longest === undefined ? {} : { max_key_lifetime_seconds: secondsOf(typed.longest) }),
+            ...(sent.usual === undefined ? {} : { default_key_lifetime_seconds: secondsOf(sent.usual) }),
+            ...(sent.longest === undefined ? {} : { max_key_lifetime_seconds: secondsOf(sent.longest) }),
           },
         }),
       ),
-    async onSuccess() {
+    async onSuccess(_, sent) {
       await queries.invalidateQueries({ queryKey: ["organization"] });
-      setTyped({});
+      setTyped((since) => changedSince<typeof now>(since, sent));
     },
   });
   const problems = fieldErrorsOf(saved.error);
@@ -66,7 +67,7 @@ function Form({ organization }: { readonly organization: Organization }): ReactN
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        saved.mutate();
+        saved.mutate(typed);
       }}
     >
       <Stack maw={560}>

@@ -1,11 +1,11 @@
 /** The route that adds up what an organization used, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { listTokenUse, readUsage, type TokenUse } from "../../../db/turns/usage.ts";
+import { listTokenUse, readUsage } from "../../../db/turns/usage.ts";
 import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import { TokenBudgetPage, TokenBudgetQuery, UsagePage, UsageQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
-import type { TokenBudgets } from "../../turns/token-budgets.ts";
+import { quotasOf } from "../../turns/token-budgets.ts";
 
 const getUsage = defineRoute({
   method: "GET",
@@ -60,12 +60,6 @@ const getTokenBudgets = defineRoute({
       query,
     );
   },
-});
-
-const quotasOf = (budgets: TokenBudgets): Readonly<Record<TokenUse["budget"], number | null>> => ({
-  organization: budgets.monthlyTokensPerOrganization ?? null,
-  user: budgets.monthlyTokensPerUser ?? null,
-  api_key: budgets.monthlyTokensPerKey ?? null,
 });
 
 export const usageRoutes = [getUsage, getTokenBudgets];

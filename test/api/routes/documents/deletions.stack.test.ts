@@ -112,12 +112,21 @@ test("a member takes along keys, webhooks and roles, and the spaces that nobody 
   await people.as("eve", "DELETE", `/me/api-keys/${revoked.id}`);
   await people.as("eve", "POST", "/webhooks", { url: "https://receiver.invalid/", space_id: space.id });
   expect(key.id).toEqual(expect.any(String));
+  // One turn that runs, and one whose process must be gone by now.
+  await stack.database.db.owner.query(
+    `insert into turns (id, organization_id, space_id, agent_id, user_id, api_process_id,
+                        starts_conversation, started_at, status)
+     select gen_random_uuid(), $1, $2, $3, $4, gen_random_uuid(), true, now() - ago, 'open'
+     from unnest(array['1 minute', '2 hours']::interval[]) as ago`,
+    [tenants.acme, tenants.spaces.research, tenants.agents.librarian, people.ids.eve],
+  );
   expect((await people.as("ada", "GET", `${at}/deletion`)).body).toEqual({
     ...before,
     api_keys: before.api_keys + 1,
     webhooks: before.webhooks + 1,
     members: before.members + 2,
     spaces: before.spaces + 1,
+    turns_under_way: before.turns_under_way + 1,
   });
   expect((await people.as("eve", "GET", `${at}/deletion`)).status).toBe(403);
 });

@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useHoldfast, useMe } from "../../../app/context.ts";
 import { useMessages } from "../../../messages/messages.ts";
-import { useStable } from "../../../parts/use-stable.ts";
 import { membersQuery } from "../../people/members.ts";
 import { type AuditAddress, FIELDS } from "./filters.ts";
 import { messages } from "./messages.ts";
@@ -98,8 +97,7 @@ function TypedFilter({ label, value, placeholder, onChange }: TypedProps): React
     setShown(value);
     if (value !== typed.trim()) setTyped(value);
   }
-  const { change } = useStable({ change: onChange });
-  const tell = useDebouncedCallback(change, TYPING_MS);
+  const tell = useDebouncedCallback(onChange, TYPING_MS);
   return (
     <TextInput
       size="xs"
