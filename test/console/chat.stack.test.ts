@@ -223,6 +223,29 @@ describe("chat", unless(MISSING_BROWSER), () => {
     for (const tab of [page, second]) expect(await answers(tab)).toEqual(["Short."]);
   });
 
+  test("what one tab removes while another receives its answer does not come back", async () => {
+    const { page, second } = await twoTabs();
+    stack.provider.reply(SLOW);
+    await ask(page, "A question of what is removed.");
+    await second.locator(".answer").filter({ hasText: "Begun," }).waitFor();
+    await second.getByRole("button", { name: "Actions for this conversation" }).click();
+    await second.getByRole("menuitem", { name: "Delete" }).click();
+    await second.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("This conversation is not in this browser").waitFor();
+    await page.reload();
+    await page.getByText("This conversation is not in this browser").waitFor();
+  });
+
+  test("an answer of many quick pieces is shown whole", async () => {
+    const { page } = await visit("ada");
+    const pieces = Array.from({ length: 600 }, (_, at) => `${at} `);
+    stack.provider.reply({ pieces, delayMsBetweenPieces: 5 });
+    await begin(page);
+    await ask(page, "Count.");
+    await page.locator(".answer").filter({ hasText: "599" }).waitFor();
+    expect((await answers(page)).map((text) => text.trim())).toEqual([pieces.join("").trim()]);
+  });
+
   test("search shows hits with their shares, and what another setting changes", async () => {
     const { page, faults } = await visit("ada");
     await openScreen(page, stack, "/search");

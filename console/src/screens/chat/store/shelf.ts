@@ -42,6 +42,8 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
   const tabs = new BroadcastChannel(nameOfChats(userId));
   const listeners = new Set<() => void>();
   let all: readonly Conversation[] | undefined;
+  /** The ids of what the database has, or had. */
+  const wereKept = new Set<string>();
   let isTelling = false;
   const tell = (): void => {
     if (isTelling) return;
@@ -65,6 +67,7 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
     const kept = await (await opening).get("conversations", id);
     if (kept === undefined) return drop(id);
     const conversation = together(kept, find(id), here);
+    wereKept.add(id);
     put(conversation);
     here.changed(conversation);
   };
@@ -74,6 +77,7 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
     else void refresh(data.changed);
   });
   const isRead = opening.then(readAll).then((read) => {
+    for (const { id } of read) wereKept.add(id);
     all = [...(all ?? []), ...read.filter(({ id }) => find(id) === undefined)];
     tell();
   });
@@ -95,10 +99,14 @@ export function createShelf(opening: Promise<ChatDatabase>, userId: string, here
       const { store, done } = (await opening).transaction("conversations", "readwrite");
       const kept = await store.get(id);
       const mine = find(id);
-      if (mine !== undefined) {
+      // Another tab has removed it since: it does not come back.
+      if (kept === undefined && wereKept.has(id)) drop(id);
+      else if (mine !== undefined) {
         const next = { ...(kept === undefined ? mine : together(kept, mine, here)), ...changed };
-        await store.put(next);
+        // At once, so that no piece of an answer that comes during the writing is written over.
         put(next);
+        wereKept.add(id);
+        await store.put(next);
       }
       await done;
       say({ changed: id });
