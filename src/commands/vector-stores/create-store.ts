@@ -8,7 +8,8 @@ import { isUuid, newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { Caller } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
-import { type AcceptDeps, acceptFiles, type WantedFile } from "./accept-files.ts";
+import { type AcceptDeps, acceptFiles } from "./accept-files.ts";
+import type { WantedFile } from "./file.ts";
 import { presentStore } from "./presented.ts";
 import { folderNameFor, requireStore } from "./store.ts";
 
