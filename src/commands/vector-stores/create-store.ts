@@ -56,7 +56,7 @@ export async function createStore(
       expiresAfterDays,
     });
     await recordChange(sql, caller, "folders:create", { type: "folder", id, spaceId });
-    const store = await requireStore(sql, principal, "folders:read", id);
+    const store = await requireStore(sql, principal, "folders:write", id);
     if (files.length > 0) await acceptFiles(sql, { deps, caller, store }, files);
     const answer = presentStore(store, (await countContents(sql, [id]))(id));
     await caller.keepAnswer?.(sql, answer);

@@ -205,7 +205,12 @@ async function useStores({ database, provider }: Stack, owner: As): Promise<void
   ];
   const [first, second] = [
     await store({ file_ids: [kept, removed] }),
-    await store({ file_ids: [deleted, expiring], expires_after: { anchor: "last_active_at", days: 1 } }),
+    // In the private space, which is there when maintenance runs.
+    await store({
+      file_ids: [deleted, expiring],
+      metadata: {},
+      expires_after: { anchor: "last_active_at", days: 1 },
+    }),
   ];
   const done = (id: string, total: number) =>
     until("the store is done", async () => {
@@ -240,7 +245,7 @@ async function useStores({ database, provider }: Stack, owner: As): Promise<void
      set last_active_at = now() - interval '3 days'
      where expires_after_days is not null`,
   );
-  const other = await store({ file_ids: [expiring] });
+  const other = await store({ file_ids: [expiring], metadata: {} });
   await done(other, 1);
   await database.db.owner.query("update openai_files set expires_at = now() where name = 'stored.md'");
 }
