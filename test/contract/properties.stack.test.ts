@@ -209,6 +209,10 @@ function bodyOf(operation: Operation, { fields, whole }: Generated): string | Fo
   return form;
 }
 
+/** Routes of OpenAI's form list what is wrong with a request under 400. */
+const isListed = (status: number, body: { detail?: unknown }): boolean =>
+  status === 422 || (status === 400 && Array.isArray(body.detail));
+
 function expectDeclaredBody(operation: Operation, response: Response, text: string): void {
   const mediaTypes = Object.keys(operation.responses[String(response.status)]?.["content"] ?? {});
   const mediaType = response.headers.get("content-type")?.split(";")[0] ?? "";
@@ -222,10 +226,10 @@ function expectDeclaredBody(operation: Operation, response: Response, text: stri
     ).toContain(mediaType);
   if (response.status < 400) return;
   const body = JSON.parse(text);
-  // Routes of OpenAI's form list what is wrong with a request under 400.
-  const isList = response.status === 422 || (response.status === 400 && Array.isArray(body.detail));
   expect(body).toMatchObject({
-    detail: isList ? expect.arrayContaining([expect.anything()]) : expect.any(String),
+    detail: isListed(response.status, body)
+      ? expect.arrayContaining([expect.anything()])
+      : expect.any(String),
     error: expect.objectContaining({ message: expect.any(String), code: expect.any(String) }),
     ...(response.status === 410 ? { code: "cursor_expired", oldest: expect.any(String) } : {}),
   });

@@ -84,7 +84,7 @@ async function readBatch(
 ): Promise<BatchRow> {
   await requireStore(sql, principal, "documents:read", storeId);
   const batch = await findBatch(sql, storeId, batchId);
-  if (batch === undefined) throw notFound("file_batch");
+  if (batch === undefined) throw notFound("batch");
   return batch;
 }
 
