@@ -20,6 +20,10 @@ def note(name, text):
     return (f"{name}.md", text.encode(), "text/markdown")
 
 
+def page(found):
+    return {"data": found.data, "has_more": found.has_more}
+
+
 # Files
 fox = step("files.create", lambda: client.files.create(file=note("fox", FOX), purpose="assistants"))
 expiring = step("files.create expires_after", lambda: client.files.create(file=note("short", EEL), purpose="user_data", expires_after={"anchor": "created_at", "seconds": 3600}))
@@ -30,7 +34,7 @@ step("files.wait_for_processing", lambda: client.files.wait_for_processing(fox.i
 step("files.list", lambda: [one.id for one in client.files.list(limit=1)])
 step("files.list asc", lambda: [one.id for one in client.files.list(order="asc", limit=100)])
 step("files.list purpose", lambda: [one.id for one in client.files.list(purpose="user_data")])
-step("files.list page", lambda: client.files.list(limit=2, after=owl.id).to_dict())
+step("files.list page", lambda: page(client.files.list(limit=2, after=owl.id)))
 step("files.list of another", lambda: [one.id for one in stranger.files.list()])
 step("files.retrieve of another", lambda: stranger.files.retrieve(fox.id))
 step("files.content of another", lambda: stranger.files.content(fox.id))
@@ -41,13 +45,14 @@ step("files.retrieve deleted", lambda: client.files.retrieve(expiring.id))
 
 # Stores
 store = step("vector_stores.create", lambda: stores.create(name="Animals", file_ids=[fox.id], metadata={**space, "team": "zoo"}, expires_after={"anchor": "last_active_at", "days": 7}, chunking_strategy={"type": "static", "static": {"max_chunk_size_tokens": 400, "chunk_overlap_tokens": 100}}))
-step("vector_stores.create private", lambda: stores.create(name="Mine").to_dict())
+step("vector_stores.create private", lambda: stores.create(name="Mine"))
 step("vector_stores.create without a space", lambda: scoped.vector_stores.create(name="Nowhere"))
+step("vector_stores.create as a viewer", lambda: client.with_options(api_key=args["viewer_key"]).vector_stores.create(metadata=space))
 step("vector_stores.files.poll", lambda: stores.files.poll(fox.id, vector_store_id=store.id, **quick))
 step("vector_stores.retrieve", lambda: stores.retrieve(store.id))
 step("vector_stores.update", lambda: stores.update(store.id, name="Beasts", metadata={**space, "team": "park"}, expires_after=None))
 step("vector_stores.list", lambda: [one.id for one in stores.list(limit=1)])
-step("vector_stores.list before", lambda: stores.list(limit=1, order="asc", before=store.id).to_dict())
+step("vector_stores.list before", lambda: page(stores.list(limit=1, order="asc", before=store.id)))
 step("vector_stores.retrieve of another", lambda: stranger.vector_stores.retrieve(store.id))
 step("vector_stores.retrieve unknown", lambda: stores.retrieve("vs_nothing"))
 

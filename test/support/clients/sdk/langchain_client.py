@@ -74,7 +74,7 @@ async def adapters():
     tools = await async_step("MultiServerMCPClient.get_tools", servers.get_tools)
     named = {one.name: one for one in tools or []}
     await async_step("tool names", lambda: _value(sorted(named)))
-    await async_step("search as a tool", lambda: named["search"].ainvoke({"query": "Where does the fox dig her den?", "space_id": args["space"]}))
+    await async_step("search as a tool", lambda: named["search"].ainvoke({"query": "Where does the fox dig her den?", "space_ids": [args["space"]]}))
 
     async def resources():
         async with servers.session("holdfast") as session:

@@ -52,7 +52,7 @@ export function scriptedModel(body: Json): ChatReply {
   const weather = toolOf(body, /weather/);
   if (weather !== undefined && /weather/i.test(asked)) return callOf(weather, { city: "Paris" });
   const search = toolOf(body, /search/);
-  if (isAboutFoxes && search !== undefined) return callOf(search, { query: asked });
+  if (isAboutFoxes && search !== undefined) return callOf(search, { query: asked, queries: [asked] });
   if (isAboutFoxes) return { pieces: pieces(FOX_ANSWER) };
   if (body["response_format"]?.type === "json_schema") return { pieces: pieces(JSON.stringify(ANIMAL)) };
   return { pieces: pieces(`You said: ${asked.split(/\s+/).slice(-4).join(" ")}`) };

@@ -16,7 +16,9 @@ function whyNoPython(): string | undefined {
   const needs = `needs Python 3.${NEEDS_MINOR} or newer`;
   try {
     const print = "import sys; print(*sys.version_info[:2])";
-    const [major, minor] = execFileSync("python3", ["-c", print], { encoding: "utf8" }).split(" ").map(Number);
+    const [major, minor] = execFileSync("python3", ["-c", print], { encoding: "utf8" })
+      .split(" ")
+      .map(Number);
     return major === 3 && minor! >= NEEDS_MINOR ? undefined : `${needs}, has ${major}.${minor}`;
   } catch {
     return needs;

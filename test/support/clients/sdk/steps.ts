@@ -81,11 +81,12 @@ export function beginProgram(): Program {
     async step<T>(name: string, call: () => Promise<T>): Promise<T> {
       try {
         const value = await call();
-        outcomes.set(name, { value });
+        outcomes.set(name, { value: JSON.parse(JSON.stringify(value ?? null)) as unknown });
         return value;
       } catch (error) {
         outcomes.set(name, { error: described(error) });
-        return undefined as T;
+        // What needs it fails as well, each in a step of its own.
+        return {} as T;
       }
     },
     end: () => lookInto(outcomes),
