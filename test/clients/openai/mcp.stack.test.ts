@@ -21,7 +21,8 @@ beforeAll(async () => {
   await chatIsReady(stack.url, tenants);
   stack.provider.replyAlways(scriptedModel);
   const body = { name: "only reads", capabilities: ["read", "search"] };
-  const made = await call(stack.url, tenants.keys.owner, "POST", "/me/keys", body);
+  const token = await stack.issuer.token(tenants.subject("ada"));
+  const made = await call(stack.url, token, "POST", "/me/api-keys", body);
   readingKey = made.body.key;
 });
 

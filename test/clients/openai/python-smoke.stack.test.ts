@@ -21,7 +21,7 @@ const given = () => ({
   store: "vs_x",
   name: "heron.md",
 });
-const programs = (process.env.SMOKE ?? "ask_responses.py").split(",");
+const programs = (process.env["SMOKE"] ?? "ask_responses.py").split(",");
 test.each(programs)(
   "%s",
   async (program) => {
