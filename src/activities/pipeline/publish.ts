@@ -3,7 +3,7 @@
  * one transaction.
  */
 import { chunkTexts } from "../../db/runs/chunks.ts";
-import { type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { type Sql, inTenant } from "../../db/pool.ts";
 import {
   type Publishable,
   addTermCounts,
