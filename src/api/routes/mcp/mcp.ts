@@ -25,7 +25,7 @@ const COMMON = {
   isUnversioned: true,
   access: "keys",
   tokenResource: MCP_PATH,
-  errorForm: mcpErrorForm,
+  presentError: mcpErrorForm,
   tags: ["MCP"],
   ownErrors: ERRORS,
   errors: [400, 403, 404],
