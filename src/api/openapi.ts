@@ -54,6 +54,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Organizations: "The organization's settings, members, keys, audit log and usage, for its admins.",
   Receipts: "What vouches for a citation: check it, now or later, also without this service.",
   Webhooks: "Events that are delivered to an address of the caller.",
+  MCP: "The Model Context Protocol: documents, search and agents for programs that speak it.",
   Operations: "The instance as its operators see it: dependencies, queues, processes, and what waits.",
 };
 

@@ -31,6 +31,7 @@ import { getMe } from "./callers/me.ts";
 import { checkDocument } from "./documents/integrity.ts";
 import { leakedKeyRoutes } from "./callers/leaked-keys.ts";
 import { getModel, listModels } from "./chat/models.ts";
+import { mcpRoutes } from "./mcp/mcp.ts";
 import { memberRoutes } from "./organizations/members.ts";
 import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
@@ -101,6 +102,7 @@ export const API_ROUTES: readonly Route[] = [
   ...webhookRoutes,
   ...webhookDeliveryRoutes,
   ...operationRoutes,
+  ...mcpRoutes,
 ];
 
 export const ROUTES: readonly Route[] = [

@@ -218,6 +218,11 @@ export async function countKeyUsers(
               from kept_turn_pieces
               where organization_id = $1
                 and key_id <> $2
+            ) + (
+              select count(*)::int
+              from mcp_answer_messages
+              where organization_id = $1
+                and key_id <> $2
             ) as kept_answers`,
     [organizationId, keyId, until],
   );
