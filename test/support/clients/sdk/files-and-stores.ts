@@ -1,5 +1,6 @@
 /** The steps of `files_and_stores.py`, with the official client for JavaScript. */
 import OpenAI, { toFile } from "openai";
+import { until } from "../../until.ts";
 import { type Program, type Steps, beginProgram } from "./steps.ts";
 
 export interface Given {
@@ -223,6 +224,12 @@ async function batches({ client, stranger, step }: On, store: string): Promise<v
   });
   const stopped = await step("vector_stores.file_batches.create another", async () =>
     own.create(store, { file_ids: [await create(client, "moth", "The moth flies to the lamp.")] }),
+  );
+  await step("vector_stores.files.retrieve waiting", () =>
+    until("the file waits for the provider", async () => {
+      const [found] = (await own.listFiles(stopped.id, at)).data;
+      return found !== undefined && "waiting_for" in found && found.waiting_for !== null && found;
+    }),
   );
   await step("vector_stores.file_batches.cancel", () => own.cancel(stopped.id, at));
   await step("vector_stores.file_batches.poll cancelled", () => own.poll(store, stopped.id, QUICK));

@@ -86,8 +86,8 @@ async def main():
         await async_step("read_document", lambda: session.call_tool("read_document", {"document_id": document["id"]}))
         await async_step("list_resources", lambda: pages(session.list_resources, "resources"))
         await async_step("read_resource", lambda: session.read_resource(document["uri"]))
-        prompts = await session.list_prompts()
-        await async_step("get_prompt", lambda: session.get_prompt(prompts.prompts[0].name, {one.name: "Hello prompt" for one in prompts.prompts[0].arguments or []}))
+        await async_step("get_prompt", lambda: session.get_prompt("ask-agent", {"agent_id": args["agent"], "question": "Hello prompt"}))
+        await async_step("complete", lambda: session.complete(types.PromptReference(type="ref/prompt", name="ask-agent"), {"name": "agent_id", "value": "pub"}))
         progress = []
 
         async def on_progress(done, total, message):
@@ -103,15 +103,13 @@ async def main():
             await session.unsubscribe_resource(document["uri"])
             return again
 
-        if not IS_NEWEST or str(session.protocol_version) < "2026":
-            await async_step("subscribe_resource and reprocess_document", follow)
+        await async_step("subscribe_resource and reprocess_document", follow)
         await async_step("call_tool unknown document", lambda: session.call_tool("read_document", {"document_id": "01900000-0000-7000-8000-00000000ffff"}))
         await async_step("call_tool without its arguments", lambda: session.call_tool("search", {}))
         await async_step("call_tool unknown", lambda: session.call_tool("nothing", {}))
         await async_step("delete_document", lambda: session.call_tool("delete_document", {"document_id": document["id"]}))
         await async_step("read_resource deleted", lambda: session.read_resource(document["uri"]))
 
-    await async_step("tools of a viewer", lambda: tool_names(args["viewer_key"]))
     await async_step("tools of a key that only reads", lambda: tool_names(args["reading_key"]))
     await async_step("wrong key", lambda: refused("sk-" + "x" * 49))
     await async_step("no key", lambda: refused(None))
