@@ -149,7 +149,7 @@ async function keepOrGiveUp(
 async function settleFailure(keyed: KeyedRequest, error: unknown): Promise<void> {
   const { context, key, token, bodyHash } = keyed;
   const { config, db, log } = context.deps;
-  const { status, body } = answerError(error, errorGuide(config.api.publicUrl));
+  const { status, body } = answerError(error, errorGuide(config.api.publicUrl), keyed.route.form);
   try {
     if (bodyHash !== null && KEPT_REFUSALS.has(status))
       await inTenant(db, context.principal.organization, (sql) => keepOrGiveUp(sql, keyed, status, body));

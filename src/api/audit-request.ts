@@ -1,6 +1,7 @@
 /** The rows that a request leaves in the audit log. */
 import type { Context } from "koa";
 import type { Principal } from "../domain/tenancy/principal.ts";
+import { plainId } from "../schema/openai/ids.ts";
 import type { Deps } from "./deps.ts";
 import type { AuditRule, Route } from "./route.ts";
 
@@ -35,16 +36,16 @@ export function audit(
 
 /** What the request names, by its path or its body. */
 function namedBy(
-  { resource, idField, idsField, idsOf }: AuditRule,
+  { resource, param = `${resource}_id`, idField, idsField, idsOf }: AuditRule,
   params: Readonly<Record<string, string>>,
   body: unknown,
 ): { resource_id: string | null; space_id: string | null }[] {
   const of = (field: string | undefined): unknown =>
     field === undefined ? undefined : (body as Record<string, unknown> | undefined)?.[field];
   const ids: unknown = body === undefined ? undefined : (idsOf?.(body) ?? of(idsField));
-  const named: unknown[] = Array.isArray(ids) ? [...new Set(ids)] : [params[`${resource}_id`] ?? of(idField)];
+  const named: unknown[] = Array.isArray(ids) ? [...new Set(ids)] : [params[param] ?? of(idField)];
   return named.map((one) => {
-    const id = typeof one === "string" ? one.toLowerCase() : null;
+    const id = typeof one === "string" ? plainId(one.toLowerCase()) : null;
     return {
       resource_id: id,
       space_id: resource === "space" ? id : (params["space_id"]?.toLowerCase() ?? null),

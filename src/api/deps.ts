@@ -22,6 +22,7 @@ import { QUEUES } from "../domain/work/queues.ts";
 import type { ReceiptIssuer } from "../domain/receipts/statement.ts";
 import { createChatModel } from "../models/chat/chat-model.ts";
 import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
+import { type MergingEmbeddingModel, mergeEmbeddings } from "../models/embedding/merge.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
 import { createReceiptIssuer } from "../receipts/issuer.ts";
 import { storeKind } from "../storage/open-store.ts";
@@ -46,6 +47,8 @@ interface ApiParts {
   readonly leakedKeys: LeakedKeys;
   readonly callerCounts: SharedCounter;
   readonly queryEmbedding: QueryEmbeddings;
+  /** Embeds texts for callers, in turn between organizations. */
+  readonly textEmbedding: MergingEmbeddingModel;
   readonly chat: ChatHost;
   readonly receipts: ReceiptIssuer;
   readonly events: EventHost;
@@ -62,7 +65,7 @@ export interface Deps extends SharedDeps, ApiParts {}
  * given; the process closes it as its own.
  */
 export interface ApiOverrides extends Partial<
-  Omit<ApiParts, "chat" | "receipts" | "pages" | "readiness" | "auditChainSecret">
+  Omit<ApiParts, "chat" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret">
 > {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
@@ -106,6 +109,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     leakedKeys,
     callerCounts,
     queryEmbedding,
+    textEmbedding: mergeEmbeddings(shared.embedding),
     chat,
     receipts,
     events,

@@ -41,6 +41,7 @@ const INFO = {
 const TAGS: Readonly<Record<string, string>> = {
   Health: "Whether the service answers. Open to everybody.",
   Chat: "Agents as models: the interface of OpenAI's chat completions.",
+  OpenAI: "What OpenAI's clients know beside chat: files, vector stores, responses, embeddings.",
   Spaces: "The units of access: who is in a space reaches its documents, folders, files and agents.",
   Agents: "What answers chats: a model with instructions, tools, and documents that it may search.",
   Documents: "What is uploaded, processed in the background and found by search.",

@@ -6,6 +6,7 @@ import type { Context, Middleware } from "koa";
 import { z } from "zod";
 import type { Deps } from "./deps.ts";
 import { DomainError } from "../domain/errors.ts";
+import { isResourceKind, notFound } from "../domain/not-found.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";
 import { answerOnce } from "./answer-once.ts";
@@ -24,6 +25,7 @@ const MAX_IDEMPOTENCY_KEY = 255;
 export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middleware {
   return async (ctx) => {
     ctx.state["route"] = route.fullPath;
+    ctx.state["form"] = route.form;
     // Nothing of the body is read yet, so that a refused request costs no more than its head.
     const { principal, operator } = await admit(route, { deps, ctx, limit });
     let body: unknown;
@@ -148,8 +150,10 @@ async function contextOf(
   const sent = "value" in json.parsed ? json.parsed.value : undefined;
   // Before anything is refused: a field that is missing may be one of those that are not known.
   for (const warning of warningsOf(route, { ...ctx.query }, sent)) reply.header("Warning", warning);
+  const path = readPart(route.params, ctx["params"] as unknown, "path");
+  if (route.form === "openai" && "problems" in path) throw nothingThere(path.problems);
   const { params, query, body } = allValues({
-    params: readPart(route.params, ctx["params"] as unknown, "path"),
+    params: path,
     query: readPart(route.query, { ...ctx.query }, "query"),
     idempotencyKey: { problems: idempotencyKeyProblems(route, ctx) },
     body: readBody(route, json.parsed),
@@ -175,6 +179,13 @@ async function contextOf(
     },
     reply,
   };
+}
+
+/** To OpenAI's clients an id that is none is one that nothing has. */
+function nothingThere([problem]: readonly Problem[]): DomainError {
+  const name = String(problem?.loc.at(-1));
+  const kind = name.replace(/_id$/, "");
+  return isResourceKind(kind) ? notFound(kind) : new DomainError("not_found", "Not found");
 }
 
 function readBody(route: Route, parsed: Parsed): Parsed {

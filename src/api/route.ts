@@ -8,6 +8,7 @@ import type { Caller } from "../commands/caller.ts";
 import type { Deps } from "./deps.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
+import type { ErrorForm } from "./errors/answer-error.ts";
 import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./body/json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
@@ -77,6 +78,8 @@ export interface AuditRule {
   readonly action: string;
   /** A kind of resource, such as `document`, whose id is the parameter `document_id`. */
   readonly resource: string;
+  /** The parameter with its id, if it has another name than that. */
+  readonly param?: string;
   /** The field of the body with its id, if the path has none. */
   readonly idField?: string;
   /** A field of the body with several ids, each of which gets a row. */
@@ -118,6 +121,11 @@ interface RouteContract<A extends Access> {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly [string, ...string[]];
+  /**
+   * Whose clients it is for. With `openai` a request that fails its checks is 400, and an id on the path that is
+   * none is 404, so that their libraries raise what they raise against OpenAI. Default `holdfast`: 422.
+   */
+  readonly form?: ErrorForm;
   /** Error statuses that do not follow from the rest of the contract. */
   readonly errors?: readonly number[];
   /** What an error status means here and what its body is, where that differs from other routes. */

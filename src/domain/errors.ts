@@ -110,10 +110,13 @@ const REASONS = {
   model_not_found: "not_found",
   organization_not_found: "not_found",
   page_not_found: "not_found",
+  previous_response_not_found: "not_found",
+  response_not_found: "not_found",
   route_not_found: "not_found",
   run_not_found: "not_found",
   space_not_found: "not_found",
   user_not_found: "not_found",
+  vector_store_not_found: "not_found",
   version_not_found: "not_found",
   webhook_not_found: "not_found",
   // Who asks.

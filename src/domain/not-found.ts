@@ -13,15 +13,19 @@ const NAMES = {
   folder: "Folder",
   organization: "Organization",
   page: "Page",
+  response: "Response",
   run: "Run",
   space: "Space",
   user: "User",
+  vector_store: "Vector store",
   version: "Version",
   webhook: "Webhook",
 } as const;
 
 /** What a path or a body may name. */
 export type ResourceKind = keyof typeof NAMES;
+
+export const isResourceKind = (name: string): name is ResourceKind => Object.hasOwn(NAMES, name);
 
 export const missingMessage = (kind: ResourceKind): string => `${NAMES[kind]} not found`;
 

@@ -247,7 +247,7 @@ export const AgentSearch = z
   .transform((body) => body ?? { filters: [], order_by: [] });
 
 /** What the OpenAI-compatible `GET /models` shows of an agent. */
-const Model = z
+export const Model = z
   .object({
     id: AgentId,
     name: z.string().meta({ description: "The agent's display name", example: "Analyst" }),

@@ -174,7 +174,16 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   run_not_found: page(OUT_OF_REACH, "`processing_state` of a document names its run."),
   space_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`POST /v1/spaces/search`")),
+  previous_response_not_found: page(
+    "The response that this one goes on from was deleted, is no longer kept, or is another key's.",
+    "Send the conversation itself as `input`. Responses are kept as long as the operator says, and only with `store`.",
+  ),
+  response_not_found: page(
+    "It was deleted, is no longer kept, was made without `store`, or is another key's.",
+    "A response is read with the key that made it. Ask again if it is gone.",
+  ),
   user_not_found: page(OUT_OF_REACH, "Check the id."),
+  vector_store_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/vector_stores`")),
   version_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/data/{document_id}/versions`")),
   webhook_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/webhooks`")),
 

@@ -24,6 +24,9 @@ const DECIDES_FOR_EACH = new Set(["/v1/data/batch-reprocess"]);
 const stack = contractStack();
 const send = contractClient(stack);
 
+/** The status of a request that fails its checks: where OpenAI's clients are expected, theirs. */
+const unchecked = ({ form }: Route): number => (form === "openai" ? 400 : 422);
+
 /** Returns the token of a caller whom the route lets in. */
 const letIn = ({ access }: Route): string =>
   stack.credentials[access === "operator" ? "operator" : access === "jwt" ? "jwt" : "owner"];
@@ -106,8 +109,12 @@ describe.each(cases)("$name", (one) => {
 const withIds = closed.filter(({ route }) => idParamsOf(route).length > 0);
 
 describe.each(withIds)("$name", (one) => {
-  test.each(idParamsOf(one.route))("answers a wrong %s with 422 and nothing else", async (name) => {
+  test.each(idParamsOf(one.route))("answers a wrong %s with what its clients expect", async (name) => {
     const answer = await send(one, { token: letIn(one.route), ids: { [name]: "not-a-uuid" } });
+    if (one.route.form === "openai") {
+      expect(answer).toMatchObject({ status: 404, body: { error: { type: "invalid_request_error" } } });
+      return expectDeclared(one, answer);
+    }
     expect(answer.status).toBe(422);
     expect(answer.body.detail).toContainEqual(
       expect.objectContaining({ type: "uuid_parsing", loc: ["path", name] }),
@@ -192,7 +199,7 @@ describe.each(bodied)("$name", (one) => {
         token: letIn(one.route),
         body: one.operation.isForm ? emptyForm() : "{}",
       });
-      expect(answer.status).toBe(422);
+      expect(answer.status).toBe(unchecked(one.route));
       expect(answer.body.detail).toContainEqual(
         expect.objectContaining({ type: "missing", loc: ["body", field], msg: "Field required" }),
       );
@@ -206,7 +213,7 @@ describe.each(closed.filter(({ operation }) => operation.body !== undefined && !
   (one) => {
     test.each(['{"a":', "nonsense", "[1,]"])("calls %s no JSON", async (body) => {
       const answer = await send(one, { token: letIn(one.route), body });
-      expect(answer.status).toBe(422);
+      expect(answer.status).toBe(unchecked(one.route));
       expect(answer.body.detail).toContainEqual(
         expect.objectContaining({ type: "json_invalid", msg: "JSON decode error" }),
       );
@@ -231,7 +238,7 @@ describe.each(closed.filter(({ operation }) => operation.body !== undefined && !
 
     test.each(["[]", '"text"', "5"])("takes %s for no object", async (body) => {
       const answer = await send(one, { token: letIn(one.route), body });
-      expect(answer.status).toBe(422);
+      expect(answer.status).toBe(unchecked(one.route));
       expect(answer.body.detail).toContainEqual(
         expect.objectContaining({ type: "model_attributes_type", loc: ["body"] }),
       );

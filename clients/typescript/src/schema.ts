@@ -70,6 +70,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent, as OpenAI's clients read a model.
+         * @description Agents alone are models; the name of a language model is answered 404.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        get: operations["models.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -964,6 +986,28 @@ export interface paths {
          *     Takes API keys with the capability `search`, and access tokens.
          */
         post: operations["search.compare"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Embed texts with the model of the instance.
+         * @description The vectors have unit length. What is longer than the built-in model reads is cut, as it is in documents; a provider's model refuses it. Nothing is stored.
+         *
+         *     Takes API keys with the capability `search`, and access tokens.
+         */
+        post: operations["embeddings.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3592,6 +3636,35 @@ export interface components {
             /** @description The search with other settings */
             right: components["schemas"]["HybridSearch"];
         };
+        EmbeddingRequest: {
+            /**
+             * @description A text, at most 2048 texts, or the same as token ids where the model's tokenizer is known; at most 1000000 characters together
+             * @example How often is the gearbox oil changed?
+             */
+            input: string | string[] | number[] | number[][];
+            /**
+             * @description The name of the instance's embedding model, as `embedding_model` of a document shows it
+             * @example all-minilm-l6-v2
+             */
+            model: string;
+            /**
+             * @description The length of the vectors: the model's own, or less where the model can be shortened
+             * @example 384
+             */
+            dimensions?: number;
+            /**
+             * @description Numbers, or little-endian float32 in base64
+             * @default float
+             * @example float
+             * @enum {string}
+             */
+            encoding_format?: "float" | "base64";
+            /**
+             * @description Accepted and not used
+             * @example user-1
+             */
+            user?: string;
+        };
         ReceiptQuestion: {
             /**
              * @description The receipt of a citation
@@ -3912,7 +3985,7 @@ export interface components {
          * @example document_not_found
          * @enum {string}
          */
-        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "chunk_not_found" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "page_not_found" | "permission_denied" | "precondition_failed" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "version_not_found" | "version_not_kept" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
+        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "chunk_not_found" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "page_not_found" | "permission_denied" | "precondition_failed" | "previous_response_not_found" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "response_not_found" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "vector_store_not_found" | "version_not_found" | "version_not_kept" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         ErrorObject: {
             /**
              * @description What went wrong, for people; of several problems the first
@@ -6362,6 +6435,52 @@ export interface components {
              */
             change: "same" | "up" | "down" | "only_left" | "only_right";
         };
+        EmbeddingList: {
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
+            object: "list";
+            /** @description A vector for each input, in their order */
+            data: {
+                /**
+                 * @description As OpenAI's clients expect it
+                 * @constant
+                 */
+                object: "embedding";
+                /**
+                 * @description Which input it is of, from 0
+                 * @example 0
+                 */
+                index: number;
+                /**
+                 * @description A vector of unit length, as `encoding_format` says
+                 * @example [
+                 *       0.6,
+                 *       -0.8
+                 *     ]
+                 */
+                embedding: number[] | string;
+            }[];
+            /**
+             * @description The model
+             * @example all-minilm-l6-v2
+             */
+            model: string;
+            /** @description What it took */
+            usage: {
+                /**
+                 * @description Tokens of the inputs, as counted here
+                 * @example 8
+                 */
+                prompt_tokens: number;
+                /**
+                 * @description The same
+                 * @example 8
+                 */
+                total_tokens: number;
+            };
+        };
         ReceiptKeySet: {
             /** @description A JWK set (RFC 7517) */
             keys: components["schemas"]["ReceiptKey"][];
@@ -8523,6 +8642,173 @@ export interface operations {
             };
             /** @description No permission, or another organization */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "models.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description An agent's id */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000020",
+                     *       "name": "Analyst",
+                     *       "object": "model",
+                     *       "created": 1790000000,
+                     *       "owned_by": "01900000-0000-7000-8000-000000000001"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -18058,6 +18344,215 @@ export interface operations {
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "embeddings.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "input": "How often is the gearbox oil changed?",
+                 *       "model": "all-minilm-l6-v2"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EmbeddingRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "object": "embedding",
+                     *           "index": 0,
+                     *           "embedding": [
+                     *             0.6,
+                     *             -0.8
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "model": "all-minilm-l6-v2",
+                     *       "usage": {
+                     *         "prompt_tokens": 8,
+                     *         "total_tokens": 8
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EmbeddingList"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model provider failed */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model provider took too long */
+            504: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,5 +1,5 @@
 /** The answers of a route in the OpenAPI document. */
-import type { z } from "zod";
+import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { ErrorBody, ValidationErrorBody } from "../../schema/error.ts";
 import { CursorExpired } from "../../schema/event.ts";
@@ -28,6 +28,13 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
 
 /** Other errors have the body of {@link ErrorBody}. */
 const ERROR_BODIES: Readonly<Record<number, z.ZodType>> = { 410: CursorExpired, 422: ValidationErrorBody };
+
+const isOpenAi = ({ form }: Route): boolean => form === "openai";
+
+function bodyOf(route: Route, status: number): z.ZodType {
+  if (status === 400 && isOpenAi(route)) return z.union([ErrorBody, ValidationErrorBody]);
+  return ERROR_BODIES[status] ?? ErrorBody;
+}
 
 const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -73,7 +80,7 @@ function failures(route: Route): Record<string, unknown> {
         headers: errorHeaders(route, status),
         content: {
           "application/json": {
-            schema: route.ownErrors?.[status]?.schema ?? ERROR_BODIES[status] ?? ErrorBody,
+            schema: route.ownErrors?.[status]?.schema ?? bodyOf(route, status),
           },
         },
       },
@@ -84,18 +91,24 @@ function failures(route: Route): Record<string, unknown> {
 /** Answered before a route is chosen, to any request that is too long. */
 const OF_EVERY_ROUTE = [414, 431, 500];
 
+/** The status of a request that fails the checks of its contract, if there is anything to check. */
+function unchecked({ body, multipart, params, query, idempotent, form }: Route): number[] {
+  const parts = [body, multipart, query, idempotent];
+  const isChecked = parts.some((part) => part !== undefined) || Object.keys(params?.shape ?? {}).length > 0;
+  return isChecked ? [form === "openai" ? 400 : 422] : [];
+}
+
 /** Lists the error statuses that the route may answer with, in order. */
 export function declaredErrors(route: Route): number[] {
   const hasBody = route.body !== undefined || route.multipart !== undefined;
   const hasParams = route.params !== undefined && Object.keys(route.params.shape).length > 0;
-  const isChecked = hasBody || hasParams || route.query !== undefined || route.idempotent !== undefined;
   const authenticated = route.access === "public" ? [] : [route.unauthenticatedStatus ?? 401, 403, 429, 503];
   const statuses = [
     ...OF_EVERY_ROUTE,
     ...(route.errors ?? []),
     ...authenticated,
     ...(hasBody ? [400] : []),
-    ...(isChecked ? [422] : []),
+    ...unchecked(route),
     ...(hasParams ? [404] : []),
   ];
   return [...new Set(statuses)].toSorted((a, b) => a - b);

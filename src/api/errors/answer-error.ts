@@ -15,16 +15,21 @@ export interface ErrorAnswer {
 
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
+/** The status of a request that is not as it should be: OpenAI's clients expect 400 where FastAPI has 422. */
+const PROBLEM_STATUS = { holdfast: 422, openai: 400 } as const;
+
+export type ErrorForm = keyof typeof PROBLEM_STATUS;
+
 /**
  * Never shows a stack, SQL or the cause.
  * @param guide where the page of each code is. Default: on the same server.
  */
-export function answerError(error: unknown, guide = errorGuide()): ErrorAnswer {
+export function answerError(error: unknown, guide = errorGuide(), form: ErrorForm = "holdfast"): ErrorAnswer {
   const problems = problemsOf(error);
   if (problems !== null) {
     const reason = error instanceof DomainError ? error.reason : "invalid";
     return {
-      status: 422,
+      status: PROBLEM_STATUS[form],
       body: { detail: problems.map(presentProblem), error: describeProblems(problems, reason, guide) },
       headers: {},
       isUnexpected: false,

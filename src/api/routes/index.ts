@@ -6,6 +6,7 @@ import { ownKeyRoutes } from "./callers/api-keys.ts";
 import { auditLogRoutes } from "./organizations/audit-log.ts";
 import { batchRoutes } from "./documents/batches.ts";
 import { batchDelete, batchMove } from "./documents/bulk.ts";
+import { createEmbeddings } from "./openai/embeddings.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -24,7 +25,7 @@ import { compareSearches, searchDocuments } from "./documents/hybrid-search.ts";
 import { getMe } from "./callers/me.ts";
 import { checkDocument } from "./documents/integrity.ts";
 import { leakedKeyRoutes } from "./callers/leaked-keys.ts";
-import { listModels } from "./chat/models.ts";
+import { getModel, listModels } from "./chat/models.ts";
 import { memberRoutes } from "./organizations/members.ts";
 import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
@@ -48,6 +49,7 @@ export const API_ROUTES: readonly Route[] = [
   health,
   ready,
   listModels,
+  getModel,
   createChatCompletion,
   ...spaceRoutes,
   ...spaceMemberRoutes,
@@ -70,6 +72,7 @@ export const API_ROUTES: readonly Route[] = [
   batchDelete,
   searchDocuments,
   compareSearches,
+  createEmbeddings,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,

@@ -92,6 +92,28 @@ export async function listUsableAgents(
   return rows;
 }
 
+/** The agent of {@link listUsableAgents} with this id. */
+export async function findUsableAgent(
+  sql: Sql,
+  principal: Principal,
+  id: string,
+): Promise<ModelListEntry | undefined> {
+  if (!isUuid(id)) return undefined;
+  const { rows } = await sql.query<ModelListEntry>(
+    `select agent.id, agent.name, agent.organization_id, agent.created_at
+     from agents agent
+     join spaces space
+       on space.id = agent.space_id
+       and space.deleted_at is null
+     where agent.id = $3
+       and agent.deleted_at is null
+       and (agent.space_id = any($1) or (agent.is_public and not $2))
+       and not agent.from_system`,
+    [reachedSpaceIds(principal.reach), principal.isScoped, id],
+  );
+  return rows[0];
+}
+
 /**
  * Finds the agent, and the spaces that the user reaches now, through the key if one is given. Tools of a
  * running turn begin with it.

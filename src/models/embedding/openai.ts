@@ -58,7 +58,7 @@ function decode(embedding: unknown): Float32Array | null {
 }
 
 /** Null for a vector that has no direction: of zeros, or with infinities or what is no number. */
-function toUnitLength(vector: Float32Array): Float32Array | null {
+export function toUnitLength(vector: Float32Array): Float32Array | null {
   let square = 0;
   for (const value of vector) square += value * value;
   if (!(square > 0 && square < Infinity)) return null;
@@ -195,6 +195,8 @@ export async function createOpenAiEmbeddings(
       return vectors;
     },
     countTokens: tokens.count,
+    decodeTokens: tokens.decode,
+    isShortenable: model.startsWith("text-embedding-3-"),
     tokenOffsets: tokens.offsets,
     close: async () => undefined,
   };

@@ -31,6 +31,13 @@ export interface EmbeddingModel {
   ): Promise<Array<Float32Array | null>>;
   countTokens(text: string): number;
   /**
+   * The text of token ids; absent if the model's tokenizer is not known.
+   * @throws Error for an id that the tokenizer has not.
+   */
+  readonly decodeTokens?: ((tokens: readonly number[]) => string) | undefined;
+  /** True if the beginning of a vector, made a unit again, is a vector of fewer dimensions. */
+  readonly isShortenable?: boolean;
+  /**
    * Offsets [start, end) in UTF-16 units of each token. They ascend, do not overlap, and never end inside a
    * character.
    */

@@ -7,11 +7,17 @@ export interface BytePairTokens {
    * others are empty.
    */
   readonly offsets: (text: string) => Array<[number, number]>;
+  /**
+   * The text of token ids, for a model whose tokenizer is known: one of OpenAI's.
+   * @throws Error for an id that the tokenizer has not.
+   */
+  readonly decode: ((tokens: readonly number[]) => string) | undefined;
 }
 
 interface Encoding {
   setMergeCacheSize(size: number): void;
   encode(text: string, options: { disallowedSpecial: Set<string> }): number[];
+  decode(tokens: Iterable<number>): string;
   decodeGenerator(tokens: Iterable<number>): Generator<string, void, void>;
 }
 
@@ -28,6 +34,8 @@ const CUTS = /(\S{256}|\s{256})/u;
 function parts(text: string): string[] {
   return LONG_RUN.test(text) ? text.split(CUTS).filter((part) => part !== "") : [text];
 }
+
+const KNOWN = /^(gpt-|o\d|chatgpt-|text-embedding-(3-|ada-002))/;
 
 /** `cl100k_base` for embeddings and models before GPT-4o, `o200k_base` for all others. */
 function encodingOf(model: string): "cl100k_base" | "o200k_base" {
@@ -84,6 +92,7 @@ function partOffsets(encoding: Encoding, text: string, base: number): Array<[num
 export async function loadBytePairTokens(model: string): Promise<BytePairTokens> {
   const encoding = await loadEncoding(model);
   return {
+    decode: KNOWN.test(model) ? (tokens) => encoding.decode(tokens) : undefined,
     count: (text) => parts(text).reduce((total, part) => total + encoding.encode(part, PLAIN_TEXT).length, 0),
     offsets(text) {
       const all: Array<[number, number]> = [];

@@ -22,6 +22,7 @@ const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
   fileForm("A file.", `${newId()}.txt`, { ...(spaceId === undefined ? {} : { space_id: spaceId }), ...more });
 
 const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
+  "POST /v1/embeddings": () => ({ model: "scripted-embedding", input: "A text" }),
   "POST /v1/chat/completions": ({ agent_id: model }) => ({
     model,
     messages: [{ role: "user", content: "Hello" }],
@@ -95,7 +96,12 @@ const ABSENT: Readonly<Record<string, Things>> = {
 /** `route` is `METHOD /v1/path/:parameter`. */
 export function matrixRequest(route: string, things: Things): MatrixRequest {
   const [method = "", template = ""] = route.split(" ");
-  const values: Things = { user_id: newId(), ...things, ...ABSENT[route] };
+  const values: Things = {
+    user_id: newId(),
+    model: things["agent_id"] ?? UNKNOWN_ID,
+    ...things,
+    ...ABSENT[route],
+  };
   const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
   const path = template
     .replace("/v1", "")

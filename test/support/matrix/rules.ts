@@ -68,6 +68,8 @@ const self = (within?: string): MatrixRule => ({
 
 export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/models": listing("chat"),
+  "GET /v1/models/:model": role("chat"),
+  "POST /v1/embeddings": { needs: "all", on: "nothing", key: "search" },
   "POST /v1/chat/completions": role("chat"),
   "POST /v1/spaces/search": listing("read"),
   "POST /v1/spaces": self(),

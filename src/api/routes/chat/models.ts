@@ -1,9 +1,12 @@
-/** The list of agents, in the form in which OpenAI's clients list models. */
-import { listUsableAgents } from "../../../db/turns/agents-in-chat.ts";
+/** Agents, in the form in which OpenAI's clients list models. */
+import { z } from "zod";
+import { findUsableAgent, listUsableAgents, type ModelListEntry } from "../../../db/turns/agents-in-chat.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { ModelList } from "../../../schema/agent.ts";
+import { DomainError } from "../../../domain/errors.ts";
+import { Model, ModelList } from "../../../schema/agent.ts";
 import { defineRoute } from "../../route.ts";
 
+const EXAMPLE_AGENT = "01900000-0000-7000-8000-000000000020";
 const MODELS_MAX = 1_000;
 
 export const listModels = defineRoute({
@@ -24,13 +27,42 @@ export const listModels = defineRoute({
     const agents = await readTenant(deps.db, principal.organization, (sql) =>
       listUsableAgents(sql, principal, MODELS_MAX),
     );
-    const data = agents.map(({ id, name, organization_id, created_at }) => ({
-      id,
-      name,
-      object: "model" as const,
-      created: Math.floor(created_at.getTime() / 1_000),
-      owned_by: organization_id,
-    }));
-    return { object: "list" as const, data };
+    return { object: "list" as const, data: agents.map(asModel) };
   },
 });
+
+export const getModel = defineRoute({
+  method: "GET",
+  path: "/models/:model",
+  operation: "models.get",
+  form: "openai",
+  access: "keys",
+  capability: "chat",
+  audit: { action: "agents:read", resource: "agent", param: "model" },
+  status: 200,
+  params: z.object({
+    model: z.string().max(255).meta({ description: "An agent's id", example: EXAMPLE_AGENT }),
+  }),
+  response: Model,
+  tags: ["Chat"],
+  summary: "An agent, as OpenAI's clients read a model.",
+  description: "Agents alone are models; the name of a language model is answered 404.",
+  async handle({ deps, principal, params }) {
+    const agent = await readTenant(deps.db, principal.organization, (sql) =>
+      findUsableAgent(sql, principal, params.model),
+    );
+    if (agent === undefined)
+      throw new DomainError("model_not_found", `Model '${params.model}' not found`, { param: "model" });
+    return asModel(agent);
+  },
+});
+
+function asModel({ id, name, organization_id, created_at }: ModelListEntry) {
+  return {
+    id,
+    name,
+    object: "model" as const,
+    created: Math.floor(created_at.getTime() / 1_000),
+    owned_by: organization_id,
+  };
+}
