@@ -59,6 +59,13 @@ const DELETE_EXPIRED = {
                  where created_at < now() - interval '24 hours'
                  limit $1
                ))`,
+  responses: `delete from responses
+              where ctid = any(array(
+                select ctid
+                from responses
+                where expires_at < now()
+                limit $1
+              ))`,
   claims: `delete from claims
            where ctid = any(array(
              select ctid
