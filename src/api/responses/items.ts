@@ -126,6 +126,13 @@ const HEX_OF_ID = /-/g;
 
 /** `resp_` and the digits of the UUID. */
 export const itemId = (prefix: string, uuid: string): string => `${prefix}_${uuid.replaceAll(HEX_OF_ID, "")}`;
+
+/** The UUID of an item that a response made; null for other ids. */
+export function uuidOfItem(id: string): string | null {
+  const digits = /^[a-z]+_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(id);
+  return digits === null ? null : digits.slice(1).join("-");
+}
+
 export const fileIdOf = (documentId: string): string => `file-${documentId.replaceAll(HEX_OF_ID, "")}`;
 
 export function searchResultOf(hit: SearchHit): SearchResult {

@@ -7,6 +7,7 @@ import { auditLogRoutes } from "./organizations/audit-log.ts";
 import { batchRoutes } from "./documents/batches.ts";
 import { batchDelete, batchMove } from "./documents/bulk.ts";
 import { createEmbeddings } from "./openai/embeddings.ts";
+import { responseRoutes } from "./openai/responses.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -73,6 +74,7 @@ export const API_ROUTES: readonly Route[] = [
   searchDocuments,
   compareSearches,
   createEmbeddings,
+  ...responseRoutes,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,

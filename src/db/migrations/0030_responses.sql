@@ -25,11 +25,14 @@ create table responses (
   sealed_request bytea not null,
   response_key_id uuid,
   sealed_response bytea,
+  -- The ids of its output's items, by which later requests may refer to them.
+  item_ids uuid[] not null default '{}',
   created_at timestamptz(3) not null,
   expires_at timestamptz not null
 );
 create index on responses (expires_at);
 create index on responses (organization_id);
+create index responses_with_item on responses using gin (item_ids);
 create index responses_under_way on responses (api_process_id)
   where is_background and status in ('queued', 'in_progress');
 call protect_tenant_table('responses');

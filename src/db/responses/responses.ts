@@ -23,6 +23,7 @@ export interface NewResponse {
 
 export interface ResponseEnd extends SealedText {
   readonly status: ResponseState;
+  readonly itemIds: readonly string[];
 }
 
 /** Only the attempt that has the response in hand may write it. */
@@ -50,15 +51,17 @@ export async function putResponse(
     sql.query(
       `insert into responses (
          id, organization_id, caller_id, user_id, api_key_id, status, is_background, api_process_id,
-         document_ids, request_key_id, sealed_request, response_key_id, sealed_response, created_at, expires_at
+         document_ids, request_key_id, sealed_request, response_key_id, sealed_response, item_ids, created_at,
+         expires_at
        )
        values (
-         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::timestamptz,
-         $14::timestamptz + make_interval(hours => $15)
+         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::timestamptz,
+         $15::timestamptz + make_interval(hours => $16)
        )
        on conflict (id) do update
        set status = excluded.status,
            document_ids = excluded.document_ids,
+           item_ids = excluded.item_ids,
            response_key_id = excluded.response_key_id,
            sealed_response = excluded.sealed_response
        where responses.${UNDER_WAY}
@@ -77,6 +80,7 @@ export async function putResponse(
         request.sealed,
         end?.keyId ?? null,
         end?.sealed ?? null,
+        end?.itemIds ?? [],
         response.createdAt,
         response.keptHours,
       ],
@@ -158,6 +162,26 @@ export async function findResponse(
   return rows[0] && rowOf(rows[0]);
 }
 
+/** The id of the caller's response whose output has the item. */
+export async function findResponseOfItem(
+  db: Database,
+  organization: OrganizationKey,
+  callerId: string,
+  itemId: string,
+): Promise<string | undefined> {
+  const { rows } = await readTenant(db, organization, (sql) =>
+    sql.query<{ id: string }>(
+      `select id
+       from responses
+       where item_ids @> array[$1::uuid]
+         and caller_id = $2
+         and expires_at > now()`,
+      [itemId, callerId],
+    ),
+  );
+  return rows[0]?.id;
+}
+
 /** @returns false if the caller has no such response. */
 export async function deleteResponse(sql: Sql, callerId: string, id: string): Promise<boolean> {
   const { rowCount } = await sql.query(
@@ -177,7 +201,7 @@ export async function endResponse(
   db: Database,
   { organization, id }: Pick<ResponseFence, "organization" | "id">,
   attempt: number | null,
-  { status, keyId, sealed }: ResponseEnd,
+  { status, keyId, sealed, itemIds }: ResponseEnd,
   documentIds: readonly string[] | null,
 ): Promise<boolean> {
   return inTenant(db, organization, async (sql) => {
@@ -186,11 +210,12 @@ export async function endResponse(
        set status = $3,
            response_key_id = $4,
            sealed_response = $5,
-           document_ids = coalesce($6, document_ids)
+           document_ids = coalesce($6, document_ids),
+           item_ids = $7
        where id = $1
          and ($2::int is null or attempt = $2)
          and ${UNDER_WAY}`,
-      [id, attempt, status, keyId, sealed, documentIds],
+      [id, attempt, status, keyId, sealed, documentIds, itemIds],
     );
     return rowCount === 1;
   });
