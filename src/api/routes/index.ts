@@ -12,6 +12,7 @@ import { userFileRoutes } from "./openai/files.ts";
 import { storeFileRoutes } from "./openai/store-files.ts";
 import { searchVectorStore } from "./openai/store-search.ts";
 import { vectorStoreRoutes } from "./openai/vector-stores.ts";
+import { responseRoutes } from "./openai/responses.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -84,6 +85,7 @@ export const API_ROUTES: readonly Route[] = [
   searchVectorStore,
   ...storeFileRoutes,
   ...fileBatchRoutes,
+  ...responseRoutes,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,

@@ -180,6 +180,8 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   rate_limits: ofInstance({ app: "select, insert, update", system: "select, delete" }),
   raw_files: tenant(BY_ID),
   receipt_keys: tenant(BY_ID),
+  response_events: tenant(BY_ID),
+  responses: tenant(BY_ID, { system: ALL }),
   space_members: tenant(BY_ID, { maintenance: ALL }),
   space_statistics: tenant(BY_NUM, { system: ALL }),
   spaces: tenant(BY_ID, {
