@@ -35,22 +35,13 @@ const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt:
  * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a
  * value matches: it differs from every value.
  */
-export function filterSql(
-  conditions: readonly Clause[],
-  columns: FieldColumns,
-  params: Parameters,
-): string {
+export function filterSql(conditions: readonly Clause[], columns: FieldColumns, params: Parameters): string {
   return joined(conditions, "and", columns, params);
 }
 
 type Word = "and" | "or";
 
-function joined(
-  clauses: readonly Clause[],
-  word: Word,
-  columns: FieldColumns,
-  params: Parameters,
-): string {
+function joined(clauses: readonly Clause[], word: Word, columns: FieldColumns, params: Parameters): string {
   const parts = clauses.map((clause) => clauseSql(clause, columns, params));
   if (parts.length === 0) return word === "and" ? "true" : "false";
   return parts.join(` ${word} `);

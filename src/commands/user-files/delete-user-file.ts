@@ -1,7 +1,11 @@
 /** Deletes a user's file, and the documents that were made of it where the user may delete them. */
 import { authorize, reachFor } from "../../auth/policy.ts";
 import { findDocumentOfFile } from "../../db/stores/files.ts";
-import { deleteUserFile as removeUserFile, lockDocumentsMadeOf, lockUserFile } from "../../db/stores/user-files.ts";
+import {
+  deleteUserFile as removeUserFile,
+  lockDocumentsMadeOf,
+  lockUserFile,
+} from "../../db/stores/user-files.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { DomainError } from "../../domain/errors.ts";

@@ -27,7 +27,12 @@ export function presentUserFile(file: UserFileRow) {
   };
 }
 
-const STATUS = { completed: "processed", in_progress: "uploaded", failed: "error", cancelled: "error" } as const;
+const STATUS = {
+  completed: "processed",
+  in_progress: "uploaded",
+  failed: "error",
+  cancelled: "error",
+} as const;
 
 /** A document as a file: under its own id, or that of somebody else's file that it was made of. */
 export function presentDocumentAsFile(id: string, document: FileDocument) {

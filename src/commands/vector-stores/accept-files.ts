@@ -144,7 +144,11 @@ interface Again {
   readonly file: WantedFile;
 }
 
-async function putAgain(sql: Sql, { deps, caller, store }: Acceptance, { known, file }: Again): Promise<void> {
+async function putAgain(
+  sql: Sql,
+  { deps, caller, store }: Acceptance,
+  { known, file }: Again,
+): Promise<void> {
   const { attributes, chunking } = file;
   const at = { type: "document", id: known.document_id, spaceId: store.space_id };
   if (attributes !== undefined) {

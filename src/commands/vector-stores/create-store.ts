@@ -71,8 +71,11 @@ function spaceFor(principal: Principal, named: string | undefined): string {
   if (named !== undefined) {
     const id = named.toLowerCase();
     if (!isUuid(id))
-      throw new DomainError("bad_request", "`metadata.space_id` must be the id of a space.", { param: PARAM });
-    if (!principal.reach.has(id)) throw new DomainError("space_not_found", "Space not found", { param: PARAM });
+      throw new DomainError("bad_request", "`metadata.space_id` must be the id of a space.", {
+        param: PARAM,
+      });
+    if (!principal.reach.has(id))
+      throw new DomainError("space_not_found", "Space not found", { param: PARAM });
     return id;
   }
   const own = [...principal.reach.values()].find((space) => space.is_private && space.role === "owner");

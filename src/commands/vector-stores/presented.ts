@@ -37,9 +37,8 @@ export function presentStore(store: StoreRow, contents: StoreContents) {
 /** As a document's metadata has them; what is no single value is not shown. */
 export function attributesOf(metadata: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(
-    Object.entries(metadata).filter(
-      (entry): entry is [string, string | number | boolean] =>
-        ["string", "number", "boolean"].includes(typeof entry[1]),
+    Object.entries(metadata).filter((entry): entry is [string, string | number | boolean] =>
+      ["string", "number", "boolean"].includes(typeof entry[1]),
     ),
   );
 }

@@ -58,11 +58,7 @@ export async function findStore(sql: Sql, reach: Reach, id: string): Promise<Sto
 }
 
 /** Returns a page of the folders in reach that were made as stores. */
-export async function listStores(
-  sql: Sql,
-  reach: Reach,
-  page: CursorRequest,
-): Promise<CursorPage<StoreRow>> {
+export async function listStores(sql: Sql, reach: Reach, page: CursorRequest): Promise<CursorPage<StoreRow>> {
   return readCursorPage<StoreRow>(
     sql,
     {

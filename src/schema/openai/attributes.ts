@@ -21,12 +21,16 @@ export const Metadata = withFewKeys(z.record(Key, Text), MAX_PAIRS, {
 });
 
 /** Of a file in one. */
-export const AttributesInput = withFewKeys(z.record(Key, z.union([Text, z.number(), z.boolean()])), MAX_PAIRS, {
-  ...KEYS,
-  additionalProperties: {
-    anyOf: [{ type: "string", maxLength: MAX_VALUE }, { type: "number" }, { type: "boolean" }],
+export const AttributesInput = withFewKeys(
+  z.record(Key, z.union([Text, z.number(), z.boolean()])),
+  MAX_PAIRS,
+  {
+    ...KEYS,
+    additionalProperties: {
+      anyOf: [{ type: "string", maxLength: MAX_VALUE }, { type: "number" }, { type: "boolean" }],
+    },
   },
-}).meta({
+).meta({
   description:
     `At most ${MAX_PAIRS} pairs: keys of ${MAX_KEY} characters, and texts of ${MAX_VALUE}, numbers, or true and ` +
     "false. They are the document's `doc_metadata`",
@@ -52,37 +56,54 @@ const MAX_CLAUSES = 64;
 const MAX_DEPTH = 8;
 const MAX_LIST = 100;
 
+type Path = readonly PropertyKey[];
+
 interface Reading {
   /** How many there were so far. */
   count: number;
-  readonly refuse: (path: readonly PropertyKey[], message: string) => void;
+  readonly refuse: (path: Path, message: string) => void;
 }
 
 /** A filter as a clause on documents; null if it was refused. */
-function readFilter(filter: unknown, path: readonly PropertyKey[], reading: Reading): Clause | null {
-  const refuse = (field: string | null, message: string): null => {
-    reading.refuse(field === null ? path : [...path, field], message);
-    return null;
-  };
+function readFilter(given: unknown, path: Path, reading: Reading): Clause | null {
   reading.count += 1;
   if (reading.count > MAX_CLAUSES) {
     // Said once, of the first that is too many.
-    if (reading.count === MAX_CLAUSES + 1) refuse(null, `at most ${MAX_CLAUSES} filters are allowed`);
+    if (reading.count === MAX_CLAUSES + 1) reading.refuse(path, `at most ${MAX_CLAUSES} filters are allowed`);
     return null;
   }
-  if (typeof filter !== "object" || filter === null || Array.isArray(filter))
-    return refuse(null, "must be an object");
-  const { type, key, value, filters } = filter as Readonly<Record<string, unknown>>;
-  if (type === "and" || type === "or") {
-    if (path.length / 2 >= MAX_DEPTH) return refuse(null, `filters are nested at most ${MAX_DEPTH} deep`);
-    if (!Array.isArray(filters) || filters.length === 0)
-      return refuse("filters", "must be a list of at least one filter");
-    const read = filters
-      .slice(0, MAX_CLAUSES + 1)
-      .map((one, index) => readFilter(one, [...path, "filters", index], reading));
-    const clauses = read.filter((one) => one !== null);
-    return type === "and" ? { all: clauses } : { any: clauses };
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    reading.refuse(path, "must be an object");
+    return null;
   }
+  const filter = given as Filter;
+  const isCompound = filter.type === "and" || filter.type === "or";
+  return isCompound ? readCompound(filter, path, reading) : readComparison(filter, path, reading);
+}
+
+type Filter = Readonly<Partial<Record<"type" | "key" | "value" | "filters", unknown>>>;
+
+function readCompound({ type, filters }: Filter, path: Path, reading: Reading): Clause | null {
+  if (path.length / 2 >= MAX_DEPTH) {
+    reading.refuse(path, `filters are nested at most ${MAX_DEPTH} deep`);
+    return null;
+  }
+  if (!Array.isArray(filters) || filters.length === 0) {
+    reading.refuse([...path, "filters"], "must be a list of at least one filter");
+    return null;
+  }
+  const clauses = filters
+    .slice(0, MAX_CLAUSES + 1)
+    .map((one, index) => readFilter(one, [...path, "filters", index], reading))
+    .filter((one) => one !== null);
+  return type === "and" ? { all: clauses } : { any: clauses };
+}
+
+function readComparison({ type, key, value }: Filter, path: Path, reading: Reading): Clause | null {
+  const refuse = (field: string, message: string): null => {
+    reading.refuse([...path, field], message);
+    return null;
+  };
   if (typeof type !== "string" || !Object.hasOwn(OPERATORS, type))
     return refuse("type", `must be one of ${Object.keys(OPERATORS).join(", ")}, and, or`);
   if (typeof key !== "string" || key.length > MAX_KEY)
@@ -142,7 +163,8 @@ export const AttributeFilter = z
   .transform((given, context): Clause => {
     const clause = readFilter(given, [], {
       count: 0,
-      refuse: (path, message) => context.issues.push({ code: "custom", path: [...path], input: given, message }),
+      refuse: (path, message) =>
+        context.issues.push({ code: "custom", path: [...path], input: given, message }),
     });
     return clause ?? z.NEVER;
   })

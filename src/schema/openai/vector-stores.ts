@@ -39,10 +39,10 @@ const StaticChunking = z
       .max(MAX_CHUNK / 2)
       .meta({ description: "Tokens that two chunks share; at most half of a chunk", example: 400 }),
   })
-  .refine(
-    (chunking) => chunking.chunk_overlap_tokens <= chunking.max_chunk_size_tokens / 2,
-    { path: ["chunk_overlap_tokens"], message: "must be at most half of max_chunk_size_tokens" },
-  );
+  .refine((chunking) => chunking.chunk_overlap_tokens <= chunking.max_chunk_size_tokens / 2, {
+    path: ["chunk_overlap_tokens"],
+    message: "must be at most half of max_chunk_size_tokens",
+  });
 
 export const ChunkingStrategy = z
   .discriminatedUnion("type", [
@@ -147,7 +147,11 @@ const Query = z
   .meta({ description: "What is looked for", pattern: NOT_BLANK, example: "How often is the oil changed?" });
 
 const weight = (side: string) =>
-  z.number().min(0).max(1_000).meta({ description: `How much search ${side} counts`, example: 1 });
+  z
+    .number()
+    .min(0)
+    .max(1_000)
+    .meta({ description: `How much search ${side} counts`, example: 1 });
 
 const RankingOptions = z
   .object({

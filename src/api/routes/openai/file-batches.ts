@@ -53,7 +53,7 @@ const createBatch = defineRoute({
       storeId: params.vector_store_id,
       files: wantedOf(body),
     });
-    await drillPoint("vector stores: batch committed, not answered");
+    await drillPoint("createFileBatch: committed, not answered");
     return batch;
   },
 });

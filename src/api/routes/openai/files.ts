@@ -55,10 +55,13 @@ const createFile = defineRoute({
   idempotent: mayRepeat,
   async handle({ deps, principal, caller, request, reply }) {
     const upload = await receiveFile(deps, principal, request);
-    await drillPoint("openai files: object stored, nothing accepted");
+    await drillPoint("createFile: object stored, nothing accepted");
     try {
-      const { file, fields } = readForm(withExpiry(upload), FileUpload, { json: ["expires_after"] }, (warning) =>
-        reply.header("Warning", warning),
+      const { file, fields } = readForm(
+        withExpiry(upload),
+        FileUpload,
+        { json: ["expires_after"] },
+        (warning) => reply.header("Warning", warning),
       );
       const made = await createUserFile(deps, caller, {
         filename: file.filename,
@@ -128,11 +131,7 @@ type Found = { readonly file: UserFileRow } | { readonly document: FileDocument 
  * The caller's file, or the document that is shown under the id: by its own, or by that of another user's file.
  * @throws DomainError `not_found`, `permission_denied`
  */
-async function findFile(
-  { db }: Pick<Deps, "db">,
-  principal: Principal,
-  id: string,
-): Promise<Found> {
+async function findFile({ db }: Pick<Deps, "db">, principal: Principal, id: string): Promise<Found> {
   authorizeUserFiles(principal, "user_files:read");
   return readTenant(db, principal.organization, async (sql): Promise<Found> => {
     const file = await findUserFile(sql, principal, id);

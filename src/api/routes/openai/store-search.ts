@@ -7,7 +7,11 @@ import { readFoundFiles } from "../../../db/stores/files.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { settleAll } from "../../../domain/settle-all.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
-import { VectorStoreParams, VectorStoreSearch, VectorStoreSearchPage } from "../../../schema/openai/vector-stores.ts";
+import {
+  VectorStoreParams,
+  VectorStoreSearch,
+  VectorStoreSearchPage,
+} from "../../../schema/openai/vector-stores.ts";
 import { searchSpaces } from "../../../search/hybrid.ts";
 import type { SearchAnswer, SearchHit, SearchRequest } from "../../../search/request.ts";
 import type { Deps } from "../../deps.ts";

@@ -69,7 +69,7 @@ const createVectorStore = defineRoute({
         param: `file_ids[${index}]`,
       })),
     });
-    await drillPoint("vector stores: store with its files committed, not answered");
+    await drillPoint("createVectorStore: committed with its files, not answered");
     return made;
   },
 });
