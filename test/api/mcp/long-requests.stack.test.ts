@@ -1,6 +1,7 @@
 /** Requests of `/mcp` that take long: cancelled, left, gone on with, and lost with their process. */
-import { expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
+import { call } from "../../support/clients/client.ts";
 import { beginMcp, connectMcp, postMcp } from "../../support/clients/mcp-client.ts";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
 import { startProcess } from "../../support/stack/processes.ts";
@@ -22,6 +23,14 @@ const ask = (id: number | string) => ({
 const VERSION = { "mcp-protocol-version": "2025-11-25" };
 const aborted = () => shared.stack.provider.counts.aborted;
 const asked = () => shared.stack.provider.counts.chat;
+
+beforeAll(() =>
+  until("the first process takes turns", async () => {
+    const { url } = shared.stack;
+    const body = { model: shared.tenants.agents.librarian, messages: [{ role: "user", content: "Ready?" }] };
+    return (await call(url, key(), "POST", "/chat/completions", body)).status === 200;
+  }),
+);
 
 /** The model has begun, and says nothing more until it is let go. */
 function holdModel(): () => void {
