@@ -132,7 +132,10 @@ test("a body over the limit of JSON bodies is refused before it is parsed", asyn
   const response = await postMcp(shared.stack.url, keys().owner, `"${"x".repeat(5_000_000)}"`);
 
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "body_too_large" } } });
+  expect(await response.json()).toMatchObject({
+    jsonrpc: "2.0",
+    error: { data: { code: "body_too_large" } },
+  });
 });
 
 test("an unknown method, and params that do not fit, are errors of their request", async () => {

@@ -82,7 +82,10 @@ export async function pythonEnvironment({ cacheDir, library, path }: Packages): 
  * nothing to choose. @returns the folder to import from.
  */
 export async function installedRequirements(cacheDir: string, file: string): Promise<string> {
-  const hash = createHash("sha256").update(await readFile(file)).digest("hex").slice(0, 16);
+  const hash = createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex")
+    .slice(0, 16);
   return installed({ cacheDir, name: hash, shown: file, wanted: ["--no-deps", "--requirement", file] });
 }
 

@@ -248,7 +248,10 @@ describe("a form of the answer", () => {
   });
 
   it("that the provider refuses is 400 and names the field", async () => {
-    chat.provider.failChat({ status: 400, body: { error: { code: "invalid_json_schema", message: "No." } } }, 1);
+    chat.provider.failChat(
+      { status: 400, body: { error: { code: "invalid_json_schema", message: "No." } } },
+      1,
+    );
     const text = { format: { type: "json_schema", name: "x", schema: { type: "nothing" } } };
     expect(await refusalOf({ model: agent, input: "Hi", text })).toMatchObject({
       status: 400,
@@ -425,7 +428,11 @@ describe("bad input", () => {
     ],
     ["an item that is not there", { input: [{ type: "item_reference", id: "msg_1" }] }, "input[0].id"],
     ["an id that is none", { previous_response_id: "resp_1" }, "previous_response_id"],
-    ["metadata of 17 keys", { metadata: Object.fromEntries([...Array(17).keys()].map((n) => [n, "x"])) }, "metadata"],
+    [
+      "metadata of 17 keys",
+      { metadata: Object.fromEntries([...Array(17).keys()].map((n) => [n, "x"])) },
+      "metadata",
+    ],
     ["a value of metadata that is too long", { metadata: { a: "x".repeat(513) } }, "metadata.a"],
     ["a background that is not kept", { background: true, store: false }, "background"],
     ["a temperature of 3", { temperature: 3 }, "temperature"],

@@ -24,7 +24,8 @@ function toolOf(body: Json, name: RegExp): string | undefined {
 }
 
 function faultFor(asked: string): ChatReply | undefined {
-  if (/^rate limit/i.test(asked)) return { status: 429, headers: { "retry-after": "7" } };
+  // Longer than a turn may wait.
+  if (/^rate limit/i.test(asked)) return { status: 429, headers: { "retry-after": "3600" } };
   if (/^refuse/i.test(asked)) return { status: 400 };
   if (/^break off/i.test(asked)) return { pieces: ["Half", " of", " it"], breakWith: "error", after: 2 };
   if (/^count very slowly/i.test(asked))
