@@ -1,9 +1,9 @@
 /** Reads the items of a request: what the model is shown of them, and what is kept of them. */
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import type { Passage } from "../../domain/work/turn.ts";
 import type { ChatMessage, ContentPart } from "../../models/chat/chat-model.ts";
-import type { OutputItem } from "./items.ts";
-import { itemId } from "./items.ts";
+import { type OutputItem, type SearchResult, itemId } from "./items.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,6 @@ const CALLS = new Set(["function_call", "function_call_output"]);
 /** Items of tools that are not here, and what a model thought: passed over. */
 const PASSED_OVER = new Set([
   "reasoning",
-  "file_search_call",
   "web_search_call",
   "computer_call",
   "computer_call_output",
@@ -85,8 +84,37 @@ async function readItem(given: Given, at: string, readers: ItemReaders): Promise
   if (type === "message") return readMessage(given, at, readers);
   if (type === "item_reference") return readers.reference(textField(given, "id", at), `${at}.id`);
   if (CALLS.has(String(type))) return readCall(given, String(type), at, readers);
+  if (type === "file_search_call") return readSearch(given, at, readers);
   if (PASSED_OVER.has(String(type))) return { ...given, id: idOf(given, "item"), type: String(type) };
   throw refuse(`${at}.type`, `Items of the type '${String(type).slice(0, 64)}' are not supported.`);
+}
+
+/** With what it has found, if it is an item of a stored response; clients send it without. */
+async function readSearch(given: Given, at: string, readers: ItemReaders): Promise<KeptItem> {
+  const id = idOf(given, "fs");
+  const kept = await readers.reference(id, `${at}.id`).catch((error: unknown) => {
+    if (error instanceof DomainError && error.class === "hopeless") return undefined;
+    throw error;
+  });
+  return kept?.type === "file_search_call" ? kept : { ...given, id, type: "file_search_call", results: null };
+}
+
+/** What the searches among the items have found, each passage once. */
+export function passagesOf(items: readonly KeptItem[]): Passage[] {
+  const results = items.flatMap((item) =>
+    item.type === "file_search_call" && Array.isArray(item["results"])
+      ? (item["results"] as readonly SearchResult[])
+      : [],
+  );
+  const byChunk = new Map(results.map((result) => [result.chunk_id, result]));
+  return [...byChunk.values()].map((result) => ({
+    chunk_id: result.chunk_id,
+    document_id: result.document_id,
+    document_name: result.filename,
+    chunk_index: result.chunk_index,
+    page: result.page,
+    text: result.text,
+  }));
 }
 
 async function readMessage(given: Given, at: string, readers: ItemReaders): Promise<InputItem> {

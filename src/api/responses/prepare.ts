@@ -10,7 +10,7 @@ import type { ResponseBody } from "../../schema/openai/response-request.ts";
 import { encodeId } from "../../schema/openai/ids.ts";
 import type { ResponseAsk } from "../turns/response-ask.ts";
 import type { TurnRequest } from "../turns/turn.ts";
-import { type KeptItem, messagesOf, refuse } from "./input.ts";
+import { type KeptItem, messagesOf, passagesOf, refuse } from "./input.ts";
 import type { ResponseEcho } from "./items.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { readChoice, readTools } from "./tools.ts";
@@ -82,6 +82,7 @@ export async function prepare(
       : [];
   const ask: ResponseAsk = {
     history: [...instructions, ...history],
+    found: passagesOf([...before, ...items]),
     ...tools,
     ...choice,
     overrides: overridesOf(body, agent),

@@ -140,6 +140,27 @@ describe("file_search", () => {
     ]);
   });
 
+  it("gives what it found to the response that goes on, to answer from and to cite", async () => {
+    chat.provider.reply({
+      toolCalls: [...searches("heron").toolCalls, { id: "call_f", name: "note", arguments: "{}" }],
+    });
+    const tools = [toolOf(), { type: "function" as const, name: "note", parameters: {}, strict: false }];
+    const first = await client.responses.create({ model: "scripted-chat", input: "Heron?", tools });
+    const output = { type: "function_call_output" as const, call_id: "call_f", output: "noted" };
+    const ways = [
+      { previous_response_id: first.id, input: [output] },
+      { input: [{ role: "user" as const, content: "Heron?" }, ...first.output, output] as never },
+    ];
+    for (const way of ways) {
+      chat.provider.reply({ pieces: ["The grey heron nests in tall trees [1]."] });
+      const second = await client.responses.create({ model: "scripted-chat", tools, ...way });
+      expect(JSON.stringify(lastRequest()["messages"])).toContain(HERON);
+      expect(second.output).toMatchObject([
+        { content: [{ annotations: [{ filename: "heron.md", quote: HERON }] }] },
+      ]);
+    }
+  });
+
   it("keeps to the number of results, the threshold and the number of calls", async () => {
     chat.provider.reply(searches("heron"), searches("heron"), { pieces: ["Done."] });
     const response = await client.responses.create({
