@@ -45,7 +45,9 @@ describe("a response whose process is killed", () => {
     const dropped = (async () => {
       for await (const event of await clients[0].responses.retrieve(id, { stream: true })) seen.push(event);
     })().catch(() => undefined);
-    await until("the beginning was seen", () => seen.some(({ type }) => type === "response.output_text.delta"));
+    await until("the beginning was seen", () =>
+      seen.some(({ type }) => type === "response.output_text.delta"),
+    );
     stack.provider.replyAlways({ pieces: ["The ", "whole."] });
     await stack.api.kill("SIGKILL");
     await dropped;
