@@ -57,6 +57,8 @@ export function createBackground(deps: ResponsesDeps): Background {
   const run = async (given: RunGiven): Promise<BackgroundRun> => {
     const { id } = given.fence;
     const one = new BackgroundRun(deps, given);
+    // An attempt before, of this process too: its lease was lost.
+    running.get(id)?.drop();
     running.set(id, one);
     void one.ended.then(() => {
       if (running.get(id) === one) running.delete(id);
