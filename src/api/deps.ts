@@ -69,7 +69,10 @@ export interface Deps extends SharedDeps, ApiParts {}
  * given; the process closes it as its own.
  */
 export interface ApiOverrides extends Partial<
-  Omit<ApiParts, "chat" | "responses" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret">
+  Omit<
+    ApiParts,
+    "chat" | "responses" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret"
+  >
 > {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
@@ -195,11 +198,7 @@ function openAuthenticator({ config, db, log }: SharedDeps, pepper: Buffer): Aut
   });
 }
 
-function openResponses(
-  shared: SharedDeps,
-  chat: ChatHost,
-  queryEmbedding: QueryEmbeddings,
-): ResponsesHost {
+function openResponses(shared: SharedDeps, chat: ChatHost, queryEmbedding: QueryEmbeddings): ResponsesHost {
   const { dataDir, chat: settings } = shared.config;
   return createResponsesHost({
     ...shared,

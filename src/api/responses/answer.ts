@@ -99,7 +99,10 @@ async function sent(writer: EventStream, event: ResponseEvent, text: string): Pr
   await writer.send(text, undefined, event.type);
 }
 
-function refusalOf(result: Exclude<TurnResult, { status: "completed" }>, { asRefusal }: AnswerParts): DomainError {
+function refusalOf(
+  result: Exclude<TurnResult, { status: "completed" }>,
+  { asRefusal }: AnswerParts,
+): DomainError {
   return result.status === "failed"
     ? asRefusal(result.error)
     : new DomainError("cancelled", "The request was cancelled.");

@@ -3,30 +3,30 @@
  * their process: another one takes up what a process that is gone has left.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { inTenant, readTenant } from "../../db/pool.ts";
 import { findReachOf } from "../../db/responses/callers.ts";
+import {
+  type TakenResponse,
+  findHeldResponses,
+  releaseResponse,
+  takeOrphans,
+} from "../../db/responses/orphans.ts";
 import {
   type NewResponse,
   type ResponseFence,
-  type TakenResponse,
-  addResponseEvents,
   deleteResponse,
-  endResponse,
-  findHeldResponses,
   putResponse,
-  releaseResponse,
-  takeOrphans,
 } from "../../db/responses/responses.ts";
-import { inTenant, readTenant } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { AnswerSink, Turn, TurnResult } from "../turns/turn.ts";
+import { BackgroundRun, type RunGiven } from "./background-run.ts";
 import type { ResponsesDeps } from "./deps.ts";
-import { type DraftHead, type DraftStart, ResponseDraft } from "./draft.ts";
+import type { DraftHead } from "./draft.ts";
 import { foldEvents } from "./fold.ts";
-import type { ResponseEvent, ResponseObject } from "./items.ts";
+import type { ResponseObject } from "./items.ts";
 import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
-import { type KeptRequest, insistently, openRequest, sealEvents, sealRequest, sealResponse } from "./sealed.ts";
-import { eventsAfter, itemIdsOf } from "./store.ts";
+import { type KeptRequest, openRequest, sealRequest } from "./sealed.ts";
+import { eventsAfter } from "./store.ts";
 
 export interface Background {
   /**
@@ -50,18 +50,15 @@ const SWEEP_MS = 1_000;
 const TAKEN_AT_ONCE = 4;
 /** A response with which so many processes were lost is not tried again. */
 const ATTEMPTS_MAX = 5;
-const WRITE_EVERY_MS = 100;
-/** Ends of a turn that say nothing about the response: another process goes on. */
-const OF_THE_PROCESS = new Set(["turn_lost", "shutting_down", "overloaded", "workflows_unavailable"]);
 
 export function createBackground(deps: ResponsesDeps): Background {
   const { db, log, chat } = deps;
   const running = new Map<string, BackgroundRun>();
-  let isBusy = false;
-
   const run = async (given: RunGiven): Promise<BackgroundRun> => {
     const { id } = given.fence;
     const one = new BackgroundRun(deps, given);
+    // An attempt before, of this process too: its lease was lost.
+    running.get(id)?.drop();
     running.set(id, one);
     void one.ended.then(() => {
       if (running.get(id) === one) running.delete(id);
@@ -90,16 +87,9 @@ export function createBackground(deps: ResponsesDeps): Background {
     const taken = await takeOrphans(db, chat.apiProcessId, TAKEN_AT_ONCE);
     await Promise.all(taken.map(takeUp));
   };
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    sweep()
-      .catch((error: unknown) => log.warn({ err: error }, "responses that are left could not be looked for"))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, SWEEP_MS);
-  timer.unref();
+  const timer = everySecond(sweep, (error) =>
+    log.warn({ err: error }, "responses that are left could not be looked for"),
+  );
 
   return {
     sweep,
@@ -126,6 +116,21 @@ export function createBackground(deps: ResponsesDeps): Background {
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** One round after the other. */
+function everySecond(round: () => Promise<void>, onError: (error: unknown) => void): NodeJS.Timeout {
+  let isBusy = false;
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    round()
+      .catch(onError)
+      .finally(() => {
+        isBusy = false;
+      });
+  }, SWEEP_MS);
+  return timer.unref();
 }
 
 /** Drops what was cancelled or deleted elsewhere, or taken by another process. */
@@ -167,7 +172,7 @@ async function takenUp(deps: ResponsesDeps, row: TakenResponse, fence: ResponseF
       throw new DomainError("turn_lost", "The response was lost with its process too often.");
     const principal = await principalOf(deps, organization, request);
     const agent = await findModel(deps, principal, request.body.model);
-    const prepared = await prepare(deps, principal, agent, request.body, request);
+    const prepared = await prepare(deps, principal, agent, request);
     return { ...given, head: headOf(row.id, row.created_at, prepared), prepared };
   } catch (error) {
     if (!(error instanceof DomainError) || error.class !== "hopeless") throw error;
@@ -190,155 +195,4 @@ async function principalOf(
     capabilities: new Set(caller.capabilities),
     reach: new Map(spaces.map((space) => [space.id, space])),
   };
-}
-
-interface RunGiven {
-  readonly fence: ResponseFence;
-  readonly head: DraftHead;
-  readonly start: DraftStart | undefined;
-  readonly documentIds: readonly string[];
-  readonly prepared?: PreparedResponse;
-  /** Set in place of `prepared` if it cannot go on. */
-  readonly failure?: DomainError;
-}
-
-/** One attempt at a response, in the memory of this process. */
-class BackgroundRun {
-  readonly fence: ResponseFence;
-  readonly ended: Promise<void>;
-  readonly #deps: ResponsesDeps;
-  readonly #given: RunGiven;
-  readonly #draft: ResponseDraft;
-  readonly #end = Promise.withResolvers<void>();
-  readonly #documents: Set<string>;
-  #documentsWritten: number;
-  #waiting: string[] = [];
-  #firstNo: number;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #turn: Turn | undefined;
-  #isDropped = false;
-  #queued: ResponseObject | undefined;
-
-  constructor(deps: ResponsesDeps, given: RunGiven) {
-    this.#deps = deps;
-    this.#given = given;
-    this.fence = given.fence;
-    this.ended = this.#end.promise;
-    this.#documents = new Set(given.documentIds);
-    this.#documentsWritten = this.#documents.size;
-    this.#firstNo = given.start?.nextNo ?? 0;
-    this.#draft = new ResponseDraft(given.head, (event) => this.#take(event), given.start);
-  }
-
-  /** The response as the caller is first told of it. */
-  get queued(): ResponseObject {
-    return this.#queued ?? this.#draft.response;
-  }
-
-  /** Begins the turn. @throws what `ChatHost.begin` throws. */
-  async begin(): Promise<void> {
-    const { prepared, failure, start } = this.#given;
-    if (start !== undefined) this.#draft.closeBroken();
-    if ((start?.nextNo ?? 0) === 0) this.#draft.begin();
-    this.#queued = { ...this.#draft.response, status: "queued" };
-    if (prepared === undefined) return this.#finish({ status: "failed", error: failure ?? lost() });
-    const sink: AnswerSink = {
-      isCommitted: true,
-      begun: () => undefined,
-      shown: (ids) => ids.forEach((id) => this.#documents.add(id)),
-      content: (text) => this.#draft.text(text),
-      search: (progress) => this.#draft.search(progress),
-    };
-    const first = this.fence.attempt === 1 ? { id: this.fence.id } : {};
-    const request = { ...prepared.turn, ...first };
-    const turn = await this.#deps.chat.begin(request, sink, new AbortController().signal);
-    this.#turn = turn;
-    if (this.#isDropped) turn.abort();
-    void turn.result.then((result) => this.#finish(result));
-  }
-
-  /** Somebody else has ended it: what comes now is written nowhere. */
-  drop(): void {
-    this.#isDropped = true;
-    this.#waiting = [];
-    this.#turn?.abort();
-    this.#end.resolve();
-  }
-
-  /** Resolves when what has come so far is written. */
-  async flushed(): Promise<void> {
-    this.#write();
-    await this.#writing;
-  }
-
-  #take(event: ResponseEvent): undefined {
-    if (this.#isDropped) return;
-    this.#waiting.push(JSON.stringify(event));
-    this.#timer ??= setTimeout(() => this.#write(), WRITE_EVERY_MS);
-  }
-
-  #write(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const texts = this.#waiting;
-    if (texts.length === 0) return;
-    this.#waiting = [];
-    const firstNo = this.#firstNo;
-    this.#firstNo += texts.length;
-    this.#writing = this.#writing
-      .then(() => insistently(() => this.#writeEvents(firstNo, texts)))
-      .catch((error: unknown) => this.#giveUp(error));
-  }
-
-  async #writeEvents(firstNo: number, texts: readonly string[]): Promise<void> {
-    if (this.#isDropped) return;
-    const { organization, id } = this.fence;
-    const documentIds = this.#documents.size > this.#documentsWritten ? [...this.#documents] : null;
-    const events = await sealEvents(this.#deps, organization.id, id, firstNo, texts);
-    const isMine = await addResponseEvents(this.#deps.db, this.fence, events, documentIds);
-    this.#documentsWritten = documentIds?.length ?? this.#documentsWritten;
-    if (!isMine) this.drop();
-  }
-
-  #giveUp(error: unknown): void {
-    this.#deps.log.error({ err: error, turn_id: this.fence.id }, "a response could not be written");
-    this.drop();
-  }
-
-  async #finish(result: TurnResult): Promise<void> {
-    if (this.#isDropped) return;
-    try {
-      if (result.status === "failed" && OF_THE_PROCESS.has(result.error.code) && this.#given.failure === undefined)
-        return await this.#release();
-      this.#draft.finish(result);
-      await this.flushed();
-      await this.#writeEnd();
-    } catch (error) {
-      this.#giveUp(error);
-    } finally {
-      this.#end.resolve();
-    }
-  }
-
-  async #writeEnd(): Promise<void> {
-    const { kept } = this.#draft;
-    const { organization, id, attempt } = this.fence;
-    await insistently(async () => {
-      if (this.#isDropped) return;
-      const sealed = await sealResponse(this.#deps, organization.id, id, kept);
-      const end = { ...sealed, status: kept.status, itemIds: itemIdsOf(kept) };
-      await endResponse(this.#deps.db, { organization, id }, attempt, end, [...this.#documents]);
-    });
-  }
-
-  /** The next process that looks goes on behind what is written. */
-  async #release(): Promise<void> {
-    await this.flushed();
-    await releaseResponse(this.#deps.db, this.fence);
-  }
-}
-
-function lost(): DomainError {
-  return new DomainError("turn_lost", "The response was lost with its process.");
 }

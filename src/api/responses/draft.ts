@@ -120,7 +120,8 @@ export class ResponseDraft {
     // The paragraphs of a turn are messages of their own here.
     const isFirst = message.text.text === "";
     const delta = isFirst && this.#written > 0 ? piece.replace(/^\n\n/, "") : piece;
-    if (isFirst) this.#messages.push({ text: message.text, from: this.#written + piece.length - delta.length });
+    if (isFirst)
+      this.#messages.push({ text: message.text, from: this.#written + piece.length - delta.length });
     this.#written += piece.length;
     message.text.text += delta;
     if (delta === "") return undefined;

@@ -47,7 +47,8 @@ export function incompleteReason(result: TurnResult | undefined): string {
 /** OpenAI has two codes that fit; the message says the rest. */
 export function errorOf({ code, message }: DomainError): { readonly code: string; readonly message: string } {
   return {
-    code: code === "provider_rate_limited" || code === "rate_limited" ? "rate_limit_exceeded" : "server_error",
+    code:
+      code === "provider_rate_limited" || code === "rate_limited" ? "rate_limit_exceeded" : "server_error",
     message: code === "internal" ? "Internal Server Error" : message,
   };
 }

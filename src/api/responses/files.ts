@@ -82,6 +82,9 @@ function bytesOf(data: string, param: string): Buffer {
 
 /** What is wrong with the file is the request's fault: the code of a parser is said in its message. */
 function asRefusal(error: unknown, param: string): unknown {
-  if (!(error instanceof DomainError) || error.class !== "hopeless" || error.param !== undefined) return error;
-  return new DomainError("bad_request", `The file cannot be read (${error.code}): ${error.message}`, { param });
+  if (!(error instanceof DomainError) || error.class !== "hopeless" || error.param !== undefined)
+    return error;
+  return new DomainError("bad_request", `The file cannot be read (${error.code}): ${error.message}`, {
+    param,
+  });
 }

@@ -1,12 +1,6 @@
 /** Puts a response together from its events, and makes the events of one that was kept without them. */
 import type { DraftStart } from "./draft.ts";
-import type {
-  FileCitation,
-  OutputItem,
-  OutputText,
-  ResponseEvent,
-  ResponseObject,
-} from "./items.ts";
+import type { FileCitation, OutputItem, OutputText, ResponseEvent, ResponseObject } from "./items.ts";
 
 /** What the events have written so far. */
 export function foldEvents(events: readonly ResponseEvent[]): DraftStart {
@@ -17,7 +11,8 @@ export function foldEvents(events: readonly ResponseEvent[]): DraftStart {
     const at = event["output_index"] as number;
     if (event.type === "response.output_item.added" || event.type === "response.output_item.done")
       items[at] = event["item"] as OutputItem;
-    else if (event.type === "response.content_part.added") textsOf(items[at]).push(event["part"] as OutputText);
+    else if (event.type === "response.content_part.added")
+      textsOf(items[at]).push(event["part"] as OutputText);
     else if (event.type === "response.output_text.delta") {
       const part = textsOf(items[at])[0];
       if (part !== undefined) part.text += event["delta"] as string;

@@ -59,7 +59,7 @@ async function followEvents(
   { id, afterNo, principal }: Followed,
   { writer, send }: Sending,
 ): Promise<void> {
-  for (let lastNo = afterNo; !writer.closed.aborted; ) {
+  for (let lastNo = afterNo; !writer.closed.aborted;) {
     // Before the events: if it has ended by now, all of them are there. It also checks what may be seen.
     const row = await store.findRow(principal, id);
     const events = await eventsAfter(deps, principal.organization, id, lastNo);
@@ -82,8 +82,8 @@ async function sendWhole(
   while (!writer.closed.aborted) {
     const { response } = await store.find(principal, id);
     if (response.status !== "queued" && response.status !== "in_progress") {
-      for (const event of eventsOf(shown(response, withResults)))
-        if (event.sequence_number > afterNo) await send(event);
+      const left = eventsOf(shown(response, withResults)).slice(afterNo + 1);
+      for (const event of left) await send(event);
       return;
     }
     await sleep(WHOLE_LOOK_MS);

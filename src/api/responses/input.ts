@@ -1,9 +1,7 @@
 /** Reads the items of a request: what the model is shown of them, and what is kept of them. */
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import type { ChatMessage, ContentPart } from "../../models/chat/chat-model.ts";
-import type { OutputItem } from "./items.ts";
-import { itemId } from "./items.ts";
+import { type OutputItem, itemId } from "./items.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -34,7 +32,6 @@ const CALLS = new Set(["function_call", "function_call_output"]);
 /** Items of tools that are not here, and what a model thought: passed over. */
 const PASSED_OVER = new Set([
   "reasoning",
-  "file_search_call",
   "web_search_call",
   "computer_call",
   "computer_call_output",
@@ -81,12 +78,23 @@ export async function readItems(
 }
 
 async function readItem(given: Given, at: string, readers: ItemReaders): Promise<KeptItem> {
-  const type = given["type"] ?? (given["role"] === undefined ? "item_reference" : "message");
+  const type = textOr(given["type"], given["role"] === undefined ? "item_reference" : "message");
   if (type === "message") return readMessage(given, at, readers);
   if (type === "item_reference") return readers.reference(textField(given, "id", at), `${at}.id`);
-  if (CALLS.has(String(type))) return readCall(given, String(type), at, readers);
-  if (PASSED_OVER.has(String(type))) return { ...given, id: idOf(given, "item"), type: String(type) };
-  throw refuse(`${at}.type`, `Items of the type '${String(type).slice(0, 64)}' are not supported.`);
+  if (CALLS.has(type)) return readCall(given, type, at, readers);
+  if (type === "file_search_call") return readSearch(given, at, readers);
+  if (PASSED_OVER.has(type)) return { ...given, id: idOf(given, "item"), type };
+  throw refuse(`${at}.type`, `Items of the type '${type.slice(0, 64)}' are not supported.`);
+}
+
+/** With what it has found, if it is an item of a stored response; clients send it without. */
+async function readSearch(given: Given, at: string, readers: ItemReaders): Promise<KeptItem> {
+  const id = idOf(given, "fs");
+  const kept = await readers.reference(id, `${at}.id`).catch((error: unknown) => {
+    if (error instanceof DomainError && error.class === "hopeless") return undefined;
+    throw error;
+  });
+  return kept?.type === "file_search_call" ? kept : { ...given, id, type: "file_search_call", results: null };
 }
 
 async function readMessage(given: Given, at: string, readers: ItemReaders): Promise<InputItem> {
@@ -95,7 +103,11 @@ async function readMessage(given: Given, at: string, readers: ItemReaders): Prom
     throw refuse(`${at}.role`, "The role is one of user, assistant, system and developer.");
   const { content } = given;
   if (typeof content === "string")
-    return messageItem(role, [{ type: role === "assistant" ? "output_text" : "input_text", text: content }], given);
+    return messageItem(
+      role,
+      [{ type: role === "assistant" ? "output_text" : "input_text", text: content }],
+      given,
+    );
   if (!Array.isArray(content)) throw refuse(`${at}.content`, "The content is a text or a list of parts.");
   return messageItem(role, await readParts(content, `${at}.content`, readers), given);
 }
@@ -124,7 +136,10 @@ async function readPart(part: Given, at: string, readers: ItemReaders): Promise<
     case "input_file":
       return readFile(part, at, readers);
     default:
-      throw refuse(`${at}.type`, `Content of the type '${String(part["type"]).slice(0, 64)}' is not supported.`);
+      throw refuse(
+        `${at}.type`,
+        `Content of the type '${textOr(part["type"], "").slice(0, 64)}' is not supported.`,
+      );
   }
 }
 
@@ -179,6 +194,8 @@ function textField(given: Given, name: string, at: string): string {
   return value;
 }
 
+const textOr = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
+
 function asObject(value: unknown, at: string): Given {
   if (typeof value !== "object" || value === null) throw refuse(at, "A part of the content is an object.");
   return value as Given;
@@ -198,82 +215,4 @@ export function listedItem(item: KeptItem): KeptItem {
     return shown;
   });
   return { ...item, content } as KeptItem;
-}
-
-/** The items as messages for the model, in their order. */
-export function messagesOf(items: readonly KeptItem[]): ChatMessage[] {
-  const messages: ChatMessage[] = [];
-  for (const item of items) {
-    const given = item as Given;
-    if (item.type === "message") messages.push(...messageOf(given));
-    else if (item.type === "function_call") addCall(messages, given);
-    else if (item.type === "function_call_output")
-      messages.push({
-        role: "tool",
-        tool_call_id: String(given["call_id"]),
-        content: outputText(given["output"]),
-      });
-  }
-  return withEveryAnswer(messages);
-}
-
-/** Calls that follow each other were made by one message of the model. */
-function addCall(messages: ChatMessage[], given: Given): void {
-  const call = { id: String(given["call_id"]), name: String(given["name"]), arguments: String(given["arguments"]) };
-  const last = messages.at(-1);
-  const joins = last?.role === "assistant";
-  const before = joins ? (last.tool_calls ?? []) : [];
-  const content = joins ? last.content : "";
-  if (joins) messages.pop();
-  messages.push({ role: "assistant", content, tool_calls: [...before, call] });
-}
-
-/** Providers refuse a call without an output, which a client may never have sent, and outputs out of place. */
-function withEveryAnswer(messages: readonly ChatMessage[]): ChatMessage[] {
-  const outputs = new Map(
-    messages.flatMap((message) =>
-      message.role === "tool" ? [[message.tool_call_id, message] as const] : [],
-    ),
-  );
-  return messages.flatMap((message): ChatMessage[] => {
-    if (message.role === "tool") return [];
-    const calls = message.tool_calls ?? [];
-    return [
-      message,
-      ...calls.map(
-        ({ id }): ChatMessage =>
-          outputs.get(id) ?? { role: "tool", tool_call_id: id, content: "(no output was given)" },
-      ),
-    ];
-  });
-}
-
-function messageOf({ role, content }: Given): ChatMessage[] {
-  const parts = content as readonly Given[];
-  const text = parts.map(textOfPart).filter((one) => one !== "").join("\n");
-  if (role === "assistant") return text === "" ? [] : [{ role: "assistant", content: text }];
-  if (role !== "user") return [{ role: "system", content: text }];
-  const images = parts.flatMap((part) => (part["type"] === "input_image" ? [imageOf(part)] : []));
-  if (images.length === 0) return [{ role: "user", content: text }];
-  return [{ role: "user", content: text === "" ? images : [{ type: "text", text }, ...images] }];
-}
-
-function textOfPart(part: Given): string {
-  if (part["type"] === "input_image") return "";
-  if (part["type"] !== "input_file") return String(part["text"] ?? part["refusal"] ?? "");
-  const name = typeof part["filename"] === "string" ? part["filename"] : String(part["file_id"] ?? "file");
-  return `File ${JSON.stringify(name)}:\n${String(part["text"])}`;
-}
-
-function imageOf(part: Given): ContentPart {
-  const { detail } = part;
-  return {
-    type: "image_url",
-    image_url: { url: String(part["image_url"]), ...(typeof detail === "string" ? { detail } : {}) },
-  };
-}
-
-function outputText(output: unknown): string {
-  if (typeof output === "string") return output;
-  return (output as readonly Given[]).map(textOfPart).filter((one) => one !== "").join("\n");
 }

@@ -10,9 +10,10 @@ import type { ResponseBody } from "../../schema/openai/response-request.ts";
 import { encodeId } from "../../schema/openai/ids.ts";
 import type { ResponseAsk } from "../turns/response-ask.ts";
 import type { TurnRequest } from "../turns/turn.ts";
-import { type KeptItem, messagesOf, refuse } from "./input.ts";
+import { type KeptItem, refuse } from "./input.ts";
 import type { ResponseEcho } from "./items.ts";
 import type { ResponsesDeps } from "./deps.ts";
+import { messagesOf, passagesOf } from "./messages.ts";
 import { readChoice, readTools } from "./tools.ts";
 
 /** What is asked, without the input, which is read into items. */
@@ -26,6 +27,7 @@ export interface PreparedResponse {
 }
 
 export interface Conversation {
+  readonly body: AskedBody;
   /** Items of the responses before, oldest first. */
   readonly before: readonly KeptItem[];
   readonly items: readonly KeptItem[];
@@ -39,7 +41,10 @@ export function refuseMissing(body: AskedBody): void {
     if (body[name] !== undefined && body[name] !== null) throw refuse(name, `\`${name}\` is not supported.`);
   if (body.background === true && body.store === false)
     throw refuse("background", "A response in the background needs `store`.");
-  const format = body.text?.format;
+  refuseFormat(body.text?.format);
+}
+
+function refuseFormat(format: NonNullable<AskedBody["text"]>["format"]): void {
   if (format?.type !== "json_schema") return;
   if (typeof format["name"] !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(format["name"]))
     throw refuse("text.format.name", "A name has 1 to 64 letters, digits, `_` and `-`.");
@@ -68,8 +73,7 @@ export async function prepare(
   deps: ResponsesDeps,
   principal: Principal,
   agent: Agent,
-  body: AskedBody,
-  { before, items }: Conversation,
+  { body, before, items }: Conversation,
 ): Promise<PreparedResponse> {
   const given = body.tools ?? [];
   const own = given.length === 0 ? [] : await deps.toolbox.definitions(agent);
@@ -82,6 +86,7 @@ export async function prepare(
       : [];
   const ask: ResponseAsk = {
     history: [...instructions, ...history],
+    found: passagesOf([...before, ...items]),
     ...tools,
     ...choice,
     overrides: overridesOf(body, agent),
@@ -148,34 +153,37 @@ function formatOf({ text }: AskedBody): Readonly<Record<string, unknown>> | unde
   return { type: "json_schema", json_schema: schema };
 }
 
+const or = <T>(value: T | null | undefined, other: NoInfer<T>): T => value ?? other;
+const orNull = <T>(value: T | null | undefined): T | null => value ?? null;
+
 function echoOf(body: AskedBody, agent: Agent): ResponseEcho {
-  const previous = body.previous_response_id;
+  const previous = orNull(body.previous_response_id);
+  const format = orNull(body.text?.format);
   return {
-    instructions: body.instructions ?? null,
-    max_output_tokens: body.max_output_tokens ?? null,
-    max_tool_calls: body.max_tool_calls ?? null,
-    metadata: body.metadata ?? {},
+    instructions: orNull(body.instructions),
+    max_output_tokens: orNull(body.max_output_tokens),
+    max_tool_calls: orNull(body.max_tool_calls),
+    metadata: or(body.metadata, {}),
     model: body.model,
-    parallel_tool_calls: body.parallel_tool_calls ?? true,
-    previous_response_id:
-      previous === undefined || previous === null ? null : encodeId("response", previous),
-    prompt_cache_key: body.prompt_cache_key ?? null,
-    prompt_cache_retention: body.prompt_cache_retention ?? null,
-    reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
-    safety_identifier: body.safety_identifier ?? null,
+    parallel_tool_calls: or(body.parallel_tool_calls, true),
+    previous_response_id: previous === null ? null : encodeId("response", previous),
+    prompt_cache_key: orNull(body.prompt_cache_key),
+    prompt_cache_retention: orNull(body.prompt_cache_retention),
+    reasoning: { effort: orNull(body.reasoning?.effort), summary: orNull(body.reasoning?.summary) },
+    safety_identifier: orNull(body.safety_identifier),
     service_tier: "default",
-    store: body.store ?? true,
-    temperature: body.temperature ?? agent.temperature ?? 1,
+    store: or(body.store, true),
+    temperature: or(body.temperature, or(agent.temperature, 1)),
     text: {
-      format: body.text?.format ?? { type: "text" },
+      format: format === null ? { type: "text" } : format,
       ...(body.text?.verbosity ? { verbosity: body.text.verbosity } : {}),
     },
-    tool_choice: body.tool_choice ?? "auto",
-    tools: (body.tools ?? []).map(shownTool),
-    top_logprobs: body.top_logprobs ?? 0,
-    top_p: body.top_p ?? 1,
-    truncation: body.truncation ?? "disabled",
-    user: body.user ?? null,
+    tool_choice: or<unknown>(body.tool_choice, "auto"),
+    tools: or(body.tools, []).map(shownTool),
+    top_logprobs: or(body.top_logprobs, 0),
+    top_p: or(body.top_p, 1),
+    truncation: or(body.truncation, "disabled"),
+    user: orNull(body.user),
   };
 }
 

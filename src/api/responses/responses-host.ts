@@ -36,7 +36,11 @@ export interface ResponsesHost {
    * @param signal aborted if the client goes away: the response is cancelled, unless it is in the background.
    * @throws DomainError as chat does, and `bad_request` with `param` for what is not there.
    */
-  create(principal: Principal, body: ResponseBody, signal: AbortSignal): Promise<ResponseObject | StreamAnswer>;
+  create(
+    principal: Principal,
+    body: ResponseBody,
+    signal: AbortSignal,
+  ): Promise<ResponseObject | StreamAnswer>;
   /** All that follow throw DomainError `response_not_found`. */
   get(principal: Principal, id: string, viewing: Viewing): Promise<ResponseObject>;
   follow(principal: Principal, id: string, afterNo: number, viewing: Viewing): Promise<StreamAnswer>;
@@ -116,7 +120,7 @@ async function createResponse(
   const { before, documentIds } = await conversationBefore(store, principal, body.previous_response_id);
   const { input, ...asked } = body;
   const items = await readItems(input, before, readersOf(host, principal));
-  const prepared = await prepare(deps, principal, agent, asked, { before, items });
+  const prepared = await prepare(deps, principal, agent, { body: asked, before, items });
   const response = {
     id: newId(),
     organization: principal.organization,
@@ -143,8 +147,14 @@ async function createResponse(
     const withResults = prepared.showsResults;
     return followResponse(deps, store, { principal, id: response.id, afterNo: -1, withResults });
   }
-  const parts = answerParts(host, response, request, prepared, signal, asked);
+  const parts = answerParts(host, response, { request, prepared, signal });
   return isStream ? streamedResponse(parts) : wholeResponse(parts);
+}
+
+interface Asking {
+  readonly request: KeptRequest;
+  readonly prepared: PreparedResponse;
+  readonly signal: AbortSignal;
 }
 
 type NewResponse = Parameters<ResponseStore["keepEnd"]>[0];
@@ -152,13 +162,10 @@ type NewResponse = Parameters<ResponseStore["keepEnd"]>[0];
 function answerParts(
   { deps, store }: Host,
   response: NewResponse,
-  request: KeptRequest,
-  prepared: PreparedResponse,
-  signal: AbortSignal,
-  asked: AskedBody,
+  { request, prepared, signal }: Asking,
 ): AnswerParts {
   const documents = new Set(response.documentIds);
-  const isKept = asked.store !== false;
+  const isKept = request.body.store !== false;
   return {
     head: {
       id: response.id,
@@ -180,7 +187,7 @@ function answerParts(
     ended(ended) {
       if (isKept) store.keepEnd({ ...response, documentIds: [...documents] }, request, ended);
     },
-    asRefusal: (error) => asRefusal(error, asked),
+    asRefusal: (error) => asRefusal(error, request.body),
   };
 }
 
@@ -191,7 +198,9 @@ function asRefusal(error: DomainError, { text, tools }: AskedBody): DomainError 
   const ofTools = tools?.some(({ type }) => type === "function") ? "tools" : undefined;
   const param = ofSchema ?? ofTools;
   if (param === undefined) return error;
-  return new DomainError("bad_request", `The model's provider refuses the request: ${error.message}`, { param });
+  return new DomainError("bad_request", `The model's provider refuses the request: ${error.message}`, {
+    param,
+  });
 }
 
 function readersOf({ store, files }: Host, principal: Principal): ItemReaders {

@@ -1,6 +1,7 @@
 /** Encrypts what is kept of a response with the organization's key, and decrypts it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ResponseRow, SealedEvents, SealedText } from "../../db/responses/responses.ts";
+import type { SealedEvents } from "../../db/responses/events.ts";
+import type { ResponseFence, ResponseRow, SealedText } from "../../db/responses/responses.ts";
 import type { Capability, Principal } from "../../domain/tenancy/principal.ts";
 import { openBytes, sealBytes } from "../../storage/keys/keyring.ts";
 import type { ResponsesDeps } from "./deps.ts";
@@ -61,15 +62,14 @@ export const sealResponse = (deps: ResponsesDeps, org: string, id: string, respo
 export const openResponse = (deps: ResponsesDeps, org: string, id: string, sealed: SealedText) =>
   open<ResponseObject>(deps, org, sealed, aad(id, "response"));
 
-/** @param texts the events as they are sent, in order. */
+/** @param texts the events as they are sent, in order, from number `firstNo` on. */
 export async function sealEvents(
   deps: ResponsesDeps,
-  org: string,
-  id: string,
+  { organization, id }: Pick<ResponseFence, "organization" | "id">,
   firstNo: number,
   texts: readonly string[],
 ): Promise<SealedEvents> {
-  const sealed = await seal(deps, org, texts, aad(id, `events ${firstNo}`));
+  const sealed = await seal(deps, organization.id, texts, aad(id, `events ${firstNo}`));
   return { ...sealed, firstNo, lastNo: firstNo + texts.length - 1 };
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../db/documents/search.ts";
 import { readTenant } from "../../db/pool.ts";
+import { readResponseEvents } from "../../db/responses/events.ts";
 import {
   type NewResponse,
   type ResponseRow,
@@ -9,7 +10,6 @@ import {
   findResponse,
   findResponseOfItem,
   putResponse,
-  readResponseEvents,
 } from "../../db/responses/responses.ts";
 import { DomainError, type ErrorReason } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
@@ -61,11 +61,29 @@ const LOOK_MS = 50;
 
 export const callerIdOf = ({ apiKeyId, user }: Principal): string => apiKeyId ?? user.id;
 
-export function createResponseStore(deps: ResponsesDeps): ResponseStore {
-  const { db, log } = deps;
-  const writing = new Map<string, Promise<void>>();
-  const begins = new Map<string, NodeJS.Timeout>();
+/** What is being written behind answers. */
+interface Writes {
+  readonly writing: Map<string, Promise<void>>;
+  readonly begins: Map<string, NodeJS.Timeout>;
+}
 
+export function createResponseStore(deps: ResponsesDeps): ResponseStore {
+  const writes: Writes = { writing: new Map(), begins: new Map() };
+  return {
+    ...writingTo(deps, writes),
+    ...readingFrom(deps, writes.writing),
+    async flushed(timeoutMs) {
+      const written = Promise.all(writes.writing.values());
+      await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+function writingTo(
+  deps: ResponsesDeps,
+  { writing, begins }: Writes,
+): Pick<ResponseStore, "keepBegin" | "keepEnd"> {
+  const { db, log } = deps;
   const track = (id: string, write: () => Promise<unknown>): void => {
     const before = writing.get(id) ?? Promise.resolve();
     const written = before
@@ -79,26 +97,55 @@ export function createResponseStore(deps: ResponsesDeps): ResponseStore {
       });
     writing.set(id, written);
   };
+  const forget = (id: string): void => {
+    clearTimeout(begins.get(id));
+    begins.delete(id);
+  };
+  return {
+    keepBegin(response, request, ended) {
+      const { organization, id } = response;
+      const timer = setTimeout(() => {
+        begins.delete(id);
+        track(id, async () =>
+          putResponse(db, response, await sealRequest(deps, organization.id, id, request), null),
+        );
+      }, BEGINS_AFTER_MS);
+      begins.set(id, timer);
+      void ended.then(() => forget(id));
+    },
+    keepEnd(response, request, ended) {
+      const { organization, id } = response;
+      forget(id);
+      track(id, async () => {
+        const sealed = await sealRequest(deps, organization.id, id, request);
+        const end = await sealResponse(deps, organization.id, id, ended);
+        await putResponse(db, response, sealed, {
+          ...end,
+          status: ended.status,
+          itemIds: itemIdsOf(ended),
+        });
+      });
+    },
+  };
+}
+
+function readingFrom(
+  deps: ResponsesDeps,
+  writing: ReadonlyMap<string, Promise<void>>,
+): Pick<ResponseStore, "find" | "findRow" | "findItem"> {
+  const { db } = deps;
   const findRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
     await writing.get(id);
-    const until = Date.now() + WRITTEN_WITHIN_MS;
-    for (;;) {
-      const row = await findResponse(db, principal.organization, callerIdOf(principal), id);
-      if (row !== undefined) {
-        await requireReached(deps, principal, row.document_ids);
-        return row;
-      }
-      if (!wasJustMade(id) || Date.now() > until) throw notFound("response");
-      await sleep(LOOK_MS);
-    }
+    const { organization } = principal;
+    const row = await soon(id, () => findResponse(db, organization, callerIdOf(principal), id));
+    await requireReached(deps, principal, row.document_ids);
+    return row;
   };
-
   const find = async (principal: Principal, id: string): Promise<StoredResponse> => {
     const row = await findRow(principal, id);
     const request = await openRequest(deps, principal.organization.id, row);
     return { row, request, response: await responseOf(deps, principal, row, request) };
   };
-
   return {
     find,
     findRow,
@@ -106,43 +153,25 @@ export function createResponseStore(deps: ResponsesDeps): ResponseStore {
       const uuid = uuidOfItem(itemId);
       if (uuid === null) throw notFound("response");
       await Promise.all(writing.values());
-      const until = Date.now() + WRITTEN_WITHIN_MS;
-      for (;;) {
-        const id = await findResponseOfItem(db, principal.organization, callerIdOf(principal), uuid);
-        const found = id === undefined ? undefined : await find(principal, id);
-        const item = found?.response.output.find((one) => one.id === itemId);
-        if (item !== undefined) return item;
-        if (!wasJustMade(uuid) || Date.now() > until) throw notFound("response");
-        await sleep(LOOK_MS);
-      }
-    },
-    keepBegin(response, request, ended) {
-      const timer = setTimeout(() => {
-        begins.delete(response.id);
-        track(response.id, async () =>
-          putResponse(db, response, await sealRequest(deps, response.organization.id, response.id, request), null),
-        );
-      }, BEGINS_AFTER_MS);
-      begins.set(response.id, timer);
-      void ended.then(() => {
-        clearTimeout(timer);
-        begins.delete(response.id);
-      });
-    },
-    keepEnd(response, request, ended) {
-      clearTimeout(begins.get(response.id));
-      begins.delete(response.id);
-      const { organization, id } = response;
-      track(id, async () => {
-        const sealed = await sealRequest(deps, organization.id, id, request);
-        const end = await sealResponse(deps, organization.id, id, ended);
-        await putResponse(db, response, sealed, { ...end, status: ended.status, itemIds: itemIdsOf(ended) });
-      });
-    },
-    async flushed(timeoutMs) {
-      await Promise.race([Promise.all(writing.values()), sleep(timeoutMs, undefined, { ref: false })]);
+      const { organization } = principal;
+      const id = await soon(uuid, () => findResponseOfItem(db, organization, callerIdOf(principal), uuid));
+      const { response } = await find(principal, id);
+      const item = response.output.find((one) => one.id === itemId);
+      if (item === undefined) throw notFound("response");
+      return item;
     },
   };
+}
+
+/** Waits a little for what was just made, which another process may not have written yet. */
+async function soon<T>(id: string, look: () => Promise<T | undefined>): Promise<T> {
+  const until = Date.now() + WRITTEN_WITHIN_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (!wasJustMade(id) || Date.now() > until) throw notFound("response");
+    await sleep(LOOK_MS);
+  }
 }
 
 /** The UUIDs of the items of its output. */
@@ -225,7 +254,7 @@ export async function cancelStored(
   const { id: org } = principal.organization;
   const sealed = await sealResponse(deps, org, row.id, cancelled);
   const end = { ...sealed, status: "cancelled" as const, itemIds: itemIdsOf(cancelled) };
-  await endResponse(deps.db, { organization: principal.organization, id: row.id }, null, end, null);
+  await endResponse(deps.db, { organization: principal.organization, id: row.id, attempt: null }, end, null);
   return cancelled;
 }
 
@@ -245,11 +274,9 @@ export async function conversationBefore(
   previousId: string | null | undefined,
 ): Promise<{ readonly before: readonly KeptItem[]; readonly documentIds: readonly string[] }> {
   if (previousId === null || previousId === undefined) return { before: [], documentIds: [] };
-  const { row, request, response } = await store
-    .find(principal, previousId)
-    .catch((error: unknown) => {
-      throw asPrevious(error);
-    });
+  const { row, request, response } = await store.find(principal, previousId).catch((error: unknown) => {
+    throw asPrevious(error);
+  });
   if (response.status === "queued" || response.status === "in_progress")
     throw new DomainError("bad_request", "The previous response has not ended yet.", {
       param: "previous_response_id",

@@ -43,8 +43,7 @@ export async function readTools(
       fileSearch = await readFileSearch(deps, principal, tool, at);
       if (taken.has(FILE_SEARCH.name)) throw refuse(at, "A tool has the name file_search already.");
       taken.add(FILE_SEARCH.name);
-    } else
-      throw refuse(`${at}.type`, `The tool '${String(tool["type"]).slice(0, 64)}' is not there.`);
+    } else throw refuse(`${at}.type`, `The tool '${String(tool["type"]).slice(0, 64)}' is not there.`);
   }
   return { functions, fileSearch };
 }
@@ -72,7 +71,8 @@ async function readFileSearch(
   at: string,
 ): Promise<FileSearch> {
   const folderIds = await readStores(deps.db, principal, tool["vector_store_ids"], `${at}.vector_store_ids`);
-  const limit = numberWithin(tool["max_num_results"], `${at}.max_num_results`, [1, RESULTS_MAX]) ?? RESULTS_DEFAULT;
+  const limit =
+    numberWithin(tool["max_num_results"], `${at}.max_num_results`, [1, RESULTS_MAX]) ?? RESULTS_DEFAULT;
   const ranking = (tool["ranking_options"] ?? {}) as Given;
   const minScore = numberWithin(ranking["score_threshold"], `${at}.ranking_options.score_threshold`, [0, 1]);
   if (tool["filters"] !== undefined && tool["filters"] !== null)
@@ -145,7 +145,8 @@ export interface Choice {
 
 /** @throws DomainError `bad_request` for a choice of a tool that the request has not. */
 export function readChoice(given: unknown, { functions, fileSearch }: AskedTools): Choice {
-  if (given === undefined || given === null || given === "auto") return { toolChoice: undefined, allowed: undefined };
+  if (given === undefined || given === null || given === "auto")
+    return { toolChoice: undefined, allowed: undefined };
   if (typeof given === "string") return { toolChoice: given, allowed: undefined };
   const choice = given as Given;
   const names = new Set([

@@ -1,11 +1,13 @@
 /** What a response asks of its turn beyond what chat does: tools of the client, a search of stores, sampling. */
-import type { ToolCall } from "../../domain/work/turn.ts";
+import type { Passage, ToolCall } from "../../domain/work/turn.ts";
 import type { ChatMessage, ChatRequest, ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { SearchHit } from "../../search/hybrid.ts";
 
 export interface ResponseAsk {
   /** The whole conversation, oldest first, with the instructions: what the model reads in place of `messages`. */
   readonly history: readonly ChatMessage[];
+  /** What searches of the responses before have found: sources that the model may still cite. */
+  readonly found: readonly Passage[];
   /** Functions of the client, whose calls end the turn. */
   readonly functions: readonly ToolDefinition[];
   readonly fileSearch: FileSearch | undefined;

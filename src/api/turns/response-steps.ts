@@ -34,10 +34,18 @@ export async function searchStores(
 }
 
 /**
- * The search for the last message of the user, before the first call of a model that cannot ask for tools. Null
- * for other models, and if there is nothing to search.
+ * What a response has of sources before its first call of the model: what those before it have found, and for a
+ * model that cannot ask for tools a search for the last message of the user. Null if it has none.
  */
-export async function searchStoresAhead(input: StepInput): Promise<Passage[] | null> {
+export async function sourcesAhead(input: StepInput): Promise<Passage[] | null> {
+  const { ask } = input.request;
+  if (ask === undefined) return null;
+  const ahead = await searchStoresAhead(input);
+  if (ahead === null && ask.found.length === 0) return null;
+  return withinBounds([...(ahead ?? []), ...ask.found]);
+}
+
+async function searchStoresAhead(input: StepInput): Promise<Passage[] | null> {
   const { deps, request } = input;
   if (!deps.model.isLocal || request.ask?.fileSearch === undefined) return null;
   const query = searchQuery(request.messages);
@@ -70,7 +78,7 @@ export function overridesOf(
 
 /** Where the passages of a turn may be from: what a response's own search found is within the caller's reach. */
 export function citedScope({ agent, principal, ask }: TurnRequest): KnowledgeScope {
-  if (ask?.fileSearch === undefined)
+  if (ask?.fileSearch === undefined && (ask?.found.length ?? 0) === 0)
     return knowledgeScope(agent, principal.organization, principal.reach.values());
   return { organization: principal.organization, spaces: [...principal.reach.values()], folderIds: null };
 }

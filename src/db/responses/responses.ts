@@ -1,5 +1,5 @@
 /** Keeps responses: what was asked and what was answered, sealed, for the caller who asked. */
-import { type Database, type OrganizationKey, type Sql, inTenant, queryOnce, readTenant } from "../pool.ts";
+import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
 
 export interface SealedText {
   readonly keyId: string;
@@ -34,9 +34,10 @@ export interface ResponseFence {
 }
 
 /** Of a process that renewed its lease within this time nothing is taken. */
-const LEASE = "interval '5 seconds'";
+export const LEASE = "interval '5 seconds'";
 
-const UNDER_WAY = "status in ('queued', 'in_progress')";
+/** Of a row of `responses`. */
+export const UNDER_WAY = "status in ('queued', 'in_progress')";
 
 /**
  * Writes a response, with its end if it has ended. Idempotent: an end that is there stays.
@@ -103,7 +104,7 @@ export interface ResponseRow {
   readonly is_orphan: boolean;
 }
 
-const COLUMNS = `
+export const COLUMNS = `
   response.id,
   response.user_id,
   response.api_key_id,
@@ -117,14 +118,14 @@ const COLUMNS = `
   response.sealed_response,
   response.created_at`;
 
-interface StoredRow extends Omit<ResponseRow, "request" | "response"> {
+export interface StoredRow extends Omit<ResponseRow, "request" | "response"> {
   readonly request_key_id: string;
   readonly sealed_request: Buffer;
   readonly response_key_id: string | null;
   readonly sealed_response: Buffer | null;
 }
 
-function rowOf(row: StoredRow): ResponseRow {
+export function rowOf(row: StoredRow): ResponseRow {
   const { request_key_id, sealed_request, response_key_id, sealed_response, ...rest } = row;
   return {
     ...rest,
@@ -195,12 +196,12 @@ export async function deleteResponse(sql: Sql, callerId: string, id: string): Pr
 
 /**
  * Ends a response that is under way. Only the attempt that has it may, unless `attempt` is null.
+ * @param documentIds null: as they were before.
  * @returns false if it has ended or was taken by another process.
  */
 export async function endResponse(
   db: Database,
-  { organization, id }: Pick<ResponseFence, "organization" | "id">,
-  attempt: number | null,
+  { organization, id, attempt }: Omit<ResponseFence, "attempt"> & { readonly attempt: number | null },
   { status, keyId, sealed, itemIds }: ResponseEnd,
   documentIds: readonly string[] | null,
 ): Promise<boolean> {
@@ -219,145 +220,4 @@ export async function endResponse(
     );
     return rowCount === 1;
   });
-}
-
-export interface SealedEvents extends SealedText {
-  readonly firstNo: number;
-  readonly lastNo: number;
-}
-
-/**
- * Adds events, and the documents that they may be based on.
- * @returns false if the response has ended, is deleted, or was taken by another process: nothing is written.
- */
-export async function addResponseEvents(
-  db: Database,
-  { organization, id, attempt }: ResponseFence,
-  { firstNo, lastNo, keyId, sealed }: SealedEvents,
-  documentIds: readonly string[] | null,
-): Promise<boolean> {
-  return inTenant(db, organization, async (sql) => {
-    const { rowCount } = await sql.query(
-      `update responses
-       set status = 'in_progress',
-           document_ids = coalesce($3, document_ids)
-       where id = $1
-         and attempt = $2
-         and ${UNDER_WAY}`,
-      [id, attempt, documentIds],
-    );
-    if (rowCount === 0) return false;
-    await sql.query(
-      `insert into response_events (response_id, organization_id, first_no, last_no, key_id, sealed)
-       values ($1, $2, $3, $4, $5, $6)
-       on conflict (response_id, first_no) do nothing`,
-      [id, organization.id, firstNo, lastNo, keyId, sealed],
-    );
-    return true;
-  });
-}
-
-/** Reads the events after number `afterNo`, in order. */
-export async function readResponseEvents(
-  db: Database,
-  organization: OrganizationKey,
-  id: string,
-  afterNo: number,
-): Promise<SealedEvents[]> {
-  const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<SealedEvents>(
-      `select first_no as "firstNo",
-              last_no as "lastNo",
-              key_id as "keyId",
-              sealed
-       from response_events
-       where response_id = $1
-         and last_no > $2
-       order by first_no`,
-      [id, afterNo],
-    ),
-  );
-  return rows;
-}
-
-export interface TakenResponse extends ResponseRow {
-  readonly organization_id: string;
-  readonly organization_num: number;
-}
-
-/**
- * Takes at most `limit` background responses whose process is gone, oldest first, for the process
- * `apiProcessId`.
- */
-export async function takeOrphans(
-  db: Database,
-  apiProcessId: string,
-  limit: number,
-): Promise<TakenResponse[]> {
-  const { rows } = await queryOnce<
-    StoredRow & Pick<TakenResponse, "organization_id" | "organization_num">
-  >(
-    db.system,
-    `update responses response
-     set api_process_id = $1,
-         attempt = response.attempt + 1
-     from organizations organization
-     where organization.id = response.organization_id
-       and organization.deleted_at is null
-       and response.id = any(array(
-         select orphan.id
-         from responses orphan
-         where orphan.is_background
-           and orphan.${UNDER_WAY}
-           and not exists (
-             select
-             from api_processes process
-             where process.id = orphan.api_process_id
-               and process.renewed_at > now() - ${LEASE}
-           )
-         order by orphan.created_at
-         limit $2
-         for update skip locked
-       ))
-     returning ${COLUMNS},
-               response.organization_id,
-               organization.num as organization_num,
-               false as is_orphan`,
-    [apiProcessId, limit],
-  );
-  return rows.map((row) => ({
-    ...rowOf(row),
-    organization_id: row.organization_id,
-    organization_num: row.organization_num,
-  }));
-}
-
-/** Which of these responses, each with its attempt, a process still has in hand. */
-export async function findHeldResponses(
-  db: Database,
-  held: readonly { readonly id: string; readonly attempt: number }[],
-): Promise<string[]> {
-  const { rows } = await queryOnce<{ id: string }>(
-    db.system,
-    `select response.id
-     from unnest($1::uuid[], $2::int[]) as held (id, attempt)
-     join responses response on response.id = held.id
-     where response.attempt = held.attempt
-       and response.${UNDER_WAY}`,
-    [held.map(({ id }) => id), held.map(({ attempt }) => attempt)],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** Gives background responses back that a process cannot finish: the next one to look takes them. */
-export async function releaseResponse(db: Database, { id, attempt }: ResponseFence): Promise<void> {
-  await queryOnce(
-    db.system,
-    `update responses
-     set api_process_id = '00000000-0000-0000-0000-000000000000'
-     where id = $1
-       and attempt = $2
-       and ${UNDER_WAY}`,
-    [id, attempt],
-  );
 }

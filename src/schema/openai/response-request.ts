@@ -121,7 +121,10 @@ export const ResponseRequest = z
     stream: z.boolean().nullish().meta({ description: "True streams the events", example: false }),
     stream_options: z
       .object({
-        include_obfuscation: z.boolean().nullish().meta({ description: "Accepted; events carry none", example: false }),
+        include_obfuscation: z
+          .boolean()
+          .nullish()
+          .meta({ description: "Accepted; events carry none", example: false }),
       })
       .nullish()
       .meta({ description: "For `stream: true`" }),
@@ -138,7 +141,10 @@ export const ResponseRequest = z
     }),
     include: Include.nullish(),
     tools: z.array(Tool).max(MAX_TOOLS).nullish().meta({ description: "Besides the agent's own tools" }),
-    tool_choice: ToolChoice.nullish().meta({ description: "Which tool the model calls first", example: "auto" }),
+    tool_choice: ToolChoice.nullish().meta({
+      description: "Which tool the model calls first",
+      example: "auto",
+    }),
     parallel_tool_calls: z.boolean().nullish().meta({
       description: "Whether the model may call several tools at once. Absent or null: true",
       example: true,
@@ -187,14 +193,19 @@ export const ResponseRequest = z
     seed: z.int().nullish().meta({ description: "Passed on, as `stop` is", example: 7 }),
     presence_penalty: penalty.meta({ description: "Passed on, as `stop` is", example: 0 }),
     frequency_penalty: penalty.meta({ description: "Passed on, as `stop` is", example: 0 }),
-    truncation: z.enum(["auto", "disabled"]).nullish().meta({
-      description:
-        "`auto` leaves out the oldest messages of a conversation that does not fit the model's context; " +
-        "otherwise it is 400",
-      example: "disabled",
-    }),
+    truncation: z
+      .enum(["auto", "disabled"])
+      .nullish()
+      .meta({
+        description:
+          "`auto` leaves out the oldest messages of a conversation that does not fit the model's context; " +
+          "otherwise it is 400",
+        example: "disabled",
+      }),
     metadata: Metadata.nullish(),
-    service_tier: shortText.nullish().meta({ description: "Accepted; `default` is given back", example: "auto" }),
+    service_tier: shortText
+      .nullish()
+      .meta({ description: "Accepted; `default` is given back", example: "auto" }),
     user: accepted("Who asks, in the client's words", "user-1"),
     safety_identifier: accepted("Who asks, in the client's words", "user-1"),
     prompt_cache_key: accepted("For the provider's cache", "chat-1"),

@@ -26,18 +26,27 @@ const FileCitation = z
     chunk_id: text("The chunk that is cited", "01900000-0000-7000-8000-000000000031"),
     chunk_index: count("Which chunk of the document it is, from 0", 3),
     page: z.int().nullable().meta({ description: "As citations of chat have it", example: 2 }),
-    quote: z.string().optional().meta({ description: "As citations of chat have it", example: "Revenue grew." }),
-    receipt: z.string().optional().meta({ description: "As citations of chat have it", example: "eyJh.e30.c2ln" }),
+    quote: z
+      .string()
+      .optional()
+      .meta({ description: "As citations of chat have it", example: "Revenue grew." }),
+    receipt: z
+      .string()
+      .optional()
+      .meta({ description: "As citations of chat have it", example: "eyJh.e30.c2ln" }),
   })
   .meta({
     id: "FileCitation",
-    description: "Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat",
+    description:
+      "Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat",
   });
 
 const OutputText = z.object({
   type: z.literal("output_text").meta({ description: "There is no other content" }),
   text: text("The answer; marks like [1] cite sources", "It grew by 12 percent [1]."),
-  annotations: z.array(FileCitation).meta({ description: "One for each mark and source, in the order of the text" }),
+  annotations: z
+    .array(FileCitation)
+    .meta({ description: "One for each mark and source, in the order of the text" }),
   logprobs: z.array(z.unknown()).meta({ description: "Always empty", example: [] }),
 });
 

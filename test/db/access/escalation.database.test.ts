@@ -120,6 +120,7 @@ const READ_BY_SYSTEM = [
   "pipeline_runs",
   "posting_runs",
   "posting_segments",
+  "responses",
   "space_statistics",
   "turn_calls",
   "turns",

@@ -10,6 +10,7 @@ import { runCli } from "../stack/processes.ts";
 import type { Stack } from "../stack/stack.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
 import { until } from "../until.ts";
+import { makeResponses } from "./live-responses.ts";
 
 type As = (method: string, path: string, body?: unknown) => ReturnType<typeof call>;
 
@@ -23,6 +24,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await changePeople(stack, signedIn);
   await changeWebhooks(signedIn);
   await verifyReceipts(stack, owner);
+  await makeResponses(stack);
   await runCli(["locations", "--organization", ACME, "--documents"], stack.env);
   await runCli(
     [

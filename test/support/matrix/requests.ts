@@ -23,6 +23,7 @@ const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
 
 const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "POST /v1/embeddings": () => ({ model: "scripted-embedding", input: "A text" }),
+  "POST /v1/responses": ({ agent_id: model }) => ({ model, input: "Hello" }),
   "POST /v1/chat/completions": ({ agent_id: model }) => ({
     model,
     messages: [{ role: "user", content: "Hello" }],
@@ -99,6 +100,7 @@ export function matrixRequest(route: string, things: Things): MatrixRequest {
   const values: Things = {
     user_id: newId(),
     model: things["agent_id"] ?? UNKNOWN_ID,
+    response_id: `resp_${UNKNOWN_ID.replaceAll("-", "")}`,
     ...things,
     ...ABSENT[route],
   };

@@ -66,11 +66,24 @@ const self = (within?: string): MatrixRule => ({
   ...(within === undefined ? {} : { within }),
 });
 
+/** What the caller has made itself; the test names one that nobody has. */
+const ofCaller = (key: Capability, within: string): MatrixRule => ({
+  needs: "all",
+  on: "nothing",
+  key,
+  within,
+});
+
 export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/models": listing("chat"),
   "GET /v1/models/:model": role("chat"),
   "POST /v1/embeddings": { needs: "all", on: "nothing", key: "search" },
   "POST /v1/chat/completions": role("chat"),
+  "POST /v1/responses": role("chat"),
+  "GET /v1/responses/:response_id": ofCaller("chat", "Response not found"),
+  "DELETE /v1/responses/:response_id": ofCaller("chat", "Response not found"),
+  "POST /v1/responses/:response_id/cancel": ofCaller("chat", "Response not found"),
+  "GET /v1/responses/:response_id/input_items": ofCaller("chat", "Response not found"),
   "POST /v1/spaces/search": listing("read"),
   "POST /v1/spaces": self(),
   "GET /v1/spaces/:space_id": { needs: "role", on: "space", key: "no key", adminToo: true },

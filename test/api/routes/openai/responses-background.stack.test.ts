@@ -17,8 +17,11 @@ beforeAll(async () => {
 afterAll(() => chat.close());
 beforeEach(() => chat.provider.reset());
 
-const ended = (id: string) =>
-  expect.poll(async () => (await client.responses.retrieve(id)).status, { timeout: 15_000 });
+async function ended(id: string, status: string): Promise<void> {
+  await expect
+    .poll(async () => (await client.responses.retrieve(id)).status, { timeout: 15_000 })
+    .toBe(status);
+}
 const numbersOf = (events: readonly { sequence_number: number }[]) =>
   events.map(({ sequence_number: number }) => number);
 
@@ -27,7 +30,7 @@ describe("a response in the background", () => {
     chat.provider.reply({ pieces: PIECES, delayMsBetweenPieces: 20 });
     const queued = await client.responses.create({ model: agent, input: "Think", background: true });
     expect(queued).toMatchObject({ status: "queued", background: true, output: [], usage: null });
-    await ended(queued.id).toBe("completed");
+    await ended(queued.id, "completed");
     const response = await client.responses.retrieve(queued.id);
     expect(response).toMatchObject({ id: queued.id, background: true, output_text: PIECES.join("") });
     expect(response.completed_at).toBeGreaterThanOrEqual(response.created_at);
@@ -97,7 +100,7 @@ describe("a response in the background", () => {
   it("fails with the provider, and says so", async () => {
     chat.provider.failChat({ status: 400 }, 1);
     const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
-    await ended(id).toBe("failed");
+    await ended(id, "failed");
     expect((await client.responses.retrieve(id)).error).toMatchObject({ code: "server_error" });
   });
 

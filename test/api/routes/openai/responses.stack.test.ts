@@ -28,18 +28,8 @@ const refusalOf = async (body: Record<string, unknown>) => {
   return { status, param, code };
 };
 
-const WEATHER = {
-  type: "function",
-  name: "get_weather",
-  description: "The weather of a city",
-  parameters: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-  strict: true,
-} as const;
+/** What OpenAI has in chat alone. */
+const MORE = { stop: ["END"], seed: 7, presence_penalty: 0.5 };
 
 describe("a plain response", () => {
   it("answers a text with one message, usage and what the request asked for", async () => {
@@ -132,7 +122,7 @@ describe("a plain response", () => {
       ],
       reasoning: { effort: "low" },
       text: { verbosity: "low" },
-      ...{ stop: ["END"], seed: 7, presence_penalty: 0.5 },
+      ...MORE,
     });
     expect(lastRequest()).toMatchObject({
       messages: [
@@ -257,197 +247,5 @@ describe("a form of the answer", () => {
       status: 400,
       param: "text.format.schema",
     });
-  });
-});
-
-describe("functions of the client", () => {
-  const asks = { toolCalls: [{ id: "call_1", name: "get_weather", arguments: '{"city":"Rome"}' }] };
-
-  it("are returned as calls, whose outputs come back as items", async () => {
-    chat.provider.reply(asks);
-    const first = await client.responses.create({ model: agent, input: "Weather?", tools: [WEATHER] });
-    expect(first).toMatchObject({
-      status: "completed",
-      output: [
-        { type: "function_call", call_id: "call_1", name: "get_weather", arguments: '{"city":"Rome"}' },
-      ],
-    });
-    expect(lastRequest()["tools"]).toEqual([
-      {
-        type: "function",
-        function: {
-          name: "get_weather",
-          description: "The weather of a city",
-          parameters: WEATHER.parameters,
-          strict: true,
-        },
-      },
-    ]);
-    const second = await client.responses.create({
-      model: agent,
-      previous_response_id: first.id,
-      input: [{ type: "function_call_output", call_id: "call_1", output: "Sunny" }],
-      tools: [WEATHER],
-    });
-    expect(second.status).toBe("completed");
-    expect(lastRequest()["messages"]).toMatchObject([
-      { role: "system" },
-      { role: "user", content: "Weather?" },
-      { role: "assistant", tool_calls: [{ id: "call_1", function: { name: "get_weather" } }] },
-      { role: "tool", tool_call_id: "call_1", content: "Sunny" },
-    ]);
-  });
-
-  it("stream their arguments", async () => {
-    chat.provider.reply(asks);
-    const types = [];
-    for await (const event of await client.responses.create({
-      model: agent,
-      input: "Weather?",
-      tools: [WEATHER],
-      tool_choice: { type: "function", name: "get_weather" },
-      parallel_tool_calls: false,
-      stream: true,
-    }))
-      types.push(event.type);
-    expect(types).toEqual([
-      "response.created",
-      "response.in_progress",
-      "response.output_item.added",
-      "response.function_call_arguments.delta",
-      "response.function_call_arguments.done",
-      "response.output_item.done",
-      "response.completed",
-    ]);
-    expect(lastRequest()).toMatchObject({
-      tool_choice: { type: "function", function: { name: "get_weather" } },
-      parallel_tool_calls: false,
-    });
-  });
-
-  it("may be answered by an item that refers to the stored call", async () => {
-    chat.provider.reply(asks);
-    const first = await client.responses.create({ model: agent, input: "Weather?", tools: [WEATHER] });
-    await client.responses.create({
-      model: agent,
-      input: [
-        { role: "user", content: "Weather?" },
-        { type: "item_reference", id: first.output[0]!.id! },
-        { type: "function_call_output", call_id: "call_1", output: "Rain" },
-      ],
-      tools: [WEATHER],
-    });
-    expect(lastRequest()["messages"].at(-1)).toMatchObject({ role: "tool", content: "Rain" });
-  });
-
-  it("run after the agent's own tools that the model asks for at the same time", async () => {
-    const helped = await chat.addAgent({ tool_attachments: [{ tool_id: "calculator" }] });
-    chat.provider.reply({
-      toolCalls: [
-        { id: "own", name: "calculator", arguments: '{"expression":"1+1"}' },
-        { id: "call_1", name: "get_weather", arguments: "{}" },
-      ],
-    });
-    expect(await client.responses.create({ model: helped, input: "Both", tools: [WEATHER] })).toMatchObject({
-      status: "completed",
-      output: [{ type: "function_call", call_id: "call_1" }],
-    });
-  });
-});
-
-describe("a kept response", () => {
-  it("is read, listed and deleted by the key that made it, and by no other", async () => {
-    const made = await client.responses.create({ model: agent, input: "Remember me" });
-    expect(await client.responses.retrieve(made.id)).toEqual(made);
-    const items = [];
-    for await (const item of client.responses.inputItems.list(made.id)) items.push(item);
-    expect(items).toMatchObject([
-      { type: "message", role: "user", content: [{ type: "input_text", text: "Remember me" }] },
-    ]);
-    const other = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: await chat.makeKey(), maxRetries: 0 });
-    await expect(other.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(other.responses.delete(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(
-      other.responses.create({ model: agent, input: "And?", previous_response_id: made.id }),
-    ).rejects.toMatchObject({
-      status: 404,
-      code: "previous_response_not_found",
-      param: "previous_response_id",
-    });
-    await client.responses.delete(made.id);
-    await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-  });
-
-  it("is gone on from, with its items and without its instructions", async () => {
-    const first = await client.responses.create({ model: agent, input: "One", instructions: "Count." });
-    const second = await client.responses.create({
-      model: agent,
-      input: "Two",
-      previous_response_id: first.id,
-    });
-    await client.responses.create({ model: agent, input: "Three", previous_response_id: second.id });
-    expect(lastRequest()["messages"].map(({ content }: { content: string }) => content)).toEqual([
-      "You are brief.",
-      "One",
-      "You said: One",
-      "Two",
-      "You said: Two",
-      "Three",
-    ]);
-  });
-
-  it("is kept nowhere with `store: false`", async () => {
-    const made = await client.responses.create({ model: agent, input: "Forget me", store: false });
-    await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-  });
-
-  it("is streamed again as it was", async () => {
-    const made = await client.responses.create({ model: agent, input: "Again" });
-    const events = [];
-    for await (const event of await client.responses.retrieve(made.id, { stream: true })) events.push(event);
-    expect(events[0]).toMatchObject({ type: "response.created", sequence_number: 0 });
-    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { id: made.id } });
-  });
-});
-
-describe("bad input", () => {
-  it.each([
-    ["a conversation", { conversation: "conv_1" }, "conversation"],
-    ["a prompt", { prompt: { id: "pmpt_1" } }, "prompt"],
-    ["a tool that is not there", { tools: [{ type: "web_search" }] }, "tools[0].type"],
-    ["a choice of no tool", { tool_choice: { type: "function", name: "x" } }, "tool_choice"],
-    [
-      "an output of no call",
-      { input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] },
-      "input[0].call_id",
-    ],
-    [
-      "a file by its address",
-      { input: [{ role: "user", content: [{ type: "input_file", file_url: "https://x.example/a.pdf" }] }] },
-      "input[0].content[0].file_url",
-    ],
-    ["an item that is not there", { input: [{ type: "item_reference", id: "msg_1" }] }, "input[0].id"],
-    ["an id that is none", { previous_response_id: "resp_1" }, "previous_response_id"],
-    [
-      "metadata of 17 keys",
-      { metadata: Object.fromEntries([...Array(17).keys()].map((n) => [n, "x"])) },
-      "metadata",
-    ],
-    ["a value of metadata that is too long", { metadata: { a: "x".repeat(513) } }, "metadata.a"],
-    ["a background that is not kept", { background: true, store: false }, "background"],
-    ["a temperature of 3", { temperature: 3 }, "temperature"],
-  ])("refuses %s and names the field", async (_, body, param) => {
-    expect(await refusalOf({ model: agent, input: "Hi", ...body })).toMatchObject({ status: 400, param });
-  });
-
-  it("refuses a conversation that does not fit, unless it may be cut", async () => {
-    const long = Array.from({ length: 40 }, () => ({ role: "user", content: "word ".repeat(5_000) }));
-    expect(await refusalOf({ model: agent, input: long })).toMatchObject({
-      status: 400,
-      code: "context_length_exceeded",
-    });
-    expect(
-      await client.responses.create({ model: agent, input: long as never, truncation: "auto" }),
-    ).toMatchObject({ status: "completed" });
   });
 });
