@@ -17,20 +17,9 @@ import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { uploadedEvent } from "../documents/stored-file.ts";
 import { recordChanges } from "../record-change.ts";
+import type { Attributes, WantedFile } from "./file.ts";
 import { attributesOf } from "./presented.ts";
 import { requireLiveStore, runChunking } from "./store.ts";
-
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
-
-export interface WantedFile {
-  readonly fileId: string;
-  /** Undefined: none, or those that the file has in the store already. */
-  readonly attributes: Attributes | undefined;
-  /** Null is the default chunker; undefined what the store says. */
-  readonly chunking: StaticChunking | null | undefined;
-  /** The field of the request that names the file. */
-  readonly param: string;
-}
 
 export type AcceptDeps = Pick<CommandDeps, "db" | "dispatcher" | "config" | "embedding">;
 

@@ -3,7 +3,8 @@ import { findStoreFile } from "../../db/stores/files.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Caller } from "../caller.ts";
-import { type AcceptDeps, acceptFiles, type WantedFile } from "./accept-files.ts";
+import { type AcceptDeps, acceptFiles } from "./accept-files.ts";
+import type { WantedFile } from "./file.ts";
 import { presentStoreFile } from "./presented.ts";
 import { requireStore } from "./store.ts";
 

@@ -4,7 +4,8 @@ import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { newId } from "../../domain/ids.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Caller } from "../caller.ts";
-import { type AcceptDeps, acceptFiles, type WantedFile } from "./accept-files.ts";
+import { type AcceptDeps, acceptFiles } from "./accept-files.ts";
+import type { WantedFile } from "./file.ts";
 import { presentBatch } from "./presented.ts";
 import { requireStore } from "./store.ts";
 
@@ -27,7 +28,7 @@ export async function createFileBatch(deps: AcceptDeps, caller: Caller, { storeI
     const documentIds = await acceptFiles(sql, { deps, caller, store }, files);
     await insertBatch(sql, { id, organizationId: organization.id, folderId: storeId, documentIds });
     const batch = await findBatch(sql, storeId, id);
-    if (batch === undefined) throw notFound("batch");
+    if (batch === undefined) throw notFound("file_batch");
     const answer = presentBatch(batch);
     await caller.keepAnswer?.(sql, answer);
     return answer;

@@ -8,7 +8,8 @@ import { isUuid, newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { Caller } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
-import { type AcceptDeps, acceptFiles, type WantedFile } from "./accept-files.ts";
+import { type AcceptDeps, acceptFiles } from "./accept-files.ts";
+import type { WantedFile } from "./file.ts";
 import { presentStore } from "./presented.ts";
 import { folderNameFor, requireStore } from "./store.ts";
 
@@ -55,7 +56,7 @@ export async function createStore(
       expiresAfterDays,
     });
     await recordChange(sql, caller, "folders:create", { type: "folder", id, spaceId });
-    const store = await requireStore(sql, principal, "folders:read", id);
+    const store = await requireStore(sql, principal, "folders:write", id);
     if (files.length > 0) await acceptFiles(sql, { deps, caller, store }, files);
     const answer = presentStore(store, (await countContents(sql, [id]))(id));
     await caller.keepAnswer?.(sql, answer);

@@ -2,10 +2,23 @@
 import type { Action } from "../../auth/policy.ts";
 import { lockDocument } from "../../db/documents/read.ts";
 import { findStoreFile, type StoreFileRow } from "../../db/stores/files.ts";
+import type { StaticChunking } from "../../db/stores/stores.ts";
 import type { Sql } from "../../db/pool.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { requireStore } from "./store.ts";
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface WantedFile {
+  readonly fileId: string;
+  /** Undefined: none, or those that the file has in the store already. */
+  readonly attributes: Attributes | undefined;
+  /** Null is the default chunker; undefined what the store says. */
+  readonly chunking: StaticChunking | null | undefined;
+  /** The field of the request that names the file. */
+  readonly param: string;
+}
 
 export interface FileInStore {
   readonly storeId: string;

@@ -5,8 +5,8 @@ import { notFound } from "../../domain/not-found.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
-import { type Attributes, writeAttributes } from "./accept-files.ts";
-import { type FileInStore, lockStoreFile } from "./file.ts";
+import { writeAttributes } from "./accept-files.ts";
+import { type Attributes, type FileInStore, lockStoreFile } from "./file.ts";
 import { presentStoreFile } from "./presented.ts";
 
 interface FileUpdate extends FileInStore {

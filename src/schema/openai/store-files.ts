@@ -131,4 +131,7 @@ export const FileBatch = z
   })
   .meta({ id: "VectorStoreFileBatch" });
 
-export const FileBatchParams = z.object({ vector_store_id: VectorStoreIdInput, batch_id: FileBatchIdInput });
+export const FileBatchParams = z.object({
+  vector_store_id: VectorStoreIdInput,
+  file_batch_id: FileBatchIdInput,
+});

@@ -2,7 +2,7 @@
 import { presentBatch, presentStoreFile } from "../../../commands/vector-stores/presented.ts";
 import { cancelFileBatch } from "../../../commands/vector-stores/cancel-file-batch.ts";
 import { createFileBatch } from "../../../commands/vector-stores/create-file-batch.ts";
-import type { WantedFile } from "../../../commands/vector-stores/accept-files.ts";
+import type { WantedFile } from "../../../commands/vector-stores/file.ts";
 import { requireStore } from "../../../commands/vector-stores/store.ts";
 import { type BatchRow, findBatch, findStoreFile, listStoreFiles } from "../../../db/stores/files.ts";
 import { readTenant, type Sql } from "../../../db/pool.ts";
@@ -25,8 +25,8 @@ import { repeatsIn } from "./vector-stores.ts";
 
 const TAGS = ["OpenAI"] as const;
 const PATH = "/vector_stores/:vector_store_id/file_batches";
-const BATCH = `${PATH}/:batch_id` as const;
-const RESOURCE = { resource: "vector_store_batch", param: "batch_id" } as const;
+const BATCH = `${PATH}/:file_batch_id` as const;
+const RESOURCE = { resource: "vector_store_batch", param: "file_batch_id" } as const;
 
 const createBatch = defineRoute({
   method: "POST",
@@ -73,18 +73,18 @@ function wantedOf(body: z.output<typeof FileBatchCreate>): WantedFile[] {
 
 interface BatchInStore {
   readonly vector_store_id: string;
-  readonly batch_id: string;
+  readonly file_batch_id: string;
 }
 
 /** @throws DomainError `not_found`, `permission_denied` */
 async function readBatch(
   sql: Sql,
   principal: Principal,
-  { vector_store_id: storeId, batch_id: batchId }: BatchInStore,
+  { vector_store_id: storeId, file_batch_id: batchId }: BatchInStore,
 ): Promise<BatchRow> {
   await requireStore(sql, principal, "documents:read", storeId);
   const batch = await findBatch(sql, storeId, batchId);
-  if (batch === undefined) throw notFound("batch");
+  if (batch === undefined) throw notFound("file_batch");
   return batch;
 }
 
@@ -126,7 +126,7 @@ const cancelBatch = defineRoute({
   response: FileBatch,
   idempotent: repeatsIn("documents:reprocess"),
   async handle({ deps, caller, params }) {
-    return cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.batch_id });
+    return cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id });
   },
 });
 

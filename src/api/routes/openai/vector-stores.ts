@@ -190,8 +190,10 @@ const removeVectorStore = defineRoute({
   tags: TAGS,
   params: VectorStoreParams,
   response: VectorStoreDeleted,
-  async handle({ deps, caller, params }) {
-    await deleteStore(deps, caller, params.vector_store_id);
+  headers: { "If-Match": "Delete only while the folder has this ETag" },
+  errors: [412],
+  async handle({ deps, caller, params, request }) {
+    await deleteStore(deps, caller, { id: params.vector_store_id, ifMatch: request.headers["if-match"] });
     return { id: params.vector_store_id, object: "vector_store.deleted" as const, deleted: true as const };
   },
 });
