@@ -3,7 +3,13 @@
  * and that signs access tokens for whoever has the secret in its data folder.
  */
 import { generateKeyPair, exportJWK, type JWK } from "jose";
-import Provider, { type Account, type Configuration, type KoaContextWithOIDC, errors, interactionPolicy } from "oidc-provider";
+import Provider, {
+  type Account,
+  type Configuration,
+  type KoaContextWithOIDC,
+  errors,
+  interactionPolicy,
+} from "oidc-provider";
 import { sendSignOutPage } from "./pages.ts";
 import { CONSOLE_CLIENT, MCP_CLIENT } from "../embedded/servers/issuer-part.ts";
 import type { Person } from "./people.ts";

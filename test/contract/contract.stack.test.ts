@@ -59,7 +59,9 @@ describe.each(closed)("$name", (one) => {
       const answer = await send(one, token === undefined ? {} : { token });
       const status = kind === "jwtOfStranger" ? ofStranger : refusal;
       expect(answer).toMatchObject({ status, body: { detail: expect.any(String) } });
-      expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
+      const challenge = answer.headers.get("www-authenticate");
+      if (one.route.tokenResource === undefined) expect(challenge).toBe(status === 401 ? "Bearer" : null);
+      else expect(challenge).toMatch(/^Bearer resource_metadata="/);
       expectDeclared(one, answer);
     },
   );

@@ -42,7 +42,9 @@ const CLIENTS: Readonly<Record<string, ClientForm>> = {
   "claude-code": {
     variable: `\${${KEY_VARIABLE}}`,
     where: "`.mcp.json` of a project",
-    config: (server) => ({ mcpServers: { holdfast: { type: "http", url: server.url, ...headersOf(server) } } }),
+    config: (server) => ({
+      mcpServers: { holdfast: { type: "http", url: server.url, ...headersOf(server) } },
+    }),
   },
   "claude-desktop": {
     variable: `<${KEY_VARIABLE}>`,
@@ -128,7 +130,7 @@ export function addMcpConfigCommand(program: Command): void {
       const { url, key, login } = options;
       if (key !== undefined && login === true)
         throw new CommandError("--key and --login exclude each other.");
-      const address = (url ?? loadConfig().api.publicUrl).replace(/\/+$/, "");
+      const address = (url ?? loadConfig().api.publicUrl).replace(/\/$/, "");
       if (!URL.canParse(address)) throw new CommandError("--url takes an address like https://example.org.");
       const authorization = login === true ? undefined : `Bearer ${key ?? form.variable}`;
       const config = form.config({ url: `${address}/mcp`, authorization });

@@ -31,12 +31,10 @@ export const ProtectedResource = z
       example: "https://holdfast.example.org/mcp",
     }),
     resource_name: z.string().meta({ description: "Its name, for people", example: "Holdfast" }),
-    authorization_servers: z
-      .array(z.string())
-      .meta({
-        description: "Who gives tokens; empty: API keys alone",
-        example: ["https://login.example.org"],
-      }),
+    authorization_servers: z.array(z.string()).meta({
+      description: "Who gives tokens; empty: API keys alone",
+      example: ["https://login.example.org"],
+    }),
     scopes_supported: z
       .array(z.string())
       .meta({ description: "What to ask the issuer for", example: ["openid", "email"] }),

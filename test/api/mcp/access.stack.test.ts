@@ -85,7 +85,13 @@ test("a key that can write nowhere is shown no tool that writes", async () => {
   });
   const { client } = await connectMcp(url, body.key);
 
-  expect((await client.listTools()).tools.every(({ annotations }) => annotations!.readOnlyHint)).toBe(true);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    "search",
+    "read_document",
+    "list_documents",
+    "list_spaces",
+    "ask_agent",
+  ]);
 });
 
 test("after a lost right a tool is refused without a word about what is there, and a revoked key is 401", async () => {
@@ -132,7 +138,10 @@ test("a body over the limit of JSON bodies is refused before it is parsed", asyn
   const response = await postMcp(shared.stack.url, keys().owner, `"${"x".repeat(5_000_000)}"`);
 
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "body_too_large" } } });
+  expect(await response.json()).toMatchObject({
+    jsonrpc: "2.0",
+    error: { data: { code: "body_too_large" } },
+  });
 });
 
 test("an unknown method, and params that do not fit, are errors of their request", async () => {

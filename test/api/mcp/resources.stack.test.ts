@@ -49,7 +49,7 @@ test("a long document is read in parts, each of which names the next", async () 
   const id = await processed(paragraphs.join("\n\n"), "very-long.md");
   const client = await connected(keys().owner);
   const texts: string[] = [];
-  for (let uri: string | undefined = uriOf(id); uri !== undefined; ) {
+  for (let uri: string | undefined = uriOf(id); uri !== undefined;) {
     const { contents } = await client.readResource({ uri });
     const [content] = contents as { text: string; _meta?: Record<string, string> }[];
     texts.push(content!.text);

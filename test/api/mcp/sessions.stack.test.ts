@@ -40,19 +40,22 @@ test("the official client connects in the newest version and lists the tools", a
   ]);
 });
 
-test.each(["2025-11-25", "2025-06-18"])("a session speaks version %s if the client asks for it", async (version) => {
-  const response = await postMcp(shared.stack.url, keys().owner, {
-    jsonrpc: "2.0",
-    id: "a",
-    method: "initialize",
-    params: { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } },
-  });
-  const answer = (await response.json()) as { id: string; result: { protocolVersion: string } };
+test.each(["2025-11-25", "2025-06-18"])(
+  "a session speaks version %s if the client asks for it",
+  async (version) => {
+    const response = await postMcp(shared.stack.url, keys().owner, {
+      jsonrpc: "2.0",
+      id: "a",
+      method: "initialize",
+      params: { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } },
+    });
+    const answer = (await response.json()) as { id: string; result: { protocolVersion: string } };
 
-  expect(response.status).toBe(200);
-  expect(answer.id).toBe("a");
-  expect(answer.result.protocolVersion).toBe(version);
-});
+    expect(response.status).toBe(200);
+    expect(answer.id).toBe("a");
+    expect(answer.result.protocolVersion).toBe(version);
+  },
+);
 
 test("a client that asks for an unknown version is offered the newest", async () => {
   const response = await postMcp(shared.stack.url, keys().owner, {

@@ -89,7 +89,7 @@ test("read_document gives the whole text in parts", async () => {
   const id = await processed(paragraphs.join("\n\n"), "long.md");
   const { tool } = await connected(keys().viewer);
   const parts: string[] = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const { structuredContent } = await tool("read_document", {
       document_id: id,
       max_characters: 1_000,
@@ -171,7 +171,9 @@ test("reprocess_document makes a new version, delete_document takes it out of se
 
   expect(again.structuredContent).toMatchObject({ document_id: id, status: "completed" });
   expect(deleted.structuredContent).toEqual({ document_id: id, deleted: true });
-  expect(found.structuredContent.results.map((hit: { document_id: string }) => hit.document_id)).not.toContain(id);
+  expect(
+    found.structuredContent.results.map((hit: { document_id: string }) => hit.document_id),
+  ).not.toContain(id);
   expect(twice).toMatchObject({ isError: true, _meta: { "holdfast/error": { status: 404 } } });
 });
 

@@ -9,6 +9,7 @@ import { runSchedule } from "../stack/maintenance.ts";
 import { runCli } from "../stack/processes.ts";
 import type { Stack } from "../stack/stack.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
+import { useMcp } from "./mcp-life.ts";
 import { until } from "../until.ts";
 
 type As = (method: string, path: string, body?: unknown) => ReturnType<typeof call>;
@@ -23,6 +24,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await changePeople(stack, signedIn);
   await changeWebhooks(signedIn);
   await verifyReceipts(stack, owner);
+  await useMcp(stack);
   await runCli(["locations", "--organization", ACME, "--documents"], stack.env);
   await runCli(
     [

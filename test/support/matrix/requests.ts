@@ -15,6 +15,10 @@ export interface MatrixRequest {
   readonly headers?: Record<string, string>;
 }
 
+/** Paths are sent below `/v1`, which this leaves. */
+const BESIDE_V1 = "/..";
+const MCP_HEADERS = { accept: "application/json, text/event-stream" };
+
 /** An ETag that no resource has: a caller who may change the resource gets 412, and nothing changes. */
 const STALE = { "if-match": '"stale"' };
 const SPACE_FIELD = (things: Things) => ({ space_id: things["space_id"] });
@@ -22,6 +26,12 @@ const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
   fileForm("A file.", `${newId()}.txt`, { ...(spaceId === undefined ? {} : { space_id: spaceId }), ...more });
 
 const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
+  "POST /mcp": () => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "matrix", version: "1" } },
+  }),
   "POST /v1/embeddings": () => ({ model: "scripted-embedding", input: "A text" }),
   "POST /v1/chat/completions": ({ agent_id: model }) => ({
     model,
@@ -103,14 +113,18 @@ export function matrixRequest(route: string, things: Things): MatrixRequest {
     ...ABSENT[route],
   };
   const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
-  const path = template
-    .replace("/v1", "")
-    .replaceAll(/:(\w+)/g, (_whole, name: string) => values[name] ?? UNKNOWN_ID);
+  const path = (template.startsWith("/v1/") ? template.slice(3) : BESIDE_V1 + template).replaceAll(
+    /:(\w+)/g,
+    (_whole, name: string) => values[name] ?? UNKNOWN_ID,
+  );
   const body = BODIES[route]?.(things);
   return {
     method,
     path: query === "" ? path : `${path}?${query}`,
     ...(body === undefined ? {} : { body }),
-    headers: ["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {},
+    headers: {
+      ...(["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {}),
+      ...(path.endsWith("/mcp") ? MCP_HEADERS : {}),
+    },
   };
 }

@@ -26,6 +26,8 @@ const COMMON = {
   access: "keys",
   tokenResource: MCP_PATH,
   presentError: mcpErrorForm,
+  // Of a refusal; what the tools and resources do has rows of its own.
+  audit: { action: "mcp:use", resource: "mcp_session", isChange: true },
   tags: ["MCP"],
   ownErrors: ERRORS,
   errors: [400, 403, 404],
