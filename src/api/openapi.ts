@@ -193,6 +193,8 @@ const HEADER_EXAMPLES: Readonly<Record<string, string>> = {
   "If-Range": '"wJ8kq0Y3mZ1f5pXcR7tVbA"',
   Range: "bytes=0-1023",
   "Last-Event-ID": "12",
+  "Mcp-Session-Id": "5f8c2d1e-7a9b-4c3d-8e6f-0a1b2c3d4e5f",
+  "MCP-Protocol-Version": "2025-11-25",
 };
 
 function headerParameters(route: Route): z.ZodObject | undefined {

@@ -113,8 +113,7 @@ async function identify(
     organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId,
     address: ctx.ip,
     isFresh,
-    audience:
-      route.tokenResource === undefined ? undefined : deps.config.api.publicUrl + route.tokenResource,
+    audience: route.tokenResource === undefined ? undefined : deps.config.api.publicUrl + route.tokenResource,
   });
   ctx.state["principal"] = principal;
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });

@@ -2,6 +2,7 @@
  * What a request of the protocol has to work with, and how it uses the routes: each does what it does over
  * HTTP, with the same decision, and leaves the same row in the audit log.
  */
+import type { z } from "zod";
 import type { Caller } from "../../commands/caller.ts";
 import type { McpSession } from "../../db/mcp/sessions.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -59,12 +60,7 @@ export async function callRoute(
   requireCapability(principal, route.capability);
   const note = (outcome: "success" | "denied"): void =>
     auditAs(route, { deps: call.deps, requestId: request.id, params, principal, body }, outcome);
-  const parsed = allValues({
-    params: route.params === undefined ? { value: {} } : parsePart(route.params, params, "path"),
-    // Not read as strings: a number is one already.
-    query: route.query === undefined ? { value: {} } : parsePart(route.query, query, "query"),
-    body: route.body === undefined ? { value: undefined } : parsePart(route.body, body, "body"),
-  });
+  const parsed = parse(route, { params, query, body });
   const warnings: string[] = [];
   try {
     const answer = await route.handle({
@@ -86,6 +82,16 @@ export async function callRoute(
     if (error instanceof DomainError && error.code === "permission_denied") note("denied");
     throw error;
   }
+}
+
+function parse(route: Route, { params, query, body }: Parts) {
+  const part = (schema: z.ZodType | undefined, given: unknown, name: "path" | "query" | "body") =>
+    schema === undefined ? { value: name === "body" ? undefined : {} } : parsePart(schema, given, name);
+  return allValues({
+    params: part(route.params, params, "path"),
+    query: part(route.query, query, "query"),
+    body: part(route.body, body, "body"),
+  });
 }
 
 async function asJson(route: Route, answer: unknown): Promise<unknown> {

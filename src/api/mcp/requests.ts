@@ -83,7 +83,7 @@ async function withRpcErrors(
     const { code, message } = error;
     return raw({
       contentType: "application/json",
-      body: JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }),
+      body: JSON.stringify({ jsonrpc: "2.0", id: null, detail: message, error: { code, message } }),
       status: error instanceof StatusError ? error.status : 400,
     });
   }
@@ -127,6 +127,6 @@ async function hear({ deps, principal }: McpContext, { id }: McpSession, message
   if (requestId === undefined) return;
   const name = JSON.stringify(requestId);
   // It may run in another process, which looks for this once a second.
-  if (!deps.mcp.cancel(id, name))
-    await cancelMcpAnswer(deps.db, { organization: principal.organization, sessionId: id }, name);
+  await cancelMcpAnswer(deps.db, { organization: principal.organization, sessionId: id }, name);
+  deps.mcp.cancel(id, name);
 }

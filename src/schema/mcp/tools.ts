@@ -59,12 +59,9 @@ export const SearchInput = z.strictObject({
   document_ids: z.array(DocumentId).max(100).optional().meta({
     description: "Narrows to these documents",
   }),
-  filters: withFewKeys(z.record(z.string(), z.unknown()), MAX_FILTERS)
-    .optional()
-    .meta({
-      description:
-        "Conditions on fields of documents, such as `file_type__exact` or `doc_metadata.year__gte`",
-    }),
+  filters: withFewKeys(z.record(z.string(), z.unknown()), MAX_FILTERS).optional().meta({
+    description: "Conditions on fields of documents, such as `file_type__exact` or `doc_metadata.year__gte`",
+  }),
   limit: z.int().min(1).max(MAX_HITS).default(10).meta({ description: "The most results" }),
   min_score: z.number().min(0).max(1).optional().meta({ description: "Leaves out lower scores" }),
 });

@@ -10,6 +10,12 @@ export const McpMessage = z.unknown().meta({
   example: MESSAGE_EXAMPLE,
 });
 
+export const McpEvents = z.string().meta({
+  description: "Events whose `data` is a message; an `id` is what a `Last-Event-ID` may name",
+  example:
+    'event: message\nid: MToxOjQy\ndata: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n',
+});
+
 export const McpError = z
   .object({
     jsonrpc: z.literal("2.0").meta({ description: "The version of JSON-RPC" }),
@@ -20,7 +26,10 @@ export const McpError = z
         message: z.string().meta({ description: "What is wrong", example: "Session not found" }),
       })
       .meta({ description: "What went wrong" }),
-    detail: z.unknown().optional().meta({ description: "As in other answers of the API" }),
+    detail: z
+      .unknown()
+      .optional()
+      .meta({ description: "As in other answers of the API", example: "Session not found" }),
   })
   .meta({ id: "McpError" });
 
@@ -31,12 +40,10 @@ export const ProtectedResource = z
       example: "https://holdfast.example.org/mcp",
     }),
     resource_name: z.string().meta({ description: "Its name, for people", example: "Holdfast" }),
-    authorization_servers: z
-      .array(z.string())
-      .meta({
-        description: "Who gives tokens; empty: API keys alone",
-        example: ["https://login.example.org"],
-      }),
+    authorization_servers: z.array(z.string()).meta({
+      description: "Who gives tokens; empty: API keys alone",
+      example: ["https://login.example.org"],
+    }),
     scopes_supported: z
       .array(z.string())
       .meta({ description: "What to ask the issuer for", example: ["openid", "email"] }),

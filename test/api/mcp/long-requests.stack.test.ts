@@ -68,7 +68,7 @@ test("a request that the client cancels ends, and with it its call of the model"
   await modelIsAsked(calls);
   stop.abort("not wanted");
 
-  await expect(answer).rejects.toThrow();
+  await expect(answer).rejects.toThrow("not wanted");
   await until("the call of the model ends", async () => aborted() > ends);
 });
 

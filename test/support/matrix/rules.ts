@@ -17,7 +17,9 @@ export interface MatrixRule {
   readonly needs: Needs;
   readonly on: Target;
   /** The capability that a key needs; "no key" if the route takes access tokens only. */
-  readonly key: Capability | "no key";
+  readonly key: Capability | "any key" | "no key";
+  /** Access tokens for the API are none for this route, whose tokens name another audience. */
+  readonly refusesTokens?: true;
   /** The status of a request without valid credentials, if it is not 401. */
   readonly unauthenticated?: 403;
   /**
@@ -73,8 +75,13 @@ const ofCaller = (key: Capability, within: string): MatrixRule => ({
   key,
   within,
 });
+const mcp: MatrixRule = { needs: "all", on: "nothing", key: "any key", refusesTokens: true };
+const WITHOUT_SESSION = "Bad Request: the header Mcp-Session-Id is needed";
 
 export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
+  "POST /mcp": mcp,
+  "GET /mcp": { ...mcp, elsewise: WITHOUT_SESSION },
+  "DELETE /mcp": { ...mcp, elsewise: WITHOUT_SESSION },
   "GET /v1/models": listing("chat"),
   "GET /v1/models/:model": role("chat"),
   "POST /v1/embeddings": { needs: "all", on: "nothing", key: "search" },
@@ -254,7 +261,7 @@ export function hasCapability(
   { isKey, onlyCapability }: MatrixCaller,
   capability: MatrixRule["key"],
 ): boolean {
-  return !isKey || onlyCapability === undefined || onlyCapability === capability;
+  return !isKey || capability === "any key" || onlyCapability === undefined || onlyCapability === capability;
 }
 
 /** Returns what the specification demands of one cell of the matrix. */
@@ -262,6 +269,7 @@ export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceNam
   // Nothing of the caller is looked up: whether it is a token, and gives the role, decides.
   if (rule.needs === "operator") return caller.isKey ? 401 : 403;
   if (caller.standing === "bad") return rule.unauthenticated ?? 401;
+  if (rule.refusesTokens === true && !caller.isKey) return 401;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;

@@ -16,8 +16,9 @@ export const askAgentTool = defineTool({
     "Asks an agent of this service a question. It searches the documents that both it and the caller may " +
     "read, and answers with citations. Each call stands alone: the agent remembers nothing.",
   capability: "chat",
-  // Its tools may reach out.
-  hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  // Its tools may reach out, and it costs tokens. An agent's own `mcp` tool offers only what reads, so that no
+  // agent asks itself by way of this service unless an operator lists the tool.
+  hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   isLong: true,
   input: AskAgentInput,
   output: AskAgentOutput,

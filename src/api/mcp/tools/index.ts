@@ -31,7 +31,7 @@ export const isToolName = (name: string): boolean => TOOLS.some((one) => one.nam
 export function shownTools(principal: Principal): McpTool["shown"][] {
   const mayWrite = [...principal.reach.values()].some(({ role }) => role !== "viewer");
   return TOOLS.filter(
-    ({ name, hints }) => findTool(principal, name) !== undefined && (hints.readOnlyHint || mayWrite),
+    ({ name, capability }) => findTool(principal, name) !== undefined && (capability !== "write" || mayWrite),
   ).map(({ shown }) => shown);
 }
 

@@ -71,8 +71,8 @@ async function withoutFileOnError<T>(
 
 function decoded(content: string): Buffer {
   const bytes = Buffer.from(content, "base64");
-  const isWhole =
-    bytes.toString("base64").replace(/=+$/, "") === content.replaceAll(/\s/g, "").replace(/=+$/, "");
+  const withoutEnd = (text: string): string => text.split("=", 1)[0]!;
+  const isWhole = withoutEnd(bytes.toString("base64")) === withoutEnd(content.replaceAll(/\s/g, ""));
   if (!isWhole) throw new ValidationProblems([valueError(["body", "content"], "is not base64")]);
   return bytes;
 }

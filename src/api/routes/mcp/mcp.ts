@@ -1,7 +1,6 @@
 /** The Model Context Protocol: messages, notifications, and what the resource says of itself. */
-import { z } from "zod";
 import { notFound } from "../../../domain/not-found.ts";
-import { McpError, McpMessage, ProtectedResource } from "../../../schema/mcp/wire.ts";
+import { McpError, McpEvents, McpMessage, ProtectedResource } from "../../../schema/mcp/wire.ts";
 import { answerMessage, answerStream, endSession } from "../../mcp/requests.ts";
 import { MCP_PATH, mcpErrorForm, METADATA_PATH, protectedResource } from "../../mcp/resource.ts";
 import { defineRoute } from "../../route.ts";
@@ -26,6 +25,8 @@ const COMMON = {
   access: "keys",
   tokenResource: MCP_PATH,
   presentError: mcpErrorForm,
+  // Of a refusal; what the tools and resources do has rows of its own.
+  audit: { action: "mcp:use", resource: "mcp_session", isChange: true },
   tags: ["MCP"],
   ownErrors: ERRORS,
   errors: [400, 403, 404],
@@ -34,6 +35,7 @@ const COMMON = {
 const postMcp = defineRoute({
   ...COMMON,
   method: "POST",
+  operation: "mcp.send",
   status: 200,
   summary: "A message of the Model Context Protocol, over Streamable HTTP.",
   description:
@@ -47,13 +49,14 @@ const postMcp = defineRoute({
   replyHeaders: { "Mcp-Session-Id": "The new session, in the answer to `initialize`" },
   response: McpMessage,
   otherStatuses: { 202: "A notification was heard" },
-  otherContent: { "text/event-stream": { schema: z.string() } },
+  otherContent: { "text/event-stream": { schema: McpEvents } },
   handle: (context) => answerMessage(context, context.body),
 });
 
 const getMcp = defineRoute({
   ...COMMON,
   method: "GET",
+  operation: "mcp.stream",
   status: 200,
   summary: "The notifications of a session, or the rest of an answer, as server-sent events.",
   description:
@@ -61,7 +64,7 @@ const getMcp = defineRoute({
     "`Last-Event-ID` it goes on after that event, also with an answer whose connection broke. A session has " +
     "one stream: a later one takes the place of the one before.",
   headers: { ...SESSION, "Last-Event-ID": "The last event that was received" },
-  otherContent: { "text/event-stream": { schema: z.string() } },
+  otherContent: { "text/event-stream": { schema: McpEvents } },
   errors: [400, 403, 404, 405, 406],
   ownErrors: {
     ...ERRORS,
@@ -74,16 +77,20 @@ const getMcp = defineRoute({
 const deleteMcp = defineRoute({
   ...COMMON,
   method: "DELETE",
+  operation: "mcp.end",
   status: 204,
   summary: "End a session.",
+  description:
+    "Its requests that still run are cancelled within a second, and its stream ends at the next event.",
   headers: SESSION,
   handle: (context) => endSession(context),
 });
 
-const metadata = (path: `/${string}`) =>
+const metadata = (path: `/${string}`, operation: string) =>
   defineRoute({
     method: "GET",
     path,
+    operation,
     isUnversioned: true,
     access: "public",
     status: 200,
@@ -102,6 +109,6 @@ export const mcpRoutes = [
   postMcp,
   getMcp,
   deleteMcp,
-  metadata(METADATA_PATH),
-  metadata(`${METADATA_PATH}${MCP_PATH}`),
+  metadata(METADATA_PATH, "mcp.resource.root"),
+  metadata(`${METADATA_PATH}${MCP_PATH}`, "mcp.resource.get"),
 ];
