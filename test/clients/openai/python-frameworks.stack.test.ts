@@ -103,7 +103,7 @@ describe("LangChain for Python", unless(missingPython), () => {
   });
 
   it("takes the tools and resources of the MCP server by its adapter", () => {
-    expect(seen.value("tool names")).toEqual(
+    expect(seen.value("MultiServerMCPClient.get_tools")).toEqual(
       expect.arrayContaining(["ask_agent", "read_document", "search"]),
     );
     expect(JSON.stringify(seen.value("search as a tool"))).toContain("roots of an old oak");

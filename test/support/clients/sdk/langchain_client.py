@@ -71,9 +71,13 @@ step("OpenAIEmbeddings.embed_documents", lambda: embeddings.embed_documents(["on
 async def adapters():
     connection = {"transport": "streamable_http", "url": args["mcp_url"], "headers": {"Authorization": f"Bearer {args['key']}"}}
     servers = MultiServerMCPClient({"holdfast": connection})
-    tools = await async_step("MultiServerMCPClient.get_tools", servers.get_tools)
-    named = {one.name: one for one in tools or []}
-    await async_step("tool names", lambda: _value(sorted(named)))
+    named = {}
+
+    async def tools():
+        named.update({one.name: one for one in await servers.get_tools()})
+        return sorted(named)
+
+    await async_step("MultiServerMCPClient.get_tools", tools)
     await async_step("search as a tool", lambda: named["search"].ainvoke({"query": "Where does the fox dig her den?", "space_ids": [args["space"]]}))
 
     async def resources():
@@ -81,10 +85,6 @@ async def adapters():
             return [str(blob.metadata["uri"]) for blob in await load_mcp_resources(session)]
 
     await async_step("load_mcp_resources", resources)
-
-
-async def _value(value):
-    return value
 
 
 asyncio.run(adapters())
