@@ -1025,7 +1025,7 @@ export interface paths {
         put?: never;
         /**
          * Make a response.
-         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background.
+         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
          */
@@ -19399,6 +19399,8 @@ export interface operations {
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;
+                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -19576,6 +19578,21 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It does not fit the present state */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
