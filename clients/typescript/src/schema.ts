@@ -1014,147 +1014,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The files that the caller uploaded here.
-         * @description A key that is narrowed to spaces sees only the files that it uploaded itself.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["files.list_uploads"];
-        put?: never;
-        /**
-         * Upload a file, to put it into vector stores or to use it in responses.
-         * @description It belongs to the user, and is in no space. Nothing is done with it until it is put into a vector store: each store has it as a document of its own, and all of them share its stored bytes.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        post: operations["files.create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/files/{file_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A file by its id.
-         * @description The caller's own, or one that is in a vector store which the caller reaches. The id of a document, with `file-` before it, is the id of a file too.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["files.get_upload"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a file, and remove it from all vector stores that the caller may write to.
-         * @description Its documents are gone at once; the stored bytes are erased once nothing refers to them. A document's own id deletes the document.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        delete: operations["files.delete_upload"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/files/{file_id}/content": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The bytes of a file.
-         * @description Whatever its purpose. For everybody to whom `GET /v1/files/{file_id}` shows it.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["files.content"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The vector stores that the caller reaches.
-         * @description Those that were made as vector stores, or changed as one. Any other folder is one too, and answers by its id.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["vector_stores.list"];
-        put?: never;
-        /**
-         * Make a vector store: a folder, with the files that are named.
-         * @description It is made in the caller's private space, or in the space that `metadata.space_id` names, for its editors and owners. Everything that holds for folders holds for it.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        post: operations["vector_stores.create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores/{vector_store_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A vector store, which may be any folder.
-         * @description For everybody with a role in its space.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["vector_stores.get"];
-        put?: never;
-        /**
-         * Change the name, the metadata or the expiry of a vector store.
-         * @description For editors and owners of its space. Its folder gets the name too. A store that had expired is live again, without what it had.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        post: operations["vector_stores.update"];
-        /**
-         * Delete a vector store: the folder with all documents in it.
-         * @description For editors and owners of its space. Gone at once; what it took is freed in the background. Files that were uploaded to `/v1/files` stay there.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        delete: operations["vector_stores.delete"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores/{vector_store_id}/search": {
+    "/v1/responses": {
         parameters: {
             query?: never;
             header?: never;
@@ -1164,19 +1024,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Search a vector store: hybrid search in its folder and all folders below.
-         * @description For everybody with a role in its space. Each result is a chunk. Scores are those of hybrid search; with several queries a chunk has the best of its scores.
+         * Make a response.
+         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.
          *
-         *     Takes API keys with the capability `search`, and access tokens.
+         *     Takes API keys with the capability `chat`, and access tokens.
          */
-        post: operations["vector_stores.search"];
+        post: operations["responses.create"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vector_store_id}/files": {
+    "/v1/responses/{response_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1184,83 +1044,27 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The files of a vector store: all documents in its folder and below.
-         * @description For everybody with a role in its space.
+         * A response that is kept.
+         * @description For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who does not reach a document any more that it may tell about.
          *
-         *     Takes API keys with the capability `read`, and access tokens.
+         *     Takes API keys with the capability `chat`, and access tokens.
          */
-        get: operations["vector_stores.files.list"];
-        put?: never;
-        /**
-         * Put a file into a vector store.
-         * @description For editors and owners of its space. The file becomes a document there, which is processed in the background; its stored bytes are not copied. One that is in the store already stays, and is processed again if it had failed or its chunking changes.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        post: operations["vector_stores.files.create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores/{vector_store_id}/files/{file_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A file of a vector store, and where it is in the pipeline.
-         * @description For everybody with a role in its space. It always ends: `completed`, `failed` with its `last_error`, or `cancelled`. While it waits for an outage to end it is `in_progress`, and `waiting_for` says so.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["vector_stores.files.get"];
-        put?: never;
-        /**
-         * Replace the attributes of a file in a vector store.
-         * @description For editors and owners of its space. Nothing is processed again.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        post: operations["vector_stores.files.update"];
-        /**
-         * Remove a file from a vector store.
-         * @description For editors and owners of its space. Deletes that document alone: the uploaded file stays, and so do documents that were made of it elsewhere.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        delete: operations["vector_stores.files.delete"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores/{vector_store_id}/files/{file_id}/content": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The text that was read from a file.
-         * @description For everybody with a role in its space: the units of the published version or, before the first one is published, of the run under way as soon as it is parsed.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["vector_stores.files.content"];
+        get: operations["responses.get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a response.
+         * @description One that is under way in the background ends.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        delete: operations["responses.delete"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vector_store_id}/file_batches": {
+    "/v1/responses/{response_id}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -1270,19 +1074,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put many files into a vector store: all of them or none.
-         * @description For editors and owners of its space. A file that the caller has not is refused with its field as `param`, and nothing is changed.
+         * Cancel a response in the background.
+         * @description One that has ended is answered as it is, so that cancelling twice changes nothing.
          *
-         *     Takes API keys with the capability `write`, and access tokens.
+         *     Takes API keys with the capability `chat`, and access tokens.
          */
-        post: operations["vector_stores.file_batches.create"];
+        post: operations["responses.cancel"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vector_store_id}/file_batches/{file_batch_id}": {
+    "/v1/responses/{response_id}/input_items": {
         parameters: {
             query?: never;
             header?: never;
@@ -1290,56 +1094,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A batch of files, and how many of them are in which state.
-         * @description For everybody with a role in its space. Files that were removed since do not count.
+         * The items that a response was asked with.
+         * @description Its own, and not those of the responses before it. Files are listed without their content.
          *
-         *     Takes API keys with the capability `read`, and access tokens.
+         *     Takes API keys with the capability `chat`, and access tokens.
          */
-        get: operations["vector_stores.file_batches.get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores/{vector_store_id}/file_batches/{file_batch_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a batch of files: those that are still processed end.
-         * @description For editors and owners of its space. What has completed stays. A batch that has ended stays as it is.
-         *
-         *     Takes API keys with the capability `write`, and access tokens.
-         */
-        post: operations["vector_stores.file_batches.cancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/vector_stores/{vector_store_id}/file_batches/{file_batch_id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The files of a batch that are still in the vector store.
-         * @description For everybody with a role in its space.
-         *
-         *     Takes API keys with the capability `read`, and access tokens.
-         */
-        get: operations["vector_stores.file_batches.files"];
+        get: operations["responses.input_items.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3999,301 +3759,216 @@ export interface components {
              */
             user?: string;
         };
-        FileUpload: {
-            /**
-             * Format: binary
-             * @description The file
-             * @example (bytes)
-             */
-            file: string;
-            /**
-             * @description What it is for. Every file may be put into vector stores, whatever its purpose
-             * @example assistants
-             * @enum {string}
-             */
-            purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
-            /**
-             * @description When the file is deleted, with all documents that were made of it; as JSON, or in fields named `expires_after[anchor]` and `expires_after[seconds]`
-             * @example {
-             *       "anchor": "created_at",
-             *       "seconds": 86400
-             *     }
-             */
-            expires_after?: {
-                /**
-                 * @description The time of the upload
-                 * @constant
-                 */
-                anchor: "created_at";
-                /**
-                 * @description An hour to 30 days
-                 * @example 86400
-                 */
-                seconds: number;
-            };
-        };
         /**
          * @example {
-         *       "name": "Manuals"
+         *       "model": "01900000-0000-7000-8000-000000000020",
+         *       "input": "How did revenue develop?"
          *     }
          */
-        VectorStoreCreate: {
-            name?: string | null;
+        ResponseRequest: {
             /**
-             * @description What it is for
-             * @example The manuals of all machines
+             * @description The UUID of an agent, or the name of the instance's chat model
+             * @example 01900000-0000-7000-8000-000000000020
              */
-            description?: string | null;
-            /** @description Files that are put into it */
-            file_ids?: string[] | null;
-            chunking_strategy?: ({
+            model: string;
+            /**
+             * @description A text of the user, or items
+             * @example How did revenue develop?
+             */
+            input: string | ({
                 /**
-                 * @description The default chunker
-                 * @constant
+                 * @description `message` (also if absent), `function_call`, `function_call_output`, `item_reference`; `reasoning`, `file_search_call` and the calls of other hosted tools are passed over
+                 * @example message
                  */
-                type: "auto";
-            } | {
-                /**
-                 * @description Chunks of a fixed number of tokens
-                 * @constant
-                 */
-                type: "static";
-                static: {
-                    /**
-                     * @description Tokens of a chunk; never more than the embedding model takes
-                     * @example 800
-                     */
-                    max_chunk_size_tokens: number;
-                    /**
-                     * @description Tokens that two chunks share; at most half of a chunk
-                     * @example 400
-                     */
-                    chunk_overlap_tokens: number;
-                };
-            }) | null;
-            expires_after?: components["schemas"]["VectorStoreExpiresAfter"] | null;
+                type?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
             /**
-             * @description At most 16 pairs: keys of 64 characters, texts of 512. `space_id` names the space that the store is made in; without it, it is made in the caller's private one
-             * @example {
-             *       "team": "service"
-             *     }
+             * @description A system message before the input; not carried over by `previous_response_id`
+             * @example Answer in one sentence.
              */
-            metadata?: {
-                [key: string]: string;
-            } | null;
-        };
-        VectorStoreExpiresAfter: {
+            instructions?: string | null;
             /**
-             * @description When it was searched or changed last
-             * @constant
-             */
-            anchor: "last_active_at";
-            /**
-             * @description Days after that
-             * @example 7
-             */
-            days: number;
-        };
-        /**
-         * @example {
-         *       "name": "Manuals of 2026"
-         *     }
-         */
-        VectorStoreUpdate: {
-            name?: string | null;
-            /** @description Null: it does not expire any more */
-            expires_after?: components["schemas"]["VectorStoreExpiresAfter"] | null;
-            /** @description All of it; null is none */
-            metadata?: {
-                [key: string]: string;
-            } | null;
-        };
-        VectorStoreSearch: {
-            /**
-             * @description A query, or at most 10, whose results make one ranking
-             * @example How often is the oil changed?
-             */
-            query: string | string[];
-            filters?: ({
-                /** @enum {string} */
-                type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
-                /** @description An attribute */
-                key: string;
-                /** @description What it is compared with: a list for `in` and `nin` */
-                value: unknown;
-            } | {
-                /** @enum {string} */
-                type: "and" | "or";
-                filters: Record<string, never>[];
-            }) | null;
-            /**
-             * @description The most results
-             * @default 10
-             * @example 10
-             */
-            max_num_results?: number;
-            ranking_options?: components["schemas"]["VectorStoreRankingOptions"] | null;
-            /**
-             * @description Accepted; queries are searched for as they are
+             * @description True streams the events
              * @example false
              */
-            rewrite_query?: boolean | null;
-        };
-        VectorStoreRankingOptions: {
+            stream?: boolean | null;
+            /** @description For `stream: true` */
+            stream_options?: {
+                /**
+                 * @description Accepted; events carry none
+                 * @example false
+                 */
+                include_obfuscation?: boolean | null;
+            } | null;
             /**
-             * @description `none` leaves the service's reranker out, if it has one
-             * @default auto
-             * @example auto
-             * @enum {string}
+             * @description Answers at once with `status: queued`; needs `store`
+             * @example false
              */
-            ranker?: "none" | "auto" | "default-2024-11-15";
+            background?: boolean | null;
             /**
-             * @description Leaves out results with a lower score
-             * @default 0
+             * @description False keeps nothing. Absent or null: true
+             * @example true
+             */
+            store?: boolean | null;
+            /** @description A stored response of the same caller whose items come before this input */
+            previous_response_id?: string | null;
+            include?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[] | null;
+            /** @description Besides the agent's own tools */
+            tools?: ({
+                /**
+                 * @description `function` or `file_search`; other tools are refused
+                 * @example file_search
+                 */
+                type?: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            /**
+             * @description Which tool the model calls first
+             * @example auto
+             */
+            tool_choice?: (("none" | "auto" | "required") | ({
+                /**
+                 * @description `function` with `name`, `file_search`, or `allowed_tools` with `mode` and `tools`
+                 * @example function
+                 */
+                type?: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
+            /**
+             * @description Whether the model may call several tools at once. Absent or null: true
+             * @example true
+             */
+            parallel_tool_calls?: boolean | null;
+            /**
+             * @description How many searches the response may make
+             * @example 4
+             */
+            max_tool_calls?: number | null;
+            /** @description How the answer is written */
+            text?: {
+                /** @description The form of the answer */
+                format?: ({
+                    /**
+                     * @description `text`, `json_object`, or `json_schema` with `name`, `schema`, `strict`
+                     * @example text
+                     */
+                    type?: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                /**
+                 * @description Passed on to the model
+                 * @example medium
+                 */
+                verbosity?: ("low" | "medium" | "high") | null;
+            } | null;
+            /** @description For models that reason */
+            reasoning?: {
+                /**
+                 * @description Passed on to the model
+                 * @example low
+                 */
+                effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
+                /**
+                 * @description Accepted; the model's reasoning is not shown
+                 * @example auto
+                 */
+                summary?: string | null;
+            } | null;
+            /**
+             * @description The most tokens of each call of the model; beyond it the response is `incomplete`
+             * @example 800
+             */
+            max_output_tokens?: number | null;
+            /**
+             * @description Passed on
              * @example 0.2
              */
-            score_threshold?: number;
-            /** @description In place of the weights that were measured for the model */
-            hybrid_search?: {
-                /**
-                 * @description How much search by meaning counts
-                 * @example 1
-                 */
-                embedding_weight: number;
-                /**
-                 * @description How much search by words counts
-                 * @example 1
-                 */
-                text_weight: number;
-            } | null;
-        };
-        VectorStoreFileCreate: {
+            temperature?: number | null;
             /**
-             * @description The file: one that was uploaded to `/v1/files`, or a document
-             * @example file-01900000000070008000000000000033
+             * @description Passed on
+             * @example 1
              */
-            file_id: string;
-            attributes?: {
-                [key: string]: string | number | boolean;
+            top_p?: number | null;
+            /**
+             * @description Accepted; log probabilities are not there
+             * @example 0
+             */
+            top_logprobs?: number | null;
+            /**
+             * @description Passed on, though OpenAI's interface has it in chat alone
+             * @example [
+             *       "END"
+             *     ]
+             */
+            stop?: (string | string[]) | null;
+            /**
+             * @description Passed on, as `stop` is
+             * @example 7
+             */
+            seed?: number | null;
+            /**
+             * @description Passed on, as `stop` is
+             * @example 0
+             */
+            presence_penalty?: number | null;
+            /**
+             * @description Passed on, as `stop` is
+             * @example 0
+             */
+            frequency_penalty?: number | null;
+            /**
+             * @description `auto` leaves out the oldest messages of a conversation that does not fit the model's context; otherwise it is 400
+             * @example disabled
+             */
+            truncation?: ("auto" | "disabled") | null;
+            metadata?: {
+                [key: string]: string;
             } | null;
-            chunking_strategy?: ({
-                /**
-                 * @description The default chunker
-                 * @constant
-                 */
-                type: "auto";
-            } | {
-                /**
-                 * @description Chunks of a fixed number of tokens
-                 * @constant
-                 */
-                type: "static";
-                static: {
-                    /**
-                     * @description Tokens of a chunk; never more than the embedding model takes
-                     * @example 800
-                     */
-                    max_chunk_size_tokens: number;
-                    /**
-                     * @description Tokens that two chunks share; at most half of a chunk
-                     * @example 400
-                     */
-                    chunk_overlap_tokens: number;
-                };
-            }) | null;
-        };
-        /**
-         * @example {
-         *       "attributes": {
-         *         "year": 2026
-         *       }
-         *     }
-         */
-        VectorStoreFileUpdate: {
-            attributes: {
-                [key: string]: string | number | boolean;
-            } | null;
-        };
-        /**
-         * @description Either `file_ids`, or `files`
-         * @example {
-         *       "file_ids": [
-         *         "file-01900000000070008000000000000033"
-         *       ]
-         *     }
-         */
-        VectorStoreFileBatchCreate: {
-            /** @description The files */
-            file_ids: string[];
-            /** @description Left out where the other is given */
-            files?: null;
-            attributes?: {
-                [key: string]: string | number | boolean;
-            } | null;
-            chunking_strategy?: ({
-                /**
-                 * @description The default chunker
-                 * @constant
-                 */
-                type: "auto";
-            } | {
-                /**
-                 * @description Chunks of a fixed number of tokens
-                 * @constant
-                 */
-                type: "static";
-                static: {
-                    /**
-                     * @description Tokens of a chunk; never more than the embedding model takes
-                     * @example 800
-                     */
-                    max_chunk_size_tokens: number;
-                    /**
-                     * @description Tokens that two chunks share; at most half of a chunk
-                     * @example 400
-                     */
-                    chunk_overlap_tokens: number;
-                };
-            }) | null;
-        } | {
-            /** @description Left out where the other is given */
-            file_ids?: null;
-            /** @description The files, each with attributes and chunking of its own */
-            files: {
-                /**
-                 * @description The file: one that was uploaded to `/v1/files`, or a document
-                 * @example file-01900000000070008000000000000033
-                 */
-                file_id: string;
-                attributes?: {
-                    [key: string]: string | number | boolean;
-                } | null;
-                chunking_strategy?: ({
-                    /**
-                     * @description The default chunker
-                     * @constant
-                     */
-                    type: "auto";
-                } | {
-                    /**
-                     * @description Chunks of a fixed number of tokens
-                     * @constant
-                     */
-                    type: "static";
-                    static: {
-                        /**
-                         * @description Tokens of a chunk; never more than the embedding model takes
-                         * @example 800
-                         */
-                        max_chunk_size_tokens: number;
-                        /**
-                         * @description Tokens that two chunks share; at most half of a chunk
-                         * @example 400
-                         */
-                        chunk_overlap_tokens: number;
-                    };
-                }) | null;
-            }[];
+            /**
+             * @description Accepted; `default` is given back
+             * @example auto
+             */
+            service_tier?: string | null;
+            /**
+             * @description Who asks, in the client's words. Accepted and given back
+             * @example user-1
+             */
+            user?: string | null;
+            /**
+             * @description Who asks, in the client's words. Accepted and given back
+             * @example user-1
+             */
+            safety_identifier?: string | null;
+            /**
+             * @description For the provider's cache. Accepted and given back
+             * @example chat-1
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * @description Accepted
+             * @example 24h
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * @description Not there: 400 unless it is null. Conversations are not stored
+             * @example null
+             */
+            conversation?: unknown;
+            /**
+             * @description Not there: 400 unless it is null. Prompts are not stored: send `instructions`
+             * @example null
+             */
+            prompt?: unknown;
+            /**
+             * @description Not there: 400 unless it is null. Nothing is compacted: `truncation: auto` leaves out
+             * @example null
+             */
+            context_management?: unknown;
         };
         ReceiptQuestion: {
             /**
@@ -7111,403 +6786,517 @@ export interface components {
                 total_tokens: number;
             };
         };
-        FileObject: {
+        Response: {
             /**
-             * @description The file: one that was uploaded to `/v1/files`, or a document
-             * @example file-01900000000070008000000000000033
+             * @description The response
+             * @example resp_01900000000070008000000000000025
              */
             id: string;
             /**
              * @description As OpenAI's clients expect it
              * @constant
              */
-            object: "file";
+            object: "response";
             /**
-             * @description Its size
-             * @example 2048
-             */
-            bytes: number;
-            /**
-             * @description Seconds since 1970
-             * @example 1767225600
-             */
-            created_at: number;
-            /** @description When it is deleted; null: never */
-            expires_at: number | null;
-            /**
-             * @description Its name
-             * @example manual.pdf
-             */
-            filename: string;
-            /**
-             * @description As it was uploaded
-             * @example assistants
-             */
-            purpose: string;
-            /**
-             * @description `processed` once it is stored; of a document by its latest run: `uploaded` while it is under way, `error` if it failed
-             * @example processed
-             * @enum {string}
-             */
-            status: "uploaded" | "processed" | "error";
-        };
-        FileList: {
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "list";
-            /** @description The entries of this page */
-            data: components["schemas"]["FileObject"][];
-            /**
-             * @description The id of the first entry; null if there is none
-             * @example null
-             */
-            first_id: string | null;
-            /**
-             * @description The id of the last entry, which the next page's `after` takes; null if there is none
-             * @example null
-             */
-            last_id: string | null;
-            /**
-             * @description Whether further entries come behind this page
-             * @example false
-             */
-            has_more: boolean;
-        };
-        FileDeleted: {
-            /**
-             * @description The file: one that was uploaded to `/v1/files`, or a document
-             * @example file-01900000000070008000000000000033
-             */
-            id: string;
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "file";
-            /**
-             * @description It is
-             * @constant
-             */
-            deleted: true;
-        };
-        VectorStore: {
-            /**
-             * @description The vector store: a folder
-             * @example vs_01900000000070008000000000000040
-             */
-            id: string;
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store";
-            /**
-             * @description Seconds since 1970
-             * @example 1767225600
+             * @description When it was asked for, in Unix seconds
+             * @example 1790000000
              */
             created_at: number;
             /**
-             * @description As it was given, or the folder's
-             * @example Manuals
-             */
-            name: string;
-            /**
-             * @description What it is for
+             * @description When it was complete; else null
              * @example null
              */
-            description: string | null;
+            completed_at: number | null;
             /**
-             * @description The size of its completed files
-             * @example 4096
-             */
-            usage_bytes: number;
-            file_counts: components["schemas"]["VectorStoreFileCounts"];
-            /**
-             * @description `in_progress` while files are; `expired` stores take no files
+             * @description `incomplete`: `incomplete_details` says why
              * @example completed
              * @enum {string}
              */
-            status: "expired" | "in_progress" | "completed";
-            /** @description Null: it does not expire */
-            expires_after: components["schemas"]["VectorStoreExpiresAfter"] | null;
-            /** @description When it expires unless it is used */
-            expires_at: number | null;
+            status: "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
             /**
-             * @description When it was used last, to the minute
-             * @example 1767225600
-             */
-            last_active_at: number;
-            /**
-             * @description As it was given
-             * @example {}
-             */
-            metadata: {
-                [key: string]: string;
-            };
-            /**
-             * Format: uuid
-             * @description The space: what documents, folders, files and agents are in
-             * @example 01900000-0000-7000-8000-000000000010
-             */
-            space_id: string;
-            /**
-             * Format: uuid
-             * @description The folder that it is, for all other endpoints
-             * @example 01900000-0000-7000-8000-000000000040
-             */
-            folder_id: string;
-        };
-        VectorStoreFileCounts: {
-            /**
-             * @description Files that are processed, or wait for it
-             * @example 0
-             */
-            in_progress: number;
-            /**
-             * @description Files that search finds
-             * @example 2
-             */
-            completed: number;
-            /**
-             * @description Files whose processing failed
-             * @example 0
-             */
-            failed: number;
-            /**
-             * @description Files whose processing was cancelled
-             * @example 0
-             */
-            cancelled: number;
-            /**
-             * @description All files
-             * @example 2
-             */
-            total: number;
-        };
-        VectorStoreList: {
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "list";
-            /** @description The entries of this page */
-            data: components["schemas"]["VectorStore"][];
-            /**
-             * @description The id of the first entry; null if there is none
-             * @example null
-             */
-            first_id: string | null;
-            /**
-             * @description The id of the last entry, which the next page's `after` takes; null if there is none
-             * @example null
-             */
-            last_id: string | null;
-            /**
-             * @description Whether further entries come behind this page
+             * @description Whether it goes on without its client
              * @example false
              */
-            has_more: boolean;
-        };
-        VectorStoreDeleted: {
-            /**
-             * @description The vector store: a folder
-             * @example vs_01900000000070008000000000000040
-             */
-            id: string;
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store.deleted";
-            /**
-             * @description It is
-             * @constant
-             */
-            deleted: true;
-        };
-        VectorStoreSearchPage: {
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store.search_results.page";
-            /**
-             * @description The queries
-             * @example [
-             *       "oil change"
-             *     ]
-             */
-            search_query: string[];
-            /** @description All of them */
-            data: components["schemas"]["VectorStoreSearchResult"][];
-            /**
-             * @description There are no more
-             * @constant
-             */
-            has_more: false;
-            /** @description There is none */
-            next_page: null;
-        };
-        VectorStoreSearchResult: {
-            /**
-             * @description The file: one that was uploaded to `/v1/files`, or a document
-             * @example file-01900000000070008000000000000033
-             */
-            file_id: string;
-            /**
-             * @description The file's name
-             * @example manual.pdf
-             */
-            filename: string;
-            /**
-             * @description As in hybrid search
-             * @example 0.61
-             */
-            score: number;
-            /**
-             * @description The single values among the document's metadata
-             * @example {
-             *       "year": 2026
-             *     }
-             */
-            attributes: {
-                [key: string]: string | number | boolean;
-            };
-            /** @description The text of the chunk */
-            content: components["schemas"]["VectorStoreText"][];
-            /** @description The document that the file is in the store */
-            document_id: string;
-            /** @description The chunk */
-            chunk_id: string;
-        };
-        VectorStoreText: {
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            type: "text";
-            /**
-             * @description The text
-             * @example The oil is changed every 500 hours.
-             */
-            text: string;
-        };
-        VectorStoreFile: {
-            /**
-             * @description The file: one that was uploaded to `/v1/files`, or a document
-             * @example file-01900000000070008000000000000033
-             */
-            id: string;
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store.file";
-            /**
-             * @description When it came into the store
-             * @example 1767225600
-             */
-            created_at: number;
-            /**
-             * @description The vector store: a folder
-             * @example vs_01900000000070008000000000000040
-             */
-            vector_store_id: string;
-            /**
-             * @description Its size once it has completed
-             * @example 2048
-             */
-            usage_bytes: number;
-            /**
-             * @description By the document's latest run
-             * @example completed
-             * @enum {string}
-             */
-            status: "in_progress" | "completed" | "cancelled" | "failed";
-            /**
-             * @description Why it failed
-             * @example null
-             */
-            last_error: {
+            background: boolean;
+            /** @description Set if it `failed` */
+            error: {
                 /**
-                 * @description The kind of failure
-                 * @example invalid_file
-                 * @enum {string}
+                 * @description `server_error` or `rate_limit_exceeded`
+                 * @example server_error
                  */
-                code: "server_error" | "unsupported_file" | "invalid_file" | "rate_limit_exceeded";
+                code: string;
                 /**
                  * @description What went wrong
-                 * @example The file is empty.
+                 * @example The model provider answered 500.
                  */
                 message: string;
             } | null;
+            /** @description Set if it is `incomplete` */
+            incomplete_details: {
+                /**
+                 * @description `max_output_tokens` or `content_filter`
+                 * @example max_output_tokens
+                 */
+                reason: string;
+            } | null;
+            /** @description Messages, searches and function calls, in order */
+            output: (components["schemas"]["ResponseMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFileSearchCall"])[];
+            /** @description Null until it has ended */
+            usage: components["schemas"]["ResponseUsage"] | null;
             /**
-             * @description The single values among the document's metadata
+             * @description As the request has it, or its default
+             * @example null
+             */
+            instructions: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            max_output_tokens: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            max_tool_calls: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example {}
+             */
+            metadata: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 01900000-0000-7000-8000-000000000020
+             */
+            model: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example true
+             */
+            parallel_tool_calls: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            previous_response_id: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            prompt_cache_key: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            prompt_cache_retention: unknown;
+            /**
+             * @description As the request has it, or its default
              * @example {
-             *       "year": 2026
+             *       "effort": null,
+             *       "summary": null
              *     }
              */
-            attributes: {
-                [key: string]: string | number | boolean;
-            };
-            /** @description How it is chunked */
-            chunking_strategy: {
-                /**
-                 * @description As it was asked for
-                 * @constant
-                 */
-                type: "static";
-                static: {
-                    /**
-                     * @description Tokens of a chunk
-                     * @example 240
-                     */
-                    max_chunk_size_tokens: number;
-                    /**
-                     * @description Tokens that two share
-                     * @example 0
-                     */
-                    chunk_overlap_tokens: number;
-                };
-            } | {
-                /**
-                 * @description A document that people put there
-                 * @constant
-                 */
-                type: "other";
-            };
+            reasoning: unknown;
             /**
-             * @description Its name
-             * @example manual.pdf
+             * @description As the request has it, or its default
+             * @example null
+             */
+            safety_identifier: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example default
+             */
+            service_tier: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example true
+             */
+            store: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 1
+             */
+            temperature: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example {
+             *       "format": {
+             *         "type": "text"
+             *       }
+             *     }
+             */
+            text: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example auto
+             */
+            tool_choice: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example []
+             */
+            tools: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 0
+             */
+            top_logprobs: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 1
+             */
+            top_p: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example disabled
+             */
+            truncation: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            user: unknown;
+        };
+        ResponseMessage: {
+            /**
+             * @description What the model says (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message";
+            /**
+             * @description The item
+             * @example msg_01900000000070008000000000000026
+             */
+            id: string;
+            /**
+             * @description `incomplete`: it was cut off
+             * @example completed
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete";
+            /**
+             * @description Whose message it is
+             * @constant
+             */
+            role: "assistant";
+            /** @description One part; none where the message just begins */
+            content: {
+                /**
+                 * @description There is no other content
+                 * @constant
+                 */
+                type: "output_text";
+                /**
+                 * @description The answer; marks like [1] cite sources
+                 * @example It grew by 12 percent [1].
+                 */
+                text: string;
+                /** @description One for each mark and source, in the order of the text */
+                annotations: components["schemas"]["FileCitation"][];
+                /**
+                 * @description Always empty
+                 * @example []
+                 */
+                logprobs: unknown[];
+            }[];
+        };
+        /** @description Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat */
+        FileCitation: {
+            /**
+             * @description There are no other annotations
+             * @constant
+             */
+            type: "file_citation";
+            /**
+             * @description The file: the document's id in OpenAI's form
+             * @example file-01900000000070008000000000000030
+             */
+            file_id: string;
+            /**
+             * @description The document's name
+             * @example report.pdf
              */
             filename: string;
             /**
-             * Format: uuid
-             * @description The document; it stays the same over all its versions
+             * @description Where the mark [n] begins in the text, in UTF-16 units
+             * @example 23
+             */
+            index: number;
+            /**
+             * @description The n of the mark
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description As `index`
+             * @example 23
+             */
+            start_index: number;
+            /**
+             * @description Where the mark ends
+             * @example 26
+             */
+            end_index: number;
+            /**
+             * @description The document's id elsewhere in this API
              * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
             /**
-             * @description The code of the outage that an `in_progress` file waits for
-             * @example null
+             * @description The chunk that is cited
+             * @example 01900000-0000-7000-8000-000000000031
              */
-            waiting_for: string | null;
+            chunk_id: string;
             /**
-             * @description Since when it waits
+             * @description Which chunk of the document it is, from 0
+             * @example 3
+             */
+            chunk_index: number;
+            /**
+             * @description As citations of chat have it
+             * @example 2
+             */
+            page: number | null;
+            /**
+             * @description As citations of chat have it
+             * @example Revenue grew.
+             */
+            quote?: string;
+            /**
+             * @description As citations of chat have it
+             * @example eyJh.e30.c2ln
+             */
+            receipt?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ResponseFunctionCall: {
+            /**
+             * @description A call of a function of the client (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "function_call";
+            /**
+             * @description The item
+             * @example fc_01900000000070008000000000000027
+             */
+            id: string;
+            /**
+             * @description `incomplete`: it was cut off
+             * @example completed
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete";
+            /**
+             * @description What the output of the function names
+             * @example call_1
+             */
+            call_id: string;
+            /**
+             * @description The function
+             * @example get_weather
+             */
+            name: string;
+            /**
+             * @description JSON, as far as the model kept to it
+             * @example {}
+             */
+            arguments: string;
+        };
+        ResponseFileSearchCall: {
+            /**
+             * @description A search of vector stores (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "file_search_call";
+            /**
+             * @description The item
+             * @example fs_01900000000070008000000000000028
+             */
+            id: string;
+            /**
+             * @description How far it is
+             * @example completed
+             * @enum {string}
+             */
+            status: "in_progress" | "searching" | "completed" | "incomplete" | "failed";
+            /**
+             * @description What the model searched for
+             * @example [
+             *       "revenue"
+             *     ]
+             */
+            queries: string[];
+            /**
+             * @description With `include`: `file_search_call.results`; else null
              * @example null
              */
-            waiting_since: number | null;
+            results: {
+                /**
+                 * @description The file
+                 * @example file-01900000000070008000000000000030
+                 */
+                file_id: string;
+                /**
+                 * @description The document's name
+                 * @example report.pdf
+                 */
+                filename: string;
+                /**
+                 * @description From 0 to 1
+                 * @example 0.8
+                 */
+                score: number;
+                /**
+                 * @description The passage
+                 * @example Revenue grew by 12 percent.
+                 */
+                text: string;
+                /**
+                 * @description The attributes of the file in its store
+                 * @example {}
+                 */
+                attributes: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The document's id elsewhere in this API
+                 * @example 01900000-0000-7000-8000-000000000030
+                 */
+                document_id: string;
+                /**
+                 * @description The chunk
+                 * @example 01900000-0000-7000-8000-000000000031
+                 */
+                chunk_id: string;
+                /**
+                 * @description Which chunk of the document it is, from 0
+                 * @example 3
+                 */
+                chunk_index: number;
+                /**
+                 * @description The page that it begins on
+                 * @example 2
+                 */
+                page: number | null;
+            }[] | null;
         };
-        VectorStoreFileList: {
+        ResponseUsage: {
+            /**
+             * @description Tokens that the model has read, over all its calls
+             * @example 412
+             */
+            input_tokens: number;
+            /** @description As far as the provider says so */
+            input_tokens_details: {
+                /**
+                 * @description Of these, from the provider's cache
+                 * @example 0
+                 */
+                cached_tokens: number;
+                /**
+                 * @description Always 0
+                 * @example 0
+                 */
+                cache_write_tokens: number;
+            };
+            /**
+             * @description Tokens that it has written
+             * @example 38
+             */
+            output_tokens: number;
+            /** @description As far as the provider says so */
+            output_tokens_details: {
+                /**
+                 * @description Of these, for reasoning
+                 * @example 0
+                 */
+                reasoning_tokens: number;
+            };
+            /**
+             * @description The sum of both
+             * @example 450
+             */
+            total_tokens: number;
+        };
+        ResponseStreamEvent: {
+            /**
+             * @description The event's name, which its `event:` line repeats
+             * @example response.output_text.delta
+             */
+            type: string;
+            /**
+             * @description Its number in the response, from 0
+             * @example 4
+             */
+            sequence_number: number;
+        } & {
+            [key: string]: unknown;
+        };
+        ResponseStreamError: {
+            /**
+             * @description The last event of a stream that cannot go on
+             * @constant
+             */
+            type: "error";
+            /**
+             * @description Its number
+             * @example 5
+             */
+            sequence_number: number;
+            /**
+             * @description As errors of this API name it
+             * @example turn_lost
+             */
+            code: string | null;
+            /**
+             * @description What went wrong
+             * @example The response was deleted.
+             */
+            message: string;
+            /**
+             * @description The field at fault, if it is one
+             * @example null
+             */
+            param: string | null;
+        };
+        DeletedResponse: {
+            /**
+             * @description The response
+             * @example resp_01900000000070008000000000000025
+             */
+            id: string;
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
+            object: "response";
+            /**
+             * @description It is gone
+             * @constant
+             */
+            deleted: true;
+        };
+        ResponseInputItems: {
             /**
              * @description As OpenAI's clients expect it
              * @constant
              */
             object: "list";
             /** @description The entries of this page */
-            data: components["schemas"]["VectorStoreFile"][];
+            data: ({
+                /**
+                 * @description The item
+                 * @example msg_01900000000070008000000000000026
+                 */
+                id: string;
+                /**
+                 * @description `message`, `function_call`, `function_call_output` and others
+                 * @example message
+                 */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
             /**
              * @description The id of the first entry; null if there is none
              * @example null
@@ -7523,68 +7312,6 @@ export interface components {
              * @example false
              */
             has_more: boolean;
-        };
-        VectorStoreFileDeleted: {
-            /**
-             * @description The file: one that was uploaded to `/v1/files`, or a document
-             * @example file-01900000000070008000000000000033
-             */
-            id: string;
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store.file.deleted";
-            /**
-             * @description It is
-             * @constant
-             */
-            deleted: true;
-        };
-        VectorStoreFileContentPage: {
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store.file_content.page";
-            /** @description All of them */
-            data: components["schemas"]["VectorStoreText"][];
-            /**
-             * @description There are no more
-             * @constant
-             */
-            has_more: false;
-            /** @description There is none */
-            next_page: null;
-        };
-        VectorStoreFileBatch: {
-            /**
-             * @description The batch of files that were put into a vector store together
-             * @example vsfb_01900000000070008000000000000061
-             */
-            id: string;
-            /**
-             * @description As OpenAI's clients expect it
-             * @constant
-             */
-            object: "vector_store.files_batch";
-            /**
-             * @description Seconds since 1970
-             * @example 1767225600
-             */
-            created_at: number;
-            /**
-             * @description The vector store: a folder
-             * @example vs_01900000000070008000000000000040
-             */
-            vector_store_id: string;
-            /**
-             * @description `failed` if all files did; `cancelled` once no file of a cancelled batch is under way
-             * @example completed
-             * @enum {string}
-             */
-            status: "in_progress" | "completed" | "cancelled" | "failed";
-            file_counts: components["schemas"]["VectorStoreFileCounts"];
         };
         ReceiptKeySet: {
             /** @description A JWK set (RFC 7517) */
@@ -19666,178 +19393,7 @@ export interface operations {
             };
         };
     };
-    "files.list_uploads": {
-        parameters: {
-            query?: {
-                /** @description Entries of a page */
-                limit?: number;
-                /** @description By the time of creation: oldest or newest first */
-                order?: "asc" | "desc";
-                /** @description The entry that the page begins behind */
-                after?: string;
-                /** @description The entry that the page ends before */
-                before?: string;
-                /** @description Only files of this */
-                purpose?: string;
-            };
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "list",
-                     *       "data": [
-                     *         {
-                     *           "id": "file-01900000000070008000000000000033",
-                     *           "object": "file",
-                     *           "bytes": 2048,
-                     *           "created_at": 1767225600,
-                     *           "expires_at": 1767225600,
-                     *           "filename": "manual.pdf",
-                     *           "purpose": "assistants",
-                     *           "status": "processed"
-                     *         }
-                     *       ],
-                     *       "first_id": null,
-                     *       "last_id": null,
-                     *       "has_more": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FileList"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "files.create": {
+    "responses.create": {
         parameters: {
             query?: never;
             header?: {
@@ -19853,11 +19409,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "file": "(bytes)",
-                 *       "purpose": "assistants"
+                 *       "model": "01900000-0000-7000-8000-000000000020",
+                 *       "input": "How did revenue develop?"
                  *     }
                  */
-                "multipart/form-data": components["schemas"]["FileUpload"];
+                "application/json": components["schemas"]["ResponseRequest"];
             };
         };
         responses: {
@@ -19869,1653 +19425,106 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "file",
-                     *       "bytes": 2048,
-                     *       "created_at": 1767225600,
-                     *       "expires_at": 1767225600,
-                     *       "filename": "manual.pdf",
-                     *       "purpose": "assistants",
-                     *       "status": "processed"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FileObject"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is too little free disk space; reads, search and chat go on. Try again after Retry-After */
-            507: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "files.get_upload": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "file",
-                     *       "bytes": 2048,
-                     *       "created_at": 1767225600,
-                     *       "expires_at": 1767225600,
-                     *       "filename": "manual.pdf",
-                     *       "purpose": "assistants",
-                     *       "status": "processed"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FileObject"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "files.delete_upload": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "file",
-                     *       "deleted": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FileDeleted"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "files.content": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    /**
-                     * @description `attachment` with the file's name
-                     * @example attachment; filename="q1.pdf"
-                     */
-                    "Content-Disposition"?: string;
-                    /**
-                     * @description Bytes of the answer
-                     * @example 48213
-                     */
-                    "Content-Length"?: string;
-                    /**
-                     * @description `private, no-cache`
-                     * @example no-store
-                     */
-                    "Cache-Control"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example (bytes) */
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.list": {
-        parameters: {
-            query?: {
-                /** @description Entries of a page */
-                limit?: number;
-                /** @description By the time of creation: oldest or newest first */
-                order?: "asc" | "desc";
-                /** @description The entry that the page begins behind */
-                after?: string;
-                /** @description The entry that the page ends before */
-                before?: string;
-            };
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "list",
-                     *       "data": [
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "created_at": 1790000000,
+                     *       "completed_at": null,
+                     *       "status": "completed",
+                     *       "background": false,
+                     *       "error": {
+                     *         "code": "server_error",
+                     *         "message": "The model provider answered 500."
+                     *       },
+                     *       "incomplete_details": {
+                     *         "reason": "max_output_tokens"
+                     *       },
+                     *       "output": [
                      *         {
-                     *           "id": "vs_01900000000070008000000000000040",
-                     *           "object": "vector_store",
-                     *           "created_at": 1767225600,
-                     *           "name": "Manuals",
-                     *           "description": null,
-                     *           "usage_bytes": 4096,
-                     *           "file_counts": {
-                     *             "in_progress": 0,
-                     *             "completed": 2,
-                     *             "failed": 0,
-                     *             "cancelled": 0,
-                     *             "total": 2
-                     *           },
+                     *           "type": "message",
+                     *           "id": "msg_01900000000070008000000000000026",
                      *           "status": "completed",
-                     *           "expires_after": {
-                     *             "anchor": "last_active_at",
-                     *             "days": 7
-                     *           },
-                     *           "expires_at": 1767225600,
-                     *           "last_active_at": 1767225600,
-                     *           "metadata": {},
-                     *           "space_id": "01900000-0000-7000-8000-000000000010",
-                     *           "folder_id": "01900000-0000-7000-8000-000000000040"
-                     *         }
-                     *       ],
-                     *       "first_id": null,
-                     *       "last_id": null,
-                     *       "has_more": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreList"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Manuals"
-                 *     }
-                 */
-                "application/json": components["schemas"]["VectorStoreCreate"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vs_01900000000070008000000000000040",
-                     *       "object": "vector_store",
-                     *       "created_at": 1767225600,
-                     *       "name": "Manuals",
-                     *       "description": null,
-                     *       "usage_bytes": 4096,
-                     *       "file_counts": {
-                     *         "in_progress": 0,
-                     *         "completed": 2,
-                     *         "failed": 0,
-                     *         "cancelled": 0,
-                     *         "total": 2
-                     *       },
-                     *       "status": "completed",
-                     *       "expires_after": {
-                     *         "anchor": "last_active_at",
-                     *         "days": 7
-                     *       },
-                     *       "expires_at": 1767225600,
-                     *       "last_active_at": 1767225600,
-                     *       "metadata": {},
-                     *       "space_id": "01900000-0000-7000-8000-000000000010",
-                     *       "folder_id": "01900000-0000-7000-8000-000000000040"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStore"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.get": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vs_01900000000070008000000000000040",
-                     *       "object": "vector_store",
-                     *       "created_at": 1767225600,
-                     *       "name": "Manuals",
-                     *       "description": null,
-                     *       "usage_bytes": 4096,
-                     *       "file_counts": {
-                     *         "in_progress": 0,
-                     *         "completed": 2,
-                     *         "failed": 0,
-                     *         "cancelled": 0,
-                     *         "total": 2
-                     *       },
-                     *       "status": "completed",
-                     *       "expires_after": {
-                     *         "anchor": "last_active_at",
-                     *         "days": 7
-                     *       },
-                     *       "expires_at": 1767225600,
-                     *       "last_active_at": 1767225600,
-                     *       "metadata": {},
-                     *       "space_id": "01900000-0000-7000-8000-000000000010",
-                     *       "folder_id": "01900000-0000-7000-8000-000000000040"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStore"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.update": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Manuals of 2026"
-                 *     }
-                 */
-                "application/json": components["schemas"]["VectorStoreUpdate"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vs_01900000000070008000000000000040",
-                     *       "object": "vector_store",
-                     *       "created_at": 1767225600,
-                     *       "name": "Manuals",
-                     *       "description": null,
-                     *       "usage_bytes": 4096,
-                     *       "file_counts": {
-                     *         "in_progress": 0,
-                     *         "completed": 2,
-                     *         "failed": 0,
-                     *         "cancelled": 0,
-                     *         "total": 2
-                     *       },
-                     *       "status": "completed",
-                     *       "expires_after": {
-                     *         "anchor": "last_active_at",
-                     *         "days": 7
-                     *       },
-                     *       "expires_at": 1767225600,
-                     *       "last_active_at": 1767225600,
-                     *       "metadata": {},
-                     *       "space_id": "01900000-0000-7000-8000-000000000010",
-                     *       "folder_id": "01900000-0000-7000-8000-000000000040"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStore"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.delete": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Delete only while the folder has this ETag */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vs_01900000000070008000000000000040",
-                     *       "object": "vector_store.deleted",
-                     *       "deleted": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreDeleted"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has changed since it was read */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.search": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "query": "How often is the oil changed?"
-                 *     }
-                 */
-                "application/json": components["schemas"]["VectorStoreSearch"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "vector_store.search_results.page",
-                     *       "search_query": [
-                     *         "oil change"
-                     *       ],
-                     *       "data": [
-                     *         {
-                     *           "file_id": "file-01900000000070008000000000000033",
-                     *           "filename": "manual.pdf",
-                     *           "score": 0.61,
-                     *           "attributes": {
-                     *             "year": 2026
-                     *           },
+                     *           "role": "assistant",
                      *           "content": [
                      *             {
-                     *               "type": "text",
-                     *               "text": "The oil is changed every 500 hours."
+                     *               "type": "output_text",
+                     *               "text": "It grew by 12 percent [1].",
+                     *               "annotations": [
+                     *                 {
+                     *                   "type": "file_citation",
+                     *                   "file_id": "file-01900000000070008000000000000030",
+                     *                   "filename": "report.pdf",
+                     *                   "index": 23,
+                     *                   "number": 1,
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "document_id": "01900000-0000-7000-8000-000000000030",
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "page": 2,
+                     *                   "quote": "Revenue grew.",
+                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                 }
+                     *               ],
+                     *               "logprobs": []
                      *             }
-                     *           ],
-                     *           "document_id": null,
-                     *           "chunk_id": null
+                     *           ]
                      *         }
                      *       ],
-                     *       "has_more": false,
-                     *       "next_page": null
+                     *       "usage": {
+                     *         "input_tokens": 412,
+                     *         "input_tokens_details": {
+                     *           "cached_tokens": 0,
+                     *           "cache_write_tokens": 0
+                     *         },
+                     *         "output_tokens": 38,
+                     *         "output_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         },
+                     *         "total_tokens": 450
+                     *       },
+                     *       "instructions": null,
+                     *       "max_output_tokens": null,
+                     *       "max_tool_calls": null,
+                     *       "metadata": {},
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "parallel_tool_calls": true,
+                     *       "previous_response_id": null,
+                     *       "prompt_cache_key": null,
+                     *       "prompt_cache_retention": null,
+                     *       "reasoning": {
+                     *         "effort": null,
+                     *         "summary": null
+                     *       },
+                     *       "safety_identifier": null,
+                     *       "service_tier": "default",
+                     *       "store": true,
+                     *       "temperature": 1,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
+                     *         }
+                     *       },
+                     *       "tool_choice": "auto",
+                     *       "tools": [],
+                     *       "top_logprobs": 0,
+                     *       "top_p": 1,
+                     *       "truncation": "disabled",
+                     *       "user": null
                      *     }
                      */
-                    "application/json": components["schemas"]["VectorStoreSearchPage"];
+                    "application/json": components["schemas"]["Response"];
+                    /**
+                     * @example {
+                     *       "type": "response.output_text.delta",
+                     *       "sequence_number": 4
+                     *     }
+                     */
+                    "text/event-stream": components["schemas"]["ResponseStreamEvent"] | components["schemas"]["ResponseStreamError"];
                 };
             };
             /** @description The request cannot be served as it is */
@@ -21575,6 +19584,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description It does not fit the present state */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The path and the query together have more than 8,192 characters */
             414: {
                 headers: {
@@ -21623,6 +19647,22 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The model provider failed */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Something that this needs is down; try again after Retry-After */
             503: {
                 headers: {
@@ -21638,29 +19678,42 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The model provider took too long */
+            504: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
-    "vector_stores.files.list": {
+    "responses.get": {
         parameters: {
             query?: {
-                /** @description Entries of a page */
-                limit?: number;
-                /** @description By the time of creation: oldest or newest first */
-                order?: "asc" | "desc";
-                /** @description The entry that the page begins behind */
-                after?: string;
-                /** @description The entry that the page ends before */
-                before?: string;
-                /** @description Only files with this status */
-                filter?: "in_progress" | "completed" | "failed" | "cancelled";
+                /** @description True gives the events, from the first one */
+                stream?: boolean;
+                /** @description With `stream`: the number of the event behind which the stream goes on */
+                starting_after?: number;
+                /** @description Accepted; events carry none */
+                include_obfuscation?: boolean;
+                include?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
+                "include[]"?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
             };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;
             };
             path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
+                /** @description The response */
+                response_id: string;
             };
             cookie?: never;
         };
@@ -21680,231 +19733,101 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "object": "list",
-                     *       "data": [
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "created_at": 1790000000,
+                     *       "completed_at": null,
+                     *       "status": "completed",
+                     *       "background": false,
+                     *       "error": {
+                     *         "code": "server_error",
+                     *         "message": "The model provider answered 500."
+                     *       },
+                     *       "incomplete_details": {
+                     *         "reason": "max_output_tokens"
+                     *       },
+                     *       "output": [
                      *         {
-                     *           "id": "file-01900000000070008000000000000033",
-                     *           "object": "vector_store.file",
-                     *           "created_at": 1767225600,
-                     *           "vector_store_id": "vs_01900000000070008000000000000040",
-                     *           "usage_bytes": 2048,
+                     *           "type": "message",
+                     *           "id": "msg_01900000000070008000000000000026",
                      *           "status": "completed",
-                     *           "last_error": null,
-                     *           "attributes": {
-                     *             "year": 2026
-                     *           },
-                     *           "chunking_strategy": {
-                     *             "type": "static",
-                     *             "static": {
-                     *               "max_chunk_size_tokens": 240,
-                     *               "chunk_overlap_tokens": 0
+                     *           "role": "assistant",
+                     *           "content": [
+                     *             {
+                     *               "type": "output_text",
+                     *               "text": "It grew by 12 percent [1].",
+                     *               "annotations": [
+                     *                 {
+                     *                   "type": "file_citation",
+                     *                   "file_id": "file-01900000000070008000000000000030",
+                     *                   "filename": "report.pdf",
+                     *                   "index": 23,
+                     *                   "number": 1,
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "document_id": "01900000-0000-7000-8000-000000000030",
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "page": 2,
+                     *                   "quote": "Revenue grew.",
+                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                 }
+                     *               ],
+                     *               "logprobs": []
                      *             }
-                     *           },
-                     *           "filename": "manual.pdf",
-                     *           "document_id": "01900000-0000-7000-8000-000000000030",
-                     *           "waiting_for": null,
-                     *           "waiting_since": null
+                     *           ]
                      *         }
                      *       ],
-                     *       "first_id": null,
-                     *       "last_id": null,
-                     *       "has_more": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreFileList"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.files.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "file_id": "file-01900000000070008000000000000033"
-                 *     }
-                 */
-                "application/json": components["schemas"]["VectorStoreFileCreate"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "vector_store.file",
-                     *       "created_at": 1767225600,
-                     *       "vector_store_id": "vs_01900000000070008000000000000040",
-                     *       "usage_bytes": 2048,
-                     *       "status": "completed",
-                     *       "last_error": null,
-                     *       "attributes": {
-                     *         "year": 2026
+                     *       "usage": {
+                     *         "input_tokens": 412,
+                     *         "input_tokens_details": {
+                     *           "cached_tokens": 0,
+                     *           "cache_write_tokens": 0
+                     *         },
+                     *         "output_tokens": 38,
+                     *         "output_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         },
+                     *         "total_tokens": 450
                      *       },
-                     *       "chunking_strategy": {
-                     *         "type": "static",
-                     *         "static": {
-                     *           "max_chunk_size_tokens": 240,
-                     *           "chunk_overlap_tokens": 0
+                     *       "instructions": null,
+                     *       "max_output_tokens": null,
+                     *       "max_tool_calls": null,
+                     *       "metadata": {},
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "parallel_tool_calls": true,
+                     *       "previous_response_id": null,
+                     *       "prompt_cache_key": null,
+                     *       "prompt_cache_retention": null,
+                     *       "reasoning": {
+                     *         "effort": null,
+                     *         "summary": null
+                     *       },
+                     *       "safety_identifier": null,
+                     *       "service_tier": "default",
+                     *       "store": true,
+                     *       "temperature": 1,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
                      *         }
                      *       },
-                     *       "filename": "manual.pdf",
-                     *       "document_id": "01900000-0000-7000-8000-000000000030",
-                     *       "waiting_for": null,
-                     *       "waiting_since": null
+                     *       "tool_choice": "auto",
+                     *       "tools": [],
+                     *       "top_logprobs": 0,
+                     *       "top_p": 1,
+                     *       "truncation": "disabled",
+                     *       "user": null
                      *     }
                      */
-                    "application/json": components["schemas"]["VectorStoreFile"];
+                    "application/json": components["schemas"]["Response"];
+                    /**
+                     * @example {
+                     *       "type": "response.output_text.delta",
+                     *       "sequence_number": 4
+                     *     }
+                     */
+                    "text/event-stream": components["schemas"]["ResponseStreamEvent"] | components["schemas"]["ResponseStreamError"];
                 };
             };
             /** @description The request cannot be served as it is */
@@ -21915,6 +19838,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21944,6 +19868,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21958,6 +19883,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21982,6 +19908,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -22006,6 +19933,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22020,6 +19948,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -22029,7 +19958,7 @@ export interface operations {
             };
         };
     };
-    "vector_stores.files.get": {
+    "responses.delete": {
         parameters: {
             query?: never;
             header?: {
@@ -22037,10 +19966,8 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
+                /** @description The response */
+                response_id: string;
             };
             cookie?: never;
         };
@@ -22060,388 +19987,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "vector_store.file",
-                     *       "created_at": 1767225600,
-                     *       "vector_store_id": "vs_01900000000070008000000000000040",
-                     *       "usage_bytes": 2048,
-                     *       "status": "completed",
-                     *       "last_error": null,
-                     *       "attributes": {
-                     *         "year": 2026
-                     *       },
-                     *       "chunking_strategy": {
-                     *         "type": "static",
-                     *         "static": {
-                     *           "max_chunk_size_tokens": 240,
-                     *           "chunk_overlap_tokens": 0
-                     *         }
-                     *       },
-                     *       "filename": "manual.pdf",
-                     *       "document_id": "01900000-0000-7000-8000-000000000030",
-                     *       "waiting_for": null,
-                     *       "waiting_since": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreFile"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.files.update": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "attributes": {
-                 *         "year": 2026
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["VectorStoreFileUpdate"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "vector_store.file",
-                     *       "created_at": 1767225600,
-                     *       "vector_store_id": "vs_01900000000070008000000000000040",
-                     *       "usage_bytes": 2048,
-                     *       "status": "completed",
-                     *       "last_error": null,
-                     *       "attributes": {
-                     *         "year": 2026
-                     *       },
-                     *       "chunking_strategy": {
-                     *         "type": "static",
-                     *         "static": {
-                     *           "max_chunk_size_tokens": 240,
-                     *           "chunk_overlap_tokens": 0
-                     *         }
-                     *       },
-                     *       "filename": "manual.pdf",
-                     *       "document_id": "01900000-0000-7000-8000-000000000030",
-                     *       "waiting_for": null,
-                     *       "waiting_since": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreFile"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.files.delete": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "file-01900000000070008000000000000033",
-                     *       "object": "vector_store.file.deleted",
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
                      *       "deleted": true
                      *     }
                      */
-                    "application/json": components["schemas"]["VectorStoreFileDeleted"];
+                    "application/json": components["schemas"]["DeletedResponse"];
                 };
             };
             /** @description The request cannot be served as it is */
@@ -22572,7 +20123,7 @@ export interface operations {
             };
         };
     };
-    "vector_stores.files.content": {
+    "responses.cancel": {
         parameters: {
             query?: never;
             header?: {
@@ -22580,10 +20131,8 @@ export interface operations {
                 "X-Organization-Id"?: string;
             };
             path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The file: one that was uploaded to `/v1/files`, or a document */
-                file_id: string;
+                /** @description The response */
+                response_id: string;
             };
             cookie?: never;
         };
@@ -22603,18 +20152,94 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "object": "vector_store.file_content.page",
-                     *       "data": [
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "created_at": 1790000000,
+                     *       "completed_at": null,
+                     *       "status": "completed",
+                     *       "background": false,
+                     *       "error": {
+                     *         "code": "server_error",
+                     *         "message": "The model provider answered 500."
+                     *       },
+                     *       "incomplete_details": {
+                     *         "reason": "max_output_tokens"
+                     *       },
+                     *       "output": [
                      *         {
-                     *           "type": "text",
-                     *           "text": "The oil is changed every 500 hours."
+                     *           "type": "message",
+                     *           "id": "msg_01900000000070008000000000000026",
+                     *           "status": "completed",
+                     *           "role": "assistant",
+                     *           "content": [
+                     *             {
+                     *               "type": "output_text",
+                     *               "text": "It grew by 12 percent [1].",
+                     *               "annotations": [
+                     *                 {
+                     *                   "type": "file_citation",
+                     *                   "file_id": "file-01900000000070008000000000000030",
+                     *                   "filename": "report.pdf",
+                     *                   "index": 23,
+                     *                   "number": 1,
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "document_id": "01900000-0000-7000-8000-000000000030",
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "page": 2,
+                     *                   "quote": "Revenue grew.",
+                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                 }
+                     *               ],
+                     *               "logprobs": []
+                     *             }
+                     *           ]
                      *         }
                      *       ],
-                     *       "has_more": false,
-                     *       "next_page": null
+                     *       "usage": {
+                     *         "input_tokens": 412,
+                     *         "input_tokens_details": {
+                     *           "cached_tokens": 0,
+                     *           "cache_write_tokens": 0
+                     *         },
+                     *         "output_tokens": 38,
+                     *         "output_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         },
+                     *         "total_tokens": 450
+                     *       },
+                     *       "instructions": null,
+                     *       "max_output_tokens": null,
+                     *       "max_tool_calls": null,
+                     *       "metadata": {},
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "parallel_tool_calls": true,
+                     *       "previous_response_id": null,
+                     *       "prompt_cache_key": null,
+                     *       "prompt_cache_retention": null,
+                     *       "reasoning": {
+                     *         "effort": null,
+                     *         "summary": null
+                     *       },
+                     *       "safety_identifier": null,
+                     *       "service_tier": "default",
+                     *       "store": true,
+                     *       "temperature": 1,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
+                     *         }
+                     *       },
+                     *       "tool_choice": "auto",
+                     *       "tools": [],
+                     *       "top_logprobs": 0,
+                     *       "top_p": 1,
+                     *       "truncation": "disabled",
+                     *       "user": null
                      *     }
                      */
-                    "application/json": components["schemas"]["VectorStoreFileContentPage"];
+                    "application/json": components["schemas"]["Response"];
                 };
             };
             /** @description The request cannot be served as it is */
@@ -22745,541 +20370,7 @@ export interface operations {
             };
         };
     };
-    "vector_stores.file_batches.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "file_ids": [
-                 *         "file-01900000000070008000000000000033"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["VectorStoreFileBatchCreate"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vsfb_01900000000070008000000000000061",
-                     *       "object": "vector_store.files_batch",
-                     *       "created_at": 1767225600,
-                     *       "vector_store_id": "vs_01900000000070008000000000000040",
-                     *       "status": "completed",
-                     *       "file_counts": {
-                     *         "in_progress": 0,
-                     *         "completed": 2,
-                     *         "failed": 0,
-                     *         "cancelled": 0,
-                     *         "total": 2
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreFileBatch"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.file_batches.get": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The batch of files that were put into a vector store together */
-                file_batch_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vsfb_01900000000070008000000000000061",
-                     *       "object": "vector_store.files_batch",
-                     *       "created_at": 1767225600,
-                     *       "vector_store_id": "vs_01900000000070008000000000000040",
-                     *       "status": "completed",
-                     *       "file_counts": {
-                     *         "in_progress": 0,
-                     *         "completed": 2,
-                     *         "failed": 0,
-                     *         "cancelled": 0,
-                     *         "total": 2
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreFileBatch"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.file_batches.cancel": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The caller's organization; any other one is refused with 403 */
-                "X-Organization-Id"?: string;
-                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The batch of files that were put into a vector store together */
-                file_batch_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "vsfb_01900000000070008000000000000061",
-                     *       "object": "vector_store.files_batch",
-                     *       "created_at": 1767225600,
-                     *       "vector_store_id": "vs_01900000000070008000000000000040",
-                     *       "status": "completed",
-                     *       "file_counts": {
-                     *         "in_progress": 0,
-                     *         "completed": 2,
-                     *         "failed": 0,
-                     *         "cancelled": 0,
-                     *         "total": 2
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["VectorStoreFileBatch"];
-                };
-            };
-            /** @description The request cannot be served as it is */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No permission, or another organization */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Not found, or out of reach */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The path and the query together have more than 8,192 characters */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many requests, or a quota is used up */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The headers together have more than 32 KiB */
-            431: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Something that this needs is down; try again after Retry-After */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    Warning: components["headers"]["Warning"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "vector_stores.file_batches.files": {
+    "responses.input_items.list": {
         parameters: {
             query?: {
                 /** @description Entries of a page */
@@ -23290,18 +20381,16 @@ export interface operations {
                 after?: string;
                 /** @description The entry that the page ends before */
                 before?: string;
-                /** @description Only files with this status */
-                filter?: "in_progress" | "completed" | "failed" | "cancelled";
+                include?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
+                "include[]"?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
             };
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;
             };
             path: {
-                /** @description The vector store: a folder */
-                vector_store_id: string;
-                /** @description The batch of files that were put into a vector store together */
-                file_batch_id: string;
+                /** @description The response */
+                response_id: string;
             };
             cookie?: never;
         };
@@ -23324,27 +20413,8 @@ export interface operations {
                      *       "object": "list",
                      *       "data": [
                      *         {
-                     *           "id": "file-01900000000070008000000000000033",
-                     *           "object": "vector_store.file",
-                     *           "created_at": 1767225600,
-                     *           "vector_store_id": "vs_01900000000070008000000000000040",
-                     *           "usage_bytes": 2048,
-                     *           "status": "completed",
-                     *           "last_error": null,
-                     *           "attributes": {
-                     *             "year": 2026
-                     *           },
-                     *           "chunking_strategy": {
-                     *             "type": "static",
-                     *             "static": {
-                     *               "max_chunk_size_tokens": 240,
-                     *               "chunk_overlap_tokens": 0
-                     *             }
-                     *           },
-                     *           "filename": "manual.pdf",
-                     *           "document_id": "01900000-0000-7000-8000-000000000030",
-                     *           "waiting_for": null,
-                     *           "waiting_since": null
+                     *           "id": "msg_01900000000070008000000000000026",
+                     *           "type": "message"
                      *         }
                      *       ],
                      *       "first_id": null,
@@ -23352,7 +20422,7 @@ export interface operations {
                      *       "has_more": false
                      *     }
                      */
-                    "application/json": components["schemas"]["VectorStoreFileList"];
+                    "application/json": components["schemas"]["ResponseInputItems"];
                 };
             };
             /** @description The request cannot be served as it is */
