@@ -45,6 +45,7 @@ export const searchTool = defineTool({
       body: { ...search, space_ids: spaces },
     });
     const { total_results, results } = answer as { total_results: number; results: Hit[] };
+    call.shown(results.map((hit) => hit.document_id));
     return {
       total_results,
       results: results.map((hit) => ({
@@ -90,6 +91,7 @@ export async function pageOfDocuments(call: McpCall, { limit, cursor, filters = 
   const page = placeOf("documents", cursor);
   const { answer } = await callRoute(listDocuments, call, { query: { page, limit }, body: { filters } });
   const { items, total_items: total } = answer as { items: ShownDocument[]; total_items: number };
+  call.shown(items.map(({ id }) => id));
   return { documents: items, total, next_cursor: nextCursor("documents", { page, limit, total }) };
 }
 
@@ -123,6 +125,7 @@ interface TextWanted {
 /** A part of a document's text, and the cursor of the next one, which is good for the same version alone. */
 export async function partOfText(call: McpCall, { documentId, cursor, maxCharacters }: TextWanted) {
   const [version, unit] = cursor === undefined ? [] : placesOf(cursor);
+  call.shown([documentId]);
   const part = await audited(call, { action: "documents:read", resource: "document", id: documentId }, () =>
     readTextPart(call.deps.db, call.principal, { documentId, from: unit ?? 0, maxCharacters }),
   );
