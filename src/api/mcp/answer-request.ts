@@ -63,8 +63,7 @@ export async function answerRequest(
     return sendAnswer(context, { answered, cancelled: cancelled.promise, cancel, leave: leave!, store });
   context.request.signal.addEventListener("abort", cancel, { once: true });
   if (context.request.signal.aborted) cancel();
-  const response = await Promise.race([answered, cancelled.promise]);
-  leave?.();
+  const response = await Promise.race([answered, cancelled.promise]).finally(leave);
   // To a cancelled request nothing is answered.
   if (response === undefined) return raw({ contentType: "text/plain", body: null, status: 202 });
   const text = await response.text();
