@@ -28,6 +28,9 @@ interface Hit {
   readonly document_id: string;
 }
 
+const partWarning = (count: number): string =>
+  `Searched ${MAX_SPACES} of the ${count} spaces that the caller reaches: name the others as space_ids`;
+
 export const searchTool = defineTool({
   name: "search",
   title: "Search documents",
@@ -39,7 +42,9 @@ export const searchTool = defineTool({
   input: SearchInput,
   output: SearchOutput,
   async run(call, { space_ids: spaceIds, ...search }) {
-    const spaces = spaceIds ?? [...call.principal.reach.keys()].slice(0, MAX_SPACES);
+    const { reach } = call.principal;
+    const spaces = spaceIds ?? [...reach.keys()].slice(0, MAX_SPACES);
+    const isPart = spaceIds === undefined && reach.size > MAX_SPACES;
     if (spaces.length === 0) return { total_results: 0, results: [] };
     const { answer, warning } = await callRoute(searchDocuments, call, {
       body: { ...search, space_ids: spaces },
@@ -52,7 +57,7 @@ export const searchTool = defineTool({
         ...hit,
         uri: documentUri({ spaceId: hit.space_id, documentId: hit.document_id }),
       })) as never,
-      warning,
+      warning: isPart ? partWarning(reach.size) : warning,
     };
   },
 });
