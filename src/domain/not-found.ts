@@ -10,6 +10,7 @@ const NAMES = {
   document: "Document",
   event: "Event",
   file: "File",
+  file_batch: "File batch",
   folder: "Folder",
   organization: "Organization",
   page: "Page",

@@ -6,7 +6,15 @@ import { DRILL_POINTS, type DrillPoint } from "../../src/telemetry/drill-point.t
 import type { FaultName } from "./faults.ts";
 
 /** The load that makes a process reach a point. */
-export type Load = "uploads" | "deletions" | "batch" | "maintenance" | "upkeep" | "chat" | "operations";
+export type Load =
+  | "uploads"
+  | "stores"
+  | "deletions"
+  | "batch"
+  | "maintenance"
+  | "upkeep"
+  | "chat"
+  | "operations";
 
 /** No process is held at this point; from here on the disk of the object store is full. */
 export const DISK = "directory store: pieces about to be written" satisfies DrillPoint;
@@ -70,6 +78,9 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "webhookDelivery: deliveries made, none sent": ["worker", "uploads", "receiver dies"],
   "webhookDelivery: sent, outcome not written": ["worker", "uploads", "kill -9 worker"],
   "webhookDelivery: outcome written, workflow not told": ["worker", "uploads", "stop Postgres"],
+  "createFile: object stored, nothing accepted": ["api", "stores", "kill -9 api"],
+  "createVectorStore: committed with its files, not answered": ["api", "stores", "kill -9 api"],
+  "createFileBatch: committed, not answered": ["api", "stores", "stop Postgres"],
 };
 
 const isStep = (point: DrillPoint): point is Step => point !== DISK;

@@ -7,6 +7,12 @@ import { auditLogRoutes } from "./organizations/audit-log.ts";
 import { batchRoutes } from "./documents/batches.ts";
 import { batchDelete, batchMove } from "./documents/bulk.ts";
 import { createEmbeddings } from "./openai/embeddings.ts";
+import { fileBatchRoutes } from "./openai/file-batches.ts";
+import { userFileRoutes } from "./openai/files.ts";
+import { storeFileRoutes } from "./openai/store-files.ts";
+import { searchVectorStore } from "./openai/store-search.ts";
+import { vectorStoreRoutes } from "./openai/vector-stores.ts";
+import { responseRoutes } from "./openai/responses.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -74,6 +80,12 @@ export const API_ROUTES: readonly Route[] = [
   searchDocuments,
   compareSearches,
   createEmbeddings,
+  ...userFileRoutes,
+  ...vectorStoreRoutes,
+  searchVectorStore,
+  ...storeFileRoutes,
+  ...fileBatchRoutes,
+  ...responseRoutes,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,

@@ -141,6 +141,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   mcp_answers: tenant(BY_ID, { system: ALL }),
   mcp_sessions: tenant(BY_ID, { system: ALL }),
   migrations: ofInstance({ app: "select", system: "select", maintenance: "select" }),
+  openai_files: tenant(BY_ID),
   operations: ofInstance({ system: "select, update", maintenance: "select, insert, update" }),
   orphan_counts: ofInstance({ system: "select, update" }),
   organization_keys: tenant(BY_ID, { maintenance: "select, update, delete" }),
@@ -179,6 +180,8 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   rate_limits: ofInstance({ app: "select, insert, update", system: "select, delete" }),
   raw_files: tenant(BY_ID),
   receipt_keys: tenant(BY_ID),
+  response_events: tenant(BY_ID),
+  responses: tenant(BY_ID, { system: ALL }),
   space_members: tenant(BY_ID, { maintenance: ALL }),
   space_statistics: tenant(BY_NUM, { system: ALL }),
   spaces: tenant(BY_ID, {
@@ -202,6 +205,9 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   upload_intents: tenant(BY_ID, { system: ALL }),
   users: tenant(BY_ID, { maintenance: "select, insert, update" }),
   vector_indexes: tenant(BY_NUM, { system: ALL, maintenance: ALL }),
+  vector_store_batches: tenant(BY_ID),
+  vector_store_files: tenant(BY_ID),
+  vector_stores: tenant(BY_ID),
   webhook_deliveries: tenant(BY_ID, {
     system:
       "delete, select (num, organization_id, webhook_id, status, attempts, created_at, next_attempt_at)",

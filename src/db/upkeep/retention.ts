@@ -73,6 +73,13 @@ const DELETE_EXPIRED = {
                    where used_at < now() - interval '25 hours'
                    limit $1
                  ))`,
+  responses: `delete from responses
+              where ctid = any(array(
+                select ctid
+                from responses
+                where expires_at < now()
+                limit $1
+              ))`,
   claims: `delete from claims
            where ctid = any(array(
              select ctid

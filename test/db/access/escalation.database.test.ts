@@ -122,6 +122,7 @@ const READ_BY_SYSTEM = [
   "pipeline_runs",
   "posting_runs",
   "posting_segments",
+  "responses",
   "space_statistics",
   "turn_calls",
   "turns",

@@ -4,6 +4,7 @@
  */
 import { newId } from "../../../src/domain/ids.ts";
 import { fileForm } from "../clients/client.ts";
+import { encodeId } from "../../../src/schema/openai/ids.ts";
 import type { Things } from "./world.ts";
 
 export const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
@@ -25,7 +26,16 @@ const SPACE_FIELD = (things: Things) => ({ space_id: things["space_id"] });
 const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
   fileForm("A file.", `${newId()}.txt`, { ...(spaceId === undefined ? {} : { space_id: spaceId }), ...more });
 
+const fileIdOf = (things: Things): string => encodeId("file", things["document_id"] ?? UNKNOWN_ID);
+
 const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
+  "POST /v1/files": () => fileForm("A file.", `${newId()}.txt`, { purpose: "assistants" }),
+  "POST /v1/vector_stores": (things) => ({ name: newId(), metadata: SPACE_FIELD(things) }),
+  "POST /v1/vector_stores/:vector_store_id": () => ({}),
+  "POST /v1/vector_stores/:vector_store_id/search": () => ({ query: "stands in the text" }),
+  "POST /v1/vector_stores/:vector_store_id/files": (things) => ({ file_id: fileIdOf(things) }),
+  "POST /v1/vector_stores/:vector_store_id/files/:file_id": () => ({ attributes: { seen: true } }),
+  "POST /v1/vector_stores/:vector_store_id/file_batches": (things) => ({ file_ids: [fileIdOf(things)] }),
   "POST /mcp": () => ({
     jsonrpc: "2.0",
     id: 1,
@@ -33,6 +43,7 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "matrix", version: "1" } },
   }),
   "POST /v1/embeddings": () => ({ model: "scripted-embedding", input: "A text" }),
+  "POST /v1/responses": ({ agent_id: model }) => ({ model, input: "Hello" }),
   "POST /v1/chat/completions": ({ agent_id: model }) => ({
     model,
     messages: [{ role: "user", content: "Hello" }],
@@ -91,6 +102,8 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "DELETE /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
   "POST /v1/data/:document_id/versions/:version/restore": { version: "99" },
   "GET /v1/data/:document_id/pages/:page_number": { page_number: "1" },
+  "DELETE /v1/files/:file_id": { file_id: encodeId("file", UNKNOWN_ID) },
+  "DELETE /v1/vector_stores/:vector_store_id/files/:file_id": { file_id: encodeId("file", UNKNOWN_ID) },
   "DELETE /v1/me/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
   "POST /v1/me/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
   "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
@@ -109,8 +122,12 @@ export function matrixRequest(route: string, things: Things): MatrixRequest {
   const values: Things = {
     user_id: newId(),
     model: things["agent_id"] ?? UNKNOWN_ID,
+    response_id: `resp_${UNKNOWN_ID.replaceAll("-", "")}`,
     ...things,
+    vector_store_id: encodeId("vectorStore", things["folder_id"] ?? UNKNOWN_ID),
+    file_id: fileIdOf(things),
     ...ABSENT[route],
+    file_batch_id: encodeId("fileBatch", things["file_batch_id"] ?? UNKNOWN_ID),
   };
   const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
   const path = (template.startsWith("/v1/") ? template.slice(3) : BESIDE_V1 + template).replaceAll(

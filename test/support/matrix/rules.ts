@@ -68,6 +68,13 @@ const self = (within?: string): MatrixRule => ({
   ...(within === undefined ? {} : { within }),
 });
 
+/** What the caller has made itself; the test names one that nobody has. */
+const ofCaller = (key: Capability, within: string): MatrixRule => ({
+  needs: "all",
+  on: "nothing",
+  key,
+  within,
+});
 const mcp: MatrixRule = { needs: "all", on: "nothing", key: "any key", refusesTokens: true };
 const WITHOUT_SESSION = "Bad Request: the header Mcp-Session-Id is needed";
 
@@ -78,7 +85,33 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/models": listing("chat"),
   "GET /v1/models/:model": role("chat"),
   "POST /v1/embeddings": { needs: "all", on: "nothing", key: "search" },
+  "POST /v1/files": { needs: "all", on: "nothing", key: "write" },
+  "GET /v1/files": { needs: "all", on: "nothing", key: "read" },
+  "GET /v1/files/:file_id": role("read"),
+  "DELETE /v1/files/:file_id": { needs: "all", on: "nothing", key: "write", within: "File not found" },
+  "GET /v1/files/:file_id/content": role("read"),
+  "POST /v1/vector_stores": write(),
+  "GET /v1/vector_stores": listing("read"),
+  "GET /v1/vector_stores/:vector_store_id": role("read"),
+  "POST /v1/vector_stores/:vector_store_id": write(),
+  "DELETE /v1/vector_stores/:vector_store_id": write(),
+  "POST /v1/vector_stores/:vector_store_id/search": role("search"),
+  "POST /v1/vector_stores/:vector_store_id/files": write(),
+  "GET /v1/vector_stores/:vector_store_id/files": role("read"),
+  "GET /v1/vector_stores/:vector_store_id/files/:file_id": role("read"),
+  "POST /v1/vector_stores/:vector_store_id/files/:file_id": write(),
+  "DELETE /v1/vector_stores/:vector_store_id/files/:file_id": write({ within: "File not found" }),
+  "GET /v1/vector_stores/:vector_store_id/files/:file_id/content": role("read"),
+  "POST /v1/vector_stores/:vector_store_id/file_batches": write(),
+  "GET /v1/vector_stores/:vector_store_id/file_batches/:file_batch_id": role("read"),
+  "POST /v1/vector_stores/:vector_store_id/file_batches/:file_batch_id/cancel": write(),
+  "GET /v1/vector_stores/:vector_store_id/file_batches/:file_batch_id/files": role("read"),
   "POST /v1/chat/completions": role("chat"),
+  "POST /v1/responses": role("chat"),
+  "GET /v1/responses/:response_id": ofCaller("chat", "Response not found"),
+  "DELETE /v1/responses/:response_id": ofCaller("chat", "Response not found"),
+  "POST /v1/responses/:response_id/cancel": ofCaller("chat", "Response not found"),
+  "GET /v1/responses/:response_id/input_items": ofCaller("chat", "Response not found"),
   "POST /v1/spaces/search": listing("read"),
   "POST /v1/spaces": self(),
   "GET /v1/spaces/:space_id": { needs: "role", on: "space", key: "no key", adminToo: true },
