@@ -242,7 +242,8 @@ describe.each(closed.filter(({ operation }) => operation.body !== undefined && !
       expectDeclared(one, answer);
     });
 
-    test.skipIf(isMcp(one.route)).each(["[]", '"text"', "5"])("takes %s for no object", async (body) => {
+    const noObjects = isMcp(one.route) ? [] : ["[]", '"text"', "5"];
+    test.each(noObjects)("takes %s for no object", async (body) => {
       const answer = await send(one, { token: letIn(one.route), body });
       expect(answer.status).toBe(unchecked(one.route));
       expect(answer.body.detail).toContainEqual(

@@ -11,7 +11,7 @@ import { raw, type RawAnswer, type StreamAnswer } from "../response.ts";
 import type { Deps } from "../deps.ts";
 import type { RouteContext } from "../route.ts";
 import type { McpCall } from "./call.ts";
-import { createAnswerStore } from "./kept-answer.ts";
+import { type AnswerStore, createAnswerStore } from "./kept-answer.ts";
 import { runMethod, versionFor } from "./methods.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { findTool } from "./tools/index.ts";
@@ -21,7 +21,7 @@ export type McpContext = Pick<
   "deps" | "principal" | "caller" | "request"
 >;
 
-export const SESSION_HEADER = "Mcp-Session-Id";
+const SESSION_HEADER = "Mcp-Session-Id";
 
 /** Nothing is asked of clients, so that nothing of theirs is checked. */
 const NO_VALIDATOR = {
@@ -43,13 +43,14 @@ export async function answerRequest(
         sessionId: session.id,
         requestId,
         apiProcessId: deps.chat.apiProcessId,
+        spaceIds: [...principal.reach.keys()],
       })
     : undefined;
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: !isStream,
     ...(store === undefined ? {} : { eventStore: store }),
   });
-  const server = await connectServer(context, session, transport, message);
+  const server = await connectServer(context, { session, transport, store });
   const cancelled = Promise.withResolvers<void>();
   const cancel = (): void => {
     // What still runs is aborted, and its answer is not sent.
@@ -62,8 +63,7 @@ export async function answerRequest(
     return sendAnswer(context, { answered, cancelled: cancelled.promise, cancel, leave: leave!, store });
   context.request.signal.addEventListener("abort", cancel, { once: true });
   if (context.request.signal.aborted) cancel();
-  const response = await Promise.race([answered, cancelled.promise]);
-  leave?.();
+  const response = await Promise.race([answered, cancelled.promise]).finally(leave);
   // To a cancelled request nothing is answered.
   if (response === undefined) return raw({ contentType: "text/plain", body: null, status: 202 });
   const text = await response.text();
@@ -78,12 +78,13 @@ function isLong({ principal }: McpContext, { method, params }: JSONRPCRequest): 
   return typeof name === "string" && findTool(principal, name)?.isLong === true;
 }
 
-async function connectServer(
-  context: McpContext,
-  session: McpSession | undefined,
-  transport: WebStandardStreamableHTTPServerTransport,
-  { id }: JSONRPCRequest,
-): Promise<Server> {
+interface Connected {
+  readonly session: McpSession | undefined;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly store: AnswerStore | undefined;
+}
+
+async function connectServer(context: McpContext, { session, transport, store }: Connected): Promise<Server> {
   const { deps, principal, caller, request } = context;
   const server = new Server({ name: "holdfast", version: "1.0.0" }, { jsonSchemaValidator: NO_VALIDATOR });
   // `initialize` has a handler of the SDK's own, which speaks older versions too.
@@ -97,6 +98,7 @@ async function connectServer(
       request,
       session,
       signal: extra.signal,
+      shown: (documentIds) => store?.shown(documentIds),
       progress: (report) => {
         if (token === undefined) return;
         const told = { method: "notifications/progress", params: { progressToken: token, ...report } };
@@ -105,8 +107,7 @@ async function connectServer(
     };
     return runMethod(call, asked);
   };
-  server.onerror = (error) =>
-    deps.log.debug({ err: error, mcp_request: typeof id }, "a message of the protocol went wrong");
+  server.onerror = (error) => deps.log.debug({ err: error }, "a message of the protocol went wrong");
   await server.connect(transport);
   return server;
 }

@@ -22,6 +22,8 @@ export interface McpCall {
   readonly session: McpSession | undefined;
   /** Aborted if the client does not want the answer any more. */
   readonly signal: AbortSignal;
+  /** Says which documents the answer may tell of, before it does: an answer that is kept is bound to them. */
+  readonly shown: (documentIds: readonly string[]) => void;
   /** Tells the client how far the work is, if it asked for that. */
   readonly progress: (report: Progress) => void;
 }

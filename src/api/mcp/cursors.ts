@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 128;
 const MAX_PLACE = 1_000_000;
 
 /** @param list what the cursor belongs to: one of another list is refused. */
-export function cursorAt(list: string, place: number): string {
+function cursorAt(list: string, place: number): string {
   return Buffer.from(`${list}:${place}`).toString("base64url");
 }
 

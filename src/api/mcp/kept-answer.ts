@@ -30,11 +30,15 @@ export function placeOfEvent(eventId: string): { streamId: string; no: number } 
 interface Kept extends Omit<McpAnswerKey, "streamId"> {
   readonly requestId: string;
   readonly apiProcessId: string;
+  /** What the caller reaches. */
+  readonly spaceIds: readonly string[];
 }
 
 export interface AnswerStore extends EventStore {
   /** Undefined before the first message, and for an answer that cannot be gone on with. */
   readonly streamId: string | undefined;
+  /** Call before a message tells of these documents. */
+  shown(documentIds: readonly string[]): void;
   /** After what was written before. */
   end(): Promise<void>;
 }
@@ -42,19 +46,20 @@ export interface AnswerStore extends EventStore {
 /** Takes the messages of one answer, in their order. What cannot be kept is sent all the same. */
 export function createAnswerStore(
   { db, keyring, log }: StoreDeps,
-  { organization, sessionId, requestId, apiProcessId }: Kept,
+  { organization, sessionId, ...begun }: Kept,
 ): AnswerStore {
+  const documentIds = new Set<string>();
   let streamId: string | undefined;
   let count = 0;
   let written = Promise.resolve();
 
   async function write(key: McpAnswerKey, no: number, message: JSONRPCMessage): Promise<void> {
-    if (no === 0) await beginMcpAnswer(db, key, { requestId, apiProcessId });
+    if (no === 0) await beginMcpAnswer(db, key, begun);
     // The first event of an answer may be empty: a place to go on from.
     if (!("jsonrpc" in message)) return;
     const { id: keyId, secret } = await keyring.current(organization.id);
     const sealed = sealBytes(secret, Buffer.from(JSON.stringify(message)), aad(key.streamId, no));
-    await writeMcpMessage(db, key, { no, keyId, sealed });
+    await writeMcpMessage(db, key, { no, keyId, sealed }, [...documentIds]);
     if ("result" in message || "error" in message) await endMcpAnswer(db, key);
   }
 
@@ -72,6 +77,9 @@ export function createAnswerStore(
         ),
       );
       return written.then(() => eventIdOf(stream, no));
+    },
+    shown(ids) {
+      for (const id of ids) documentIds.add(id.toLowerCase());
     },
     replayEventsAfter: () => Promise.reject(new Error("answers are read by resumeAnswer")),
     async end() {

@@ -17,6 +17,8 @@ import { requireOrigin } from "./origin.ts";
 import { resumeAnswer } from "./resume.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 
+/** By which a request is found that is cancelled. */
+const MAX_ID_CHARACTERS = 256;
 const VERSIONS: readonly string[] = PROTOCOL_VERSIONS;
 
 /** An error whose answer has another status than 400. */
@@ -95,6 +97,11 @@ function messageOf(body: unknown): JSONRPCMessage {
     throw new RpcError(RPC_CODES.invalidRequest, "Invalid Request: batches are not part of this protocol");
   const parsed = JSONRPCMessageSchema.safeParse(body);
   if (!parsed.success) throw new RpcError(RPC_CODES.invalidRequest, "Invalid Request: not JSON-RPC 2.0");
+  if ("id" in parsed.data && String(parsed.data.id).length > MAX_ID_CHARACTERS)
+    throw new RpcError(
+      RPC_CODES.invalidRequest,
+      `Invalid Request: an id has at most ${MAX_ID_CHARACTERS} characters`,
+    );
   return parsed.data;
 }
 

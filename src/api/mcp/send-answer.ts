@@ -22,7 +22,10 @@ const UNREAD_MAX_SECONDS = 60;
 
 export async function sendAnswer(context: McpContext, sending: Sending): Promise<RawAnswer | StreamAnswer> {
   const { answered, leave, store } = sending;
-  const response = await answered;
+  const response = await answered.catch((error: unknown) => {
+    leave();
+    throw error;
+  });
   if (response.body === null || response.status !== 200) {
     leave();
     return raw({ contentType: "application/json", body: await response.text(), status: response.status });

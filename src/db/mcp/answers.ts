@@ -15,6 +15,10 @@ export interface SealedMessage {
 
 interface McpAnswer {
   readonly requestId: string;
+  /** What the caller reached when it began. */
+  readonly spaceIds: readonly string[];
+  /** The documents that the messages may tell of. */
+  readonly documentIds: readonly string[];
   readonly isEnded: boolean;
   /** Whether the process that ran it is gone. */
   readonly isOrphan: boolean;
@@ -30,31 +34,37 @@ const MESSAGES_A_READ = 100;
 export async function beginMcpAnswer(
   db: Database,
   { organization, sessionId, streamId }: McpAnswerKey,
-  { requestId, apiProcessId }: { requestId: string; apiProcessId: string },
+  begun: { requestId: string; apiProcessId: string; spaceIds: readonly string[] },
 ): Promise<void> {
   await inTenant(db, organization, (sql) =>
     sql.query(
-      `insert into mcp_answers (stream_id, organization_id, session_id, request_id, api_process_id)
-       values ($1, $2, $3, $4, $5)`,
-      [streamId, organization.id, sessionId, requestId, apiProcessId],
+      `insert into mcp_answers (stream_id, organization_id, session_id, request_id, api_process_id, space_ids)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [streamId, organization.id, sessionId, begun.requestId, begun.apiProcessId, begun.spaceIds],
     ),
   );
 }
 
-/** Idempotent. */
+/** Adds a message, and the documents that it may tell of. Idempotent. */
 export async function writeMcpMessage(
   db: Database,
   { organization, streamId }: McpAnswerKey,
   { no, keyId, sealed }: SealedMessage,
+  documentIds: readonly string[],
 ): Promise<void> {
-  await inTenant(db, organization, (sql) =>
-    sql.query(
+  await inTenant(db, organization, async (sql) => {
+    if (documentIds.length > 0)
+      await sql.query("update mcp_answers set document_ids = $2 where stream_id = $1", [
+        streamId,
+        documentIds,
+      ]);
+    await sql.query(
       `insert into mcp_answer_messages (stream_id, organization_id, no, key_id, sealed)
        values ($1, $2, $3, $4, $5)
        on conflict (stream_id, no) do nothing`,
       [streamId, organization.id, no, keyId, sealed],
-    ),
-  );
+    );
+  });
 }
 
 export async function endMcpAnswer(
@@ -115,12 +125,20 @@ export async function readMcpAnswer(
   afterNo: number,
 ): Promise<McpAnswer | undefined> {
   return inTenant(db, organization, async (sql) => {
-    const { rows } = await sql.query<{ request_id: string; is_ended: boolean; is_orphan: boolean }>(
+    const { rows } = await sql.query<{
+      request_id: string;
+      space_ids: string[];
+      document_ids: string[];
+      is_ended: boolean;
+      is_orphan: boolean;
+    }>(
       `update mcp_answers answer
        set read_at = now()
        where answer.stream_id = $1
          and answer.session_id = $2
        returning request_id,
+                 space_ids,
+                 document_ids,
                  ended_at is not null as is_ended,
                  ended_at is null and not exists (
                    select
@@ -144,6 +162,8 @@ export async function readMcpAnswer(
     );
     return {
       requestId: answer.request_id,
+      spaceIds: answer.space_ids,
+      documentIds: answer.document_ids,
       isEnded: answer.is_ended && messages.length < MESSAGES_A_READ,
       isOrphan: answer.is_orphan && messages.length < MESSAGES_A_READ,
       messages,

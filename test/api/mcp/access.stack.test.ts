@@ -119,6 +119,26 @@ test("after a lost right a tool is refused without a word about what is there, a
   expect((await postMcp(url, key, LIST, { sessionId })).status).toBe(401);
 });
 
+test("the stream of a session ends when its key is revoked", async () => {
+  const { url } = shared.stack;
+  const { id, key, token } = await keyWith(["read"]);
+  const sessionId = await beginMcp(url, key);
+  const stream = await postMcp(url, key, undefined, { sessionId, method: "GET" });
+  await call(url, token, "DELETE", `/me/api-keys/${id}`);
+
+  expect(stream.status).toBe(200);
+  // It ends, or this would wait for ever.
+  await stream.text();
+});
+
+test("a key that may not read has a session without a stream", async () => {
+  const { url } = shared.stack;
+  const { key } = await keyWith(["chat"]);
+  const sessionId = await beginMcp(url, key);
+
+  expect((await postMcp(url, key, undefined, { sessionId, method: "GET" })).status).toBe(405);
+});
+
 test.each([
   ["no JSON", "{", -32_700],
   ["no message", '{"hello": 1}', -32_600],
@@ -126,6 +146,8 @@ test.each([
   ["a batch", '[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32_600],
   ["a list in a list too deep", `${"[".repeat(70)}${"]".repeat(70)}`, -32_700],
   ["nothing", "", -32_600],
+  ["an id without end", `{"jsonrpc": "2.0", "method": "ping", "id": "${"x".repeat(257)}"}`, -32_600],
+  ["a text with NUL", '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "\\u0000"}}', -32_600],
 ])("%s is a JSON-RPC error with status 400", async (_name, body, code) => {
   const sessionId = await beginMcp(shared.stack.url, keys().owner);
   const response = await postMcp(shared.stack.url, keys().owner, body, { sessionId });

@@ -1,7 +1,7 @@
 /** Requests of `/mcp` that take long: cancelled, left, gone on with, and lost with their process. */
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
-import { call } from "../../support/clients/client.ts";
+import { call, ended, fileForm } from "../../support/clients/client.ts";
 import { beginMcp, connectMcp, postMcp } from "../../support/clients/mcp-client.ts";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
 import { startProcess } from "../../support/stack/processes.ts";
@@ -194,4 +194,35 @@ test("what is kept of an answer is sealed", async () => {
   expect(text).toContain("turnstone");
   expect(rows.length).toBeGreaterThan(0);
   expect(Buffer.concat(rows.map(({ sealed }) => sealed)).includes("turnstone")).toBe(false);
+});
+
+test("an answer is not gone on with by whoever does not reach what it is made of any more", async () => {
+  const { url } = shared.stack;
+  const { body: document } = await call(
+    url,
+    key(),
+    "POST",
+    "/data/upload",
+    fileForm("The dunlin probes the mud.", "dunlin.txt", { space_id: shared.tenants.spaces.research }),
+  );
+  await ended(url, key(), document.id);
+  const sessionId = await beginMcp(url, key());
+  const search = {
+    ...ask(12),
+    params: { name: "search", arguments: { query: "dunlin mud" }, _meta: { progressToken: 12 } },
+  };
+  const text = await (await postMcp(url, key(), search, { sessionId, headers: VERSION })).text();
+  const again = () =>
+    postMcp(url, key(), undefined, {
+      sessionId,
+      method: "GET",
+      headers: { "last-event-id": /id: (\S+)/.exec(text)![1]! },
+    });
+  const before = await again();
+  await call(url, key(), "DELETE", `/data/${document.id}`);
+  const after = await again();
+
+  expect(await before.text()).toContain("dunlin probes");
+  expect(after.status).toBe(400);
+  expect(await after.text()).not.toContain("dunlin");
 });

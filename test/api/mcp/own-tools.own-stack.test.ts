@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, ended, upload } from "../../support/clients/client.ts";
 import { type TestIssuer, startIssuer } from "../../support/servers/issuer.ts";
 import { type Stack, startStack } from "../../support/stack/stack.ts";
-import { KEYS, SPACES, TENANTS } from "../../support/tenants/tenants.ts";
+import { beginMcp, postMcp } from "../../support/clients/mcp-client.ts";
+import { AGENTS, KEYS, SPACES, TENANTS } from "../../support/tenants/tenants.ts";
 import { until } from "../../support/until.ts";
 
 let stack: Stack;
@@ -59,4 +60,18 @@ test("an agent finds a passage by the search of /mcp, and is offered only what r
   expect(offered.toSorted()).toEqual(
     ["search", "read_document", "list_documents", "list_spaces"].map((name) => `mcp_self_${name}`).toSorted(),
   );
+});
+
+test("a question to an agent counts as a chat turn, and is refused as one", async () => {
+  await stack.api.kill("SIGKILL");
+  await stack.restartApi({ CHAT_RATE_LIMIT_RPM: "1" });
+  const sessionId = await beginMcp(stack.url, KEYS.viewer);
+  const ask = async (id: number) => {
+    const params = { name: "ask_agent", arguments: { agent_id: AGENTS.librarian, question: "Who?" } };
+    const message = { jsonrpc: "2.0", id, method: "tools/call", params };
+    return (await postMcp(stack.url, KEYS.viewer, message, { sessionId })).text();
+  };
+  await ask(1);
+
+  expect(await ask(2)).toMatch(/"text":"Rate limit exceeded".*"code":"rate_limited"/);
 });

@@ -2,7 +2,7 @@
 import { freePort } from "../../../src/embedded/ports.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
-import { startProcess } from "../../support/stack/processes.ts";
+import { startProcess, type TestProcess } from "../../support/stack/processes.ts";
 import { until } from "../../support/until.ts";
 import { beginMcp, connectMcp, postMcp } from "../../support/clients/mcp-client.ts";
 
@@ -12,7 +12,7 @@ const keys = () => shared.tenants.keys;
 const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
 /** A second API process of the same stack. */
-async function secondProcess(): Promise<string> {
+async function secondProcess(): Promise<{ url: string; api: TestProcess }> {
   const port = await freePort();
   const api = startProcess("src/api/main.ts", { ...shared.stack.env, PORT: String(port) });
   onTestFinished(() => api.kill("SIGKILL"));
@@ -20,7 +20,7 @@ async function secondProcess(): Promise<string> {
   await until("the second process is ready", async () => {
     return (await fetch(`${url}/health/ready`).catch(() => null))?.ok === true;
   });
-  return url;
+  return { url, api };
 }
 
 test("the official client connects in the newest version and lists the tools", async () => {
@@ -70,7 +70,7 @@ test("a client that asks for an unknown version is offered the newest", async ()
 
 test("another process serves the session, and hears of its end", async () => {
   const sessionId = await beginMcp(shared.stack.url, keys().owner);
-  const other = await secondProcess();
+  const { url: other } = await secondProcess();
 
   expect((await postMcp(other, keys().owner, LIST, { sessionId })).status).toBe(200);
   expect((await postMcp(other, keys().owner, undefined, { sessionId, method: "DELETE" })).status).toBe(204);
@@ -107,4 +107,15 @@ test("a request without a session, or in a version that is not spoken, is 400", 
   expect((await postMcp(url, keys().owner, LIST)).status).toBe(400);
   expect(spoken.status).toBe(400);
   expect(await spoken.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32_000 } });
+});
+
+test("a process that stops ends its streams in order, and the session goes on at another", async () => {
+  const { url: other, api } = await secondProcess();
+  const sessionId = await beginMcp(other, keys().owner);
+  const stream = await postMcp(other, keys().owner, undefined, { sessionId, method: "GET" });
+  const ended = stream.text();
+  await api.kill("SIGTERM");
+
+  expect(await ended).toMatch(/^id: \S+\ndata: \n\n/);
+  expect((await postMcp(shared.stack.url, keys().owner, LIST, { sessionId })).status).toBe(200);
 });

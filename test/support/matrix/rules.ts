@@ -264,12 +264,15 @@ export function hasCapability(
   return !isKey || capability === "any key" || onlyCapability === undefined || onlyCapability === capability;
 }
 
+const isForeignToken = ({ isKey }: MatrixCaller, { refusesTokens }: MatrixRule): boolean =>
+  refusesTokens === true && !isKey;
+
 /** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
   // Nothing of the caller is looked up: whether it is a token, and gives the role, decides.
   if (rule.needs === "operator") return caller.isKey ? 401 : 403;
   if (caller.standing === "bad") return rule.unauthenticated ?? 401;
-  if (rule.refusesTokens === true && !caller.isKey) return 401;
+  if (isForeignToken(caller, rule)) return 401;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;

@@ -71,7 +71,7 @@ function telling(call: McpCall, sink: AnswerSink): AnswerSink {
     begun: () => {
       if (step === 0) tell("the model answers");
     },
-    shown: (documentIds) => sink.shown?.(documentIds),
+    shown: call.shown,
     tools(progress) {
       for (const { name, status } of progress) tell(`${name}: ${status}`);
     },

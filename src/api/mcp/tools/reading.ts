@@ -28,6 +28,9 @@ interface Hit {
   readonly document_id: string;
 }
 
+const partWarning = (count: number): string =>
+  `Searched ${MAX_SPACES} of the ${count} spaces that the caller reaches: name the others as space_ids`;
+
 export const searchTool = defineTool({
   name: "search",
   title: "Search documents",
@@ -39,19 +42,22 @@ export const searchTool = defineTool({
   input: SearchInput,
   output: SearchOutput,
   async run(call, { space_ids: spaceIds, ...search }) {
-    const spaces = spaceIds ?? [...call.principal.reach.keys()].slice(0, MAX_SPACES);
+    const { reach } = call.principal;
+    const spaces = spaceIds ?? [...reach.keys()].slice(0, MAX_SPACES);
+    const isPart = spaceIds === undefined && reach.size > MAX_SPACES;
     if (spaces.length === 0) return { total_results: 0, results: [] };
     const { answer, warning } = await callRoute(searchDocuments, call, {
       body: { ...search, space_ids: spaces },
     });
     const { total_results, results } = answer as { total_results: number; results: Hit[] };
+    call.shown(results.map((hit) => hit.document_id));
     return {
       total_results,
       results: results.map((hit) => ({
         ...hit,
         uri: documentUri({ spaceId: hit.space_id, documentId: hit.document_id }),
       })) as never,
-      warning,
+      warning: isPart ? partWarning(reach.size) : warning,
     };
   },
 });
@@ -90,6 +96,7 @@ export async function pageOfDocuments(call: McpCall, { limit, cursor, filters = 
   const page = placeOf("documents", cursor);
   const { answer } = await callRoute(listDocuments, call, { query: { page, limit }, body: { filters } });
   const { items, total_items: total } = answer as { items: ShownDocument[]; total_items: number };
+  call.shown(items.map(({ id }) => id));
   return { documents: items, total, next_cursor: nextCursor("documents", { page, limit, total }) };
 }
 
@@ -123,6 +130,7 @@ interface TextWanted {
 /** A part of a document's text, and the cursor of the next one, which is good for the same version alone. */
 export async function partOfText(call: McpCall, { documentId, cursor, maxCharacters }: TextWanted) {
   const [version, unit] = cursor === undefined ? [] : placesOf(cursor);
+  call.shown([documentId]);
   const part = await audited(call, { action: "documents:read", resource: "document", id: documentId }, () =>
     readTextPart(call.deps.db, call.principal, { documentId, from: unit ?? 0, maxCharacters }),
   );

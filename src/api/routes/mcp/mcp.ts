@@ -43,7 +43,6 @@ const postMcp = defineRoute({
     "its caller's alone. A tool that takes long, and a request with a `progressToken`, is answered by a " +
     "stream that can be gone on with; a notification by 202.",
   body: McpMessage,
-  hasSecretBody: true,
   ignoresUnknown: true,
   headers: SESSION,
   replyHeaders: { "Mcp-Session-Id": "The new session, in the answer to `initialize`" },
