@@ -31,7 +31,7 @@ export async function searchKnowledge(
   return withinBounds(results.map(toPassage));
 }
 
-function toPassage({
+export function toPassage({
   chunk_id,
   document_id,
   document_name,

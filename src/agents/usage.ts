@@ -5,6 +5,10 @@ import type { ChatMessage } from "../models/chat/chat-model.ts";
 export interface Usage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+  /** Of the prompt, as far as the provider says so. */
+  readonly cached_tokens?: number;
+  /** Of the completion, as far as the provider says so. */
+  readonly reasoning_tokens?: number;
 }
 
 /**
@@ -35,7 +39,18 @@ export function addUsage(one: Usage, other: Usage): Usage {
   return {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,
+    ...sumOf("cached_tokens", one, other),
+    ...sumOf("reasoning_tokens", one, other),
   };
+}
+
+function sumOf(
+  name: "cached_tokens" | "reasoning_tokens",
+  one: Usage,
+  other: Usage,
+): Partial<Record<typeof name, number>> {
+  const sum = (one[name] ?? 0) + (other[name] ?? 0);
+  return one[name] === undefined && other[name] === undefined ? {} : { [name]: sum };
 }
 
 /** The usage as an answer shows it. */

@@ -34,7 +34,9 @@ import { type SharedCounter, createSharedCounter } from "./limits/shared-counter
 import { createEventHost, type EventHost } from "./events/host.ts";
 import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
+import { createMcpHost, type McpHost } from "./mcp/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
+import { createResponsesHost, type ResponsesHost } from "./responses/responses-host.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
 
@@ -50,12 +52,14 @@ interface ApiParts {
   /** Embeds texts for callers, in turn between organizations. */
   readonly textEmbedding: MergingEmbeddingModel;
   readonly chat: ChatHost;
+  readonly responses: ResponsesHost;
   readonly receipts: ReceiptIssuer;
   readonly events: EventHost;
   readonly states: StateWatch;
   readonly pages: PageHost;
   readonly readiness: Readiness;
   readonly operations: OperationsHost;
+  readonly mcp: McpHost;
 }
 
 export interface Deps extends SharedDeps, ApiParts {}
@@ -65,7 +69,10 @@ export interface Deps extends SharedDeps, ApiParts {}
  * given; the process closes it as its own.
  */
 export interface ApiOverrides extends Partial<
-  Omit<ApiParts, "chat" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret">
+  Omit<
+    ApiParts,
+    "chat" | "responses" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret"
+  >
 > {
   /**
    * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
@@ -100,6 +107,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const events = overrides.events ?? openEvents(shared);
   const states = overrides.states ?? openStateWatch(shared);
   const pages = createPageHost({ ...shared, dataDir: shared.config.dataDir });
+  const responses = openResponses(shared, chat, queryEmbedding);
   return {
     ...shared,
     authenticator,
@@ -115,11 +123,15 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     events,
     states,
     pages,
+    responses,
     readiness: openReadiness(shared, chat.ready),
     operations: createOperationsHost(shared),
+    mcp: createMcpHost(),
     async close() {
       await Promise.all([events.hub.close(), states.close(), pages.close()]);
+      responses.stop();
       await chat.shutdown();
+      await responses.close();
       await callerCounts.close();
       await queryEmbedding.close();
       await leakedKeys.close();
@@ -183,6 +195,17 @@ function openAuthenticator({ config, db, log }: SharedDeps, pepper: Buffer): Aut
           "bound: name the subject of one of them",
       );
     },
+  });
+}
+
+function openResponses(shared: SharedDeps, chat: ChatHost, queryEmbedding: QueryEmbeddings): ResponsesHost {
+  const { dataDir, chat: settings } = shared.config;
+  return createResponsesHost({
+    ...shared,
+    chat,
+    queryEmbedding,
+    dataDir,
+    keptHours: settings.responseRetentionHours,
   });
 }
 

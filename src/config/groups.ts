@@ -152,6 +152,7 @@ function consoleOf(env: Settings) {
 function chatOf(env: Settings) {
   return {
     contextTokens: env.CHAT_CONTEXT_TOKENS,
+    responseRetentionHours: env.RESPONSE_RETENTION_HOURS,
     turnBudget: { ...TURN_BUDGET, seconds: env.CHAT_TURN_SECONDS, tokens: env.CHAT_TURN_TOKENS },
     budgets: {
       monthlyTokensPerOrganization: env.MONTHLY_TOKENS_PER_ORGANIZATION,

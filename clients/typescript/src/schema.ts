@@ -1348,6 +1348,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a response.
+         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        post: operations["responses.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A response that is kept.
+         * @description For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who does not reach a document any more that it may tell about.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        get: operations["responses.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a response.
+         * @description One that is under way in the background ends.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        delete: operations["responses.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a response in the background.
+         * @description One that has ended is answered as it is, so that cancelling twice changes nothing.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        post: operations["responses.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The items that a response was asked with.
+         * @description Its own, and not those of the responses before it. Files are listed without their content.
+         *
+         *     Takes API keys with the capability `chat`, and access tokens.
+         */
+        get: operations["responses.input_items.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/receipts/jwks": {
         parameters: {
             query?: never;
@@ -2456,6 +2550,84 @@ export interface paths {
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
         get: operations["operations.processes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The notifications of a session, or the rest of an answer, as server-sent events.
+         * @description Tells of changes of the documents that the session has subscribed to, and of lists that changed. With a `Last-Event-ID` it goes on after that event, also with an answer whose connection broke. A session has one stream: a later one takes the place of the one before.
+         *
+         *     Takes API keys and access tokens.
+         */
+        get: operations["mcp.stream"];
+        put?: never;
+        /**
+         * A message of the Model Context Protocol, over Streamable HTTP.
+         * @description Speaks 2025-11-25 and 2025-06-18. `initialize` begins a session, which any process serves and which is its caller's alone. A tool that takes long, and a request with a `progressToken`, is answered by a stream that can be gone on with; a notification by 202.
+         *
+         *     Takes API keys and access tokens.
+         */
+        post: operations["mcp.send"];
+        /**
+         * End a session.
+         * @description Its requests that still run are cancelled within a second, and its stream ends at the next event.
+         *
+         *     Takes API keys and access tokens.
+         */
+        delete: operations["mcp.end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who gives access tokens for `/mcp` (RFC 9728).
+         * @description 404 where no issuer is configured: then API keys alone let callers in.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["mcp.resource.root"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who gives access tokens for `/mcp` (RFC 9728).
+         * @description 404 where no issuer is configured: then API keys alone let callers in.
+         *
+         *     Needs no credentials.
+         */
+        get: operations["mcp.resource.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4295,6 +4467,217 @@ export interface components {
                 }) | null;
             }[];
         };
+        /**
+         * @example {
+         *       "model": "01900000-0000-7000-8000-000000000020",
+         *       "input": "How did revenue develop?"
+         *     }
+         */
+        ResponseRequest: {
+            /**
+             * @description The UUID of an agent, or the name of the instance's chat model
+             * @example 01900000-0000-7000-8000-000000000020
+             */
+            model: string;
+            /**
+             * @description A text of the user, or items
+             * @example How did revenue develop?
+             */
+            input: string | ({
+                /**
+                 * @description `message` (also if absent), `function_call`, `function_call_output`, `item_reference`; `reasoning`, `file_search_call` and the calls of other hosted tools are passed over
+                 * @example message
+                 */
+                type?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * @description A system message before the input; not carried over by `previous_response_id`
+             * @example Answer in one sentence.
+             */
+            instructions?: string | null;
+            /**
+             * @description True streams the events
+             * @example false
+             */
+            stream?: boolean | null;
+            /** @description For `stream: true` */
+            stream_options?: {
+                /**
+                 * @description Accepted; events carry none
+                 * @example false
+                 */
+                include_obfuscation?: boolean | null;
+            } | null;
+            /**
+             * @description Answers at once with `status: queued`; needs `store`
+             * @example false
+             */
+            background?: boolean | null;
+            /**
+             * @description False keeps nothing. Absent or null: true
+             * @example true
+             */
+            store?: boolean | null;
+            /** @description A stored response of the same caller whose items come before this input */
+            previous_response_id?: string | null;
+            include?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[] | null;
+            /** @description Besides the agent's own tools */
+            tools?: ({
+                /**
+                 * @description `function` or `file_search`; other tools are refused
+                 * @example file_search
+                 */
+                type?: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            /**
+             * @description Which tool the model calls first
+             * @example auto
+             */
+            tool_choice?: (("none" | "auto" | "required") | ({
+                /**
+                 * @description `function` with `name`, `file_search`, or `allowed_tools` with `mode` and `tools`
+                 * @example function
+                 */
+                type?: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
+            /**
+             * @description Whether the model may call several tools at once. Absent or null: true
+             * @example true
+             */
+            parallel_tool_calls?: boolean | null;
+            /**
+             * @description How many searches the response may make
+             * @example 4
+             */
+            max_tool_calls?: number | null;
+            /** @description How the answer is written */
+            text?: {
+                /** @description The form of the answer */
+                format?: ({
+                    /**
+                     * @description `text`, `json_object`, or `json_schema` with `name`, `schema`, `strict`
+                     * @example text
+                     */
+                    type?: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                /**
+                 * @description Passed on to the model
+                 * @example medium
+                 */
+                verbosity?: ("low" | "medium" | "high") | null;
+            } | null;
+            /** @description For models that reason */
+            reasoning?: {
+                /**
+                 * @description Passed on to the model
+                 * @example low
+                 */
+                effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
+                /**
+                 * @description Accepted; the model's reasoning is not shown
+                 * @example auto
+                 */
+                summary?: string | null;
+            } | null;
+            /**
+             * @description The most tokens of each call of the model; beyond it the response is `incomplete`
+             * @example 800
+             */
+            max_output_tokens?: number | null;
+            /**
+             * @description Passed on
+             * @example 0.2
+             */
+            temperature?: number | null;
+            /**
+             * @description Passed on
+             * @example 1
+             */
+            top_p?: number | null;
+            /**
+             * @description Accepted; log probabilities are not there
+             * @example 0
+             */
+            top_logprobs?: number | null;
+            /**
+             * @description Passed on, though OpenAI's interface has it in chat alone
+             * @example [
+             *       "END"
+             *     ]
+             */
+            stop?: (string | string[]) | null;
+            /**
+             * @description Passed on, as `stop` is
+             * @example 7
+             */
+            seed?: number | null;
+            /**
+             * @description Passed on, as `stop` is
+             * @example 0
+             */
+            presence_penalty?: number | null;
+            /**
+             * @description Passed on, as `stop` is
+             * @example 0
+             */
+            frequency_penalty?: number | null;
+            /**
+             * @description `auto` leaves out the oldest messages of a conversation that does not fit the model's context; otherwise it is 400
+             * @example disabled
+             */
+            truncation?: ("auto" | "disabled") | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Accepted; `default` is given back
+             * @example auto
+             */
+            service_tier?: string | null;
+            /**
+             * @description Who asks, in the client's words. Accepted and given back
+             * @example user-1
+             */
+            user?: string | null;
+            /**
+             * @description Who asks, in the client's words. Accepted and given back
+             * @example user-1
+             */
+            safety_identifier?: string | null;
+            /**
+             * @description For the provider's cache. Accepted and given back
+             * @example chat-1
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * @description Accepted
+             * @example 24h
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * @description Not there: 400 unless it is null. Conversations are not stored
+             * @example null
+             */
+            conversation?: unknown;
+            /**
+             * @description Not there: 400 unless it is null. Prompts are not stored: send `instructions`
+             * @example null
+             */
+            prompt?: unknown;
+            /**
+             * @description Not there: 400 unless it is null. Nothing is compacted: `truncation: auto` leaves out
+             * @example null
+             */
+            context_management?: unknown;
+        };
         ReceiptQuestion: {
             /**
              * @description The receipt of a citation
@@ -4610,6 +4993,15 @@ export interface components {
              */
             types?: ("document.uploaded" | "document.progressed" | "document.completed" | "document.failed" | "document.cancelled" | "document.waiting" | "document.updated" | "document.moved" | "document.deleted" | "batch.completed" | "folder.created" | "folder.updated" | "folder.deleted" | "file.created" | "file.renamed" | "file.deleted" | "agent.created" | "agent.updated" | "agent.deleted" | "space.created" | "space.updated" | "space.deleted" | "space.member_added" | "space.member_updated" | "space.member_removed" | "member.added" | "member.updated" | "member.removed" | "organization.updated" | "key.created" | "key.rolled" | "key.revoked" | "key.leaked" | "turn.completed" | "turn.failed" | "budget.reached" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.paused" | "webhook.disabled" | "webhook.test")[];
         };
+        /**
+         * @description A JSON-RPC 2.0 request, notification or response of the Model Context Protocol
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "id": 1,
+         *       "method": "tools/list"
+         *     }
+         */
+        McpMessage: unknown;
         /**
          * @description What went wrong, for programs. Each code has a page, at `doc_url`, with its cause and the way out. Codes are only ever added
          * @example document_not_found
@@ -7586,6 +7978,533 @@ export interface components {
             status: "in_progress" | "completed" | "cancelled" | "failed";
             file_counts: components["schemas"]["VectorStoreFileCounts"];
         };
+        Response: {
+            /**
+             * @description The response
+             * @example resp_01900000000070008000000000000025
+             */
+            id: string;
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
+            object: "response";
+            /**
+             * @description When it was asked for, in Unix seconds
+             * @example 1790000000
+             */
+            created_at: number;
+            /**
+             * @description When it was complete; else null
+             * @example null
+             */
+            completed_at: number | null;
+            /**
+             * @description `incomplete`: `incomplete_details` says why
+             * @example completed
+             * @enum {string}
+             */
+            status: "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
+            /**
+             * @description Whether it goes on without its client
+             * @example false
+             */
+            background: boolean;
+            /** @description Set if it `failed` */
+            error: {
+                /**
+                 * @description `server_error` or `rate_limit_exceeded`
+                 * @example server_error
+                 */
+                code: string;
+                /**
+                 * @description What went wrong
+                 * @example The model provider answered 500.
+                 */
+                message: string;
+            } | null;
+            /** @description Set if it is `incomplete` */
+            incomplete_details: {
+                /**
+                 * @description `max_output_tokens` or `content_filter`
+                 * @example max_output_tokens
+                 */
+                reason: string;
+            } | null;
+            /** @description Messages, searches and function calls, in order */
+            output: (components["schemas"]["ResponseMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFileSearchCall"])[];
+            /** @description Null until it has ended */
+            usage: components["schemas"]["ResponseUsage"] | null;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            instructions: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            max_output_tokens: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            max_tool_calls: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example {}
+             */
+            metadata: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 01900000-0000-7000-8000-000000000020
+             */
+            model: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example true
+             */
+            parallel_tool_calls: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            previous_response_id: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            prompt_cache_key: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            prompt_cache_retention: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example {
+             *       "effort": null,
+             *       "summary": null
+             *     }
+             */
+            reasoning: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            safety_identifier: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example default
+             */
+            service_tier: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example true
+             */
+            store: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 1
+             */
+            temperature: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example {
+             *       "format": {
+             *         "type": "text"
+             *       }
+             *     }
+             */
+            text: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example auto
+             */
+            tool_choice: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example []
+             */
+            tools: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 0
+             */
+            top_logprobs: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example 1
+             */
+            top_p: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example disabled
+             */
+            truncation: unknown;
+            /**
+             * @description As the request has it, or its default
+             * @example null
+             */
+            user: unknown;
+        };
+        ResponseMessage: {
+            /**
+             * @description What the model says (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "message";
+            /**
+             * @description The item
+             * @example msg_01900000000070008000000000000026
+             */
+            id: string;
+            /**
+             * @description `incomplete`: it was cut off
+             * @example completed
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete";
+            /**
+             * @description Whose message it is
+             * @constant
+             */
+            role: "assistant";
+            /** @description One part; none where the message just begins */
+            content: {
+                /**
+                 * @description There is no other content
+                 * @constant
+                 */
+                type: "output_text";
+                /**
+                 * @description The answer; marks like [1] cite sources
+                 * @example It grew by 12 percent [1].
+                 */
+                text: string;
+                /** @description One for each mark and source, in the order of the text */
+                annotations: components["schemas"]["FileCitation"][];
+                /**
+                 * @description Always empty
+                 * @example []
+                 */
+                logprobs: unknown[];
+            }[];
+        };
+        /** @description Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat */
+        FileCitation: {
+            /**
+             * @description There are no other annotations
+             * @constant
+             */
+            type: "file_citation";
+            /**
+             * @description The file: the document's id in OpenAI's form
+             * @example file-01900000000070008000000000000030
+             */
+            file_id: string;
+            /**
+             * @description The document's name
+             * @example report.pdf
+             */
+            filename: string;
+            /**
+             * @description Where the mark [n] begins in the text, in UTF-16 units
+             * @example 23
+             */
+            index: number;
+            /**
+             * @description The n of the mark
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description As `index`
+             * @example 23
+             */
+            start_index: number;
+            /**
+             * @description Where the mark ends
+             * @example 26
+             */
+            end_index: number;
+            /**
+             * @description The document's id elsewhere in this API
+             * @example 01900000-0000-7000-8000-000000000030
+             */
+            document_id: string;
+            /**
+             * @description The chunk that is cited
+             * @example 01900000-0000-7000-8000-000000000031
+             */
+            chunk_id: string;
+            /**
+             * @description Which chunk of the document it is, from 0
+             * @example 3
+             */
+            chunk_index: number;
+            /**
+             * @description As citations of chat have it
+             * @example 2
+             */
+            page: number | null;
+            /**
+             * @description As citations of chat have it
+             * @example Revenue grew.
+             */
+            quote?: string;
+            /**
+             * @description As citations of chat have it
+             * @example eyJh.e30.c2ln
+             */
+            receipt?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ResponseFunctionCall: {
+            /**
+             * @description A call of a function of the client (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "function_call";
+            /**
+             * @description The item
+             * @example fc_01900000000070008000000000000027
+             */
+            id: string;
+            /**
+             * @description `incomplete`: it was cut off
+             * @example completed
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete";
+            /**
+             * @description What the output of the function names
+             * @example call_1
+             */
+            call_id: string;
+            /**
+             * @description The function
+             * @example get_weather
+             */
+            name: string;
+            /**
+             * @description JSON, as far as the model kept to it
+             * @example {}
+             */
+            arguments: string;
+        };
+        ResponseFileSearchCall: {
+            /**
+             * @description A search of vector stores (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "file_search_call";
+            /**
+             * @description The item
+             * @example fs_01900000000070008000000000000028
+             */
+            id: string;
+            /**
+             * @description How far it is
+             * @example completed
+             * @enum {string}
+             */
+            status: "in_progress" | "searching" | "completed" | "incomplete" | "failed";
+            /**
+             * @description What the model searched for
+             * @example [
+             *       "revenue"
+             *     ]
+             */
+            queries: string[];
+            /**
+             * @description With `include`: `file_search_call.results`; else null
+             * @example null
+             */
+            results: {
+                /**
+                 * @description The file
+                 * @example file-01900000000070008000000000000030
+                 */
+                file_id: string;
+                /**
+                 * @description The document's name
+                 * @example report.pdf
+                 */
+                filename: string;
+                /**
+                 * @description From 0 to 1
+                 * @example 0.8
+                 */
+                score: number;
+                /**
+                 * @description The passage
+                 * @example Revenue grew by 12 percent.
+                 */
+                text: string;
+                /**
+                 * @description The attributes of the file in its store
+                 * @example {}
+                 */
+                attributes: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The document's id elsewhere in this API
+                 * @example 01900000-0000-7000-8000-000000000030
+                 */
+                document_id: string;
+                /**
+                 * @description The chunk
+                 * @example 01900000-0000-7000-8000-000000000031
+                 */
+                chunk_id: string;
+                /**
+                 * @description Which chunk of the document it is, from 0
+                 * @example 3
+                 */
+                chunk_index: number;
+                /**
+                 * @description The page that it begins on
+                 * @example 2
+                 */
+                page: number | null;
+            }[] | null;
+        };
+        ResponseUsage: {
+            /**
+             * @description Tokens that the model has read, over all its calls
+             * @example 412
+             */
+            input_tokens: number;
+            /** @description As far as the provider says so */
+            input_tokens_details: {
+                /**
+                 * @description Of these, from the provider's cache
+                 * @example 0
+                 */
+                cached_tokens: number;
+                /**
+                 * @description Always 0
+                 * @example 0
+                 */
+                cache_write_tokens: number;
+            };
+            /**
+             * @description Tokens that it has written
+             * @example 38
+             */
+            output_tokens: number;
+            /** @description As far as the provider says so */
+            output_tokens_details: {
+                /**
+                 * @description Of these, for reasoning
+                 * @example 0
+                 */
+                reasoning_tokens: number;
+            };
+            /**
+             * @description The sum of both
+             * @example 450
+             */
+            total_tokens: number;
+        };
+        ResponseStreamEvent: {
+            /**
+             * @description The event's name, which its `event:` line repeats
+             * @example response.output_text.delta
+             */
+            type: string;
+            /**
+             * @description Its number in the response, from 0
+             * @example 4
+             */
+            sequence_number: number;
+        } & {
+            [key: string]: unknown;
+        };
+        ResponseStreamError: {
+            /**
+             * @description The last event of a stream that cannot go on
+             * @constant
+             */
+            type: "error";
+            /**
+             * @description Its number
+             * @example 5
+             */
+            sequence_number: number;
+            /**
+             * @description As errors of this API name it
+             * @example turn_lost
+             */
+            code: string | null;
+            /**
+             * @description What went wrong
+             * @example The response was deleted.
+             */
+            message: string;
+            /**
+             * @description The field at fault, if it is one
+             * @example null
+             */
+            param: string | null;
+        };
+        DeletedResponse: {
+            /**
+             * @description The response
+             * @example resp_01900000000070008000000000000025
+             */
+            id: string;
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
+            object: "response";
+            /**
+             * @description It is gone
+             * @constant
+             */
+            deleted: true;
+        };
+        ResponseInputItems: {
+            /**
+             * @description As OpenAI's clients expect it
+             * @constant
+             */
+            object: "list";
+            /** @description The entries of this page */
+            data: ({
+                /**
+                 * @description The item
+                 * @example msg_01900000000070008000000000000026
+                 */
+                id: string;
+                /**
+                 * @description `message`, `function_call`, `function_call_output` and others
+                 * @example message
+                 */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * @description The id of the first entry; null if there is none
+             * @example null
+             */
+            first_id: string | null;
+            /**
+             * @description The id of the last entry, which the next page's `after` takes; null if there is none
+             * @example null
+             */
+            last_id: string | null;
+            /**
+             * @description Whether further entries come behind this page
+             * @example false
+             */
+            has_more: boolean;
+        };
         ReceiptKeySet: {
             /** @description A JWK set (RFC 7517) */
             keys: components["schemas"]["ReceiptKey"][];
@@ -9418,6 +10337,74 @@ export interface components {
              * @example 0
              */
             open_turns: number;
+        };
+        McpError: {
+            /**
+             * @description The version of JSON-RPC
+             * @constant
+             */
+            jsonrpc: "2.0";
+            /** @description Always null: the error is of no request that could be read */
+            id: null;
+            /** @description What went wrong */
+            error: {
+                /**
+                 * @description A code of JSON-RPC or of the protocol
+                 * @example -32600
+                 */
+                code: number;
+                /**
+                 * @description What is wrong
+                 * @example Session not found
+                 */
+                message: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @description As in other answers of the API
+             * @example Session not found
+             */
+            detail?: unknown;
+        };
+        ProtectedResource: {
+            /**
+             * @description What access tokens must name as their audience
+             * @example https://holdfast.example.org/mcp
+             */
+            resource: string;
+            /**
+             * @description Its name, for people
+             * @example Holdfast
+             */
+            resource_name: string;
+            /**
+             * @description Who gives tokens; empty: API keys alone
+             * @example [
+             *       "https://login.example.org"
+             *     ]
+             */
+            authorization_servers: string[];
+            /**
+             * @description What to ask the issuer for
+             * @example [
+             *       "openid",
+             *       "email"
+             *     ]
+             */
+            scopes_supported: string[];
+            /**
+             * @description Tokens are sent in the header `Authorization`
+             * @example [
+             *       "header"
+             *     ]
+             */
+            bearer_methods_supported: string[];
+            /**
+             * @description Where it is described
+             * @example https://holdfast.example.org/docs/
+             */
+            resource_documentation: string;
         };
         Error: {
             /**
@@ -23483,6 +24470,1166 @@ export interface operations {
             };
         };
     };
+    "responses.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "01900000-0000-7000-8000-000000000020",
+                 *       "input": "How did revenue develop?"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResponseRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "created_at": 1790000000,
+                     *       "completed_at": null,
+                     *       "status": "completed",
+                     *       "background": false,
+                     *       "error": {
+                     *         "code": "server_error",
+                     *         "message": "The model provider answered 500."
+                     *       },
+                     *       "incomplete_details": {
+                     *         "reason": "max_output_tokens"
+                     *       },
+                     *       "output": [
+                     *         {
+                     *           "type": "message",
+                     *           "id": "msg_01900000000070008000000000000026",
+                     *           "status": "completed",
+                     *           "role": "assistant",
+                     *           "content": [
+                     *             {
+                     *               "type": "output_text",
+                     *               "text": "It grew by 12 percent [1].",
+                     *               "annotations": [
+                     *                 {
+                     *                   "type": "file_citation",
+                     *                   "file_id": "file-01900000000070008000000000000030",
+                     *                   "filename": "report.pdf",
+                     *                   "index": 23,
+                     *                   "number": 1,
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "document_id": "01900000-0000-7000-8000-000000000030",
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "page": 2,
+                     *                   "quote": "Revenue grew.",
+                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                 }
+                     *               ],
+                     *               "logprobs": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "usage": {
+                     *         "input_tokens": 412,
+                     *         "input_tokens_details": {
+                     *           "cached_tokens": 0,
+                     *           "cache_write_tokens": 0
+                     *         },
+                     *         "output_tokens": 38,
+                     *         "output_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         },
+                     *         "total_tokens": 450
+                     *       },
+                     *       "instructions": null,
+                     *       "max_output_tokens": null,
+                     *       "max_tool_calls": null,
+                     *       "metadata": {},
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "parallel_tool_calls": true,
+                     *       "previous_response_id": null,
+                     *       "prompt_cache_key": null,
+                     *       "prompt_cache_retention": null,
+                     *       "reasoning": {
+                     *         "effort": null,
+                     *         "summary": null
+                     *       },
+                     *       "safety_identifier": null,
+                     *       "service_tier": "default",
+                     *       "store": true,
+                     *       "temperature": 1,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
+                     *         }
+                     *       },
+                     *       "tool_choice": "auto",
+                     *       "tools": [],
+                     *       "top_logprobs": 0,
+                     *       "top_p": 1,
+                     *       "truncation": "disabled",
+                     *       "user": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Response"];
+                    /**
+                     * @example {
+                     *       "type": "response.output_text.delta",
+                     *       "sequence_number": 4
+                     *     }
+                     */
+                    "text/event-stream": components["schemas"]["ResponseStreamEvent"] | components["schemas"]["ResponseStreamError"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It does not fit the present state */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model provider failed */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model provider took too long */
+            504: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After-If-Known"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "responses.get": {
+        parameters: {
+            query?: {
+                /** @description True gives the events, from the first one */
+                stream?: boolean;
+                /** @description With `stream`: the number of the event behind which the stream goes on */
+                starting_after?: number;
+                /** @description Accepted; events carry none */
+                include_obfuscation?: boolean;
+                include?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
+                "include[]"?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The response */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "created_at": 1790000000,
+                     *       "completed_at": null,
+                     *       "status": "completed",
+                     *       "background": false,
+                     *       "error": {
+                     *         "code": "server_error",
+                     *         "message": "The model provider answered 500."
+                     *       },
+                     *       "incomplete_details": {
+                     *         "reason": "max_output_tokens"
+                     *       },
+                     *       "output": [
+                     *         {
+                     *           "type": "message",
+                     *           "id": "msg_01900000000070008000000000000026",
+                     *           "status": "completed",
+                     *           "role": "assistant",
+                     *           "content": [
+                     *             {
+                     *               "type": "output_text",
+                     *               "text": "It grew by 12 percent [1].",
+                     *               "annotations": [
+                     *                 {
+                     *                   "type": "file_citation",
+                     *                   "file_id": "file-01900000000070008000000000000030",
+                     *                   "filename": "report.pdf",
+                     *                   "index": 23,
+                     *                   "number": 1,
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "document_id": "01900000-0000-7000-8000-000000000030",
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "page": 2,
+                     *                   "quote": "Revenue grew.",
+                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                 }
+                     *               ],
+                     *               "logprobs": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "usage": {
+                     *         "input_tokens": 412,
+                     *         "input_tokens_details": {
+                     *           "cached_tokens": 0,
+                     *           "cache_write_tokens": 0
+                     *         },
+                     *         "output_tokens": 38,
+                     *         "output_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         },
+                     *         "total_tokens": 450
+                     *       },
+                     *       "instructions": null,
+                     *       "max_output_tokens": null,
+                     *       "max_tool_calls": null,
+                     *       "metadata": {},
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "parallel_tool_calls": true,
+                     *       "previous_response_id": null,
+                     *       "prompt_cache_key": null,
+                     *       "prompt_cache_retention": null,
+                     *       "reasoning": {
+                     *         "effort": null,
+                     *         "summary": null
+                     *       },
+                     *       "safety_identifier": null,
+                     *       "service_tier": "default",
+                     *       "store": true,
+                     *       "temperature": 1,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
+                     *         }
+                     *       },
+                     *       "tool_choice": "auto",
+                     *       "tools": [],
+                     *       "top_logprobs": 0,
+                     *       "top_p": 1,
+                     *       "truncation": "disabled",
+                     *       "user": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Response"];
+                    /**
+                     * @example {
+                     *       "type": "response.output_text.delta",
+                     *       "sequence_number": 4
+                     *     }
+                     */
+                    "text/event-stream": components["schemas"]["ResponseStreamEvent"] | components["schemas"]["ResponseStreamError"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "responses.delete": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The response */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedResponse"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "responses.cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The response */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_01900000000070008000000000000025",
+                     *       "object": "response",
+                     *       "created_at": 1790000000,
+                     *       "completed_at": null,
+                     *       "status": "completed",
+                     *       "background": false,
+                     *       "error": {
+                     *         "code": "server_error",
+                     *         "message": "The model provider answered 500."
+                     *       },
+                     *       "incomplete_details": {
+                     *         "reason": "max_output_tokens"
+                     *       },
+                     *       "output": [
+                     *         {
+                     *           "type": "message",
+                     *           "id": "msg_01900000000070008000000000000026",
+                     *           "status": "completed",
+                     *           "role": "assistant",
+                     *           "content": [
+                     *             {
+                     *               "type": "output_text",
+                     *               "text": "It grew by 12 percent [1].",
+                     *               "annotations": [
+                     *                 {
+                     *                   "type": "file_citation",
+                     *                   "file_id": "file-01900000000070008000000000000030",
+                     *                   "filename": "report.pdf",
+                     *                   "index": 23,
+                     *                   "number": 1,
+                     *                   "start_index": 23,
+                     *                   "end_index": 26,
+                     *                   "document_id": "01900000-0000-7000-8000-000000000030",
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "page": 2,
+                     *                   "quote": "Revenue grew.",
+                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                 }
+                     *               ],
+                     *               "logprobs": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "usage": {
+                     *         "input_tokens": 412,
+                     *         "input_tokens_details": {
+                     *           "cached_tokens": 0,
+                     *           "cache_write_tokens": 0
+                     *         },
+                     *         "output_tokens": 38,
+                     *         "output_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         },
+                     *         "total_tokens": 450
+                     *       },
+                     *       "instructions": null,
+                     *       "max_output_tokens": null,
+                     *       "max_tool_calls": null,
+                     *       "metadata": {},
+                     *       "model": "01900000-0000-7000-8000-000000000020",
+                     *       "parallel_tool_calls": true,
+                     *       "previous_response_id": null,
+                     *       "prompt_cache_key": null,
+                     *       "prompt_cache_retention": null,
+                     *       "reasoning": {
+                     *         "effort": null,
+                     *         "summary": null
+                     *       },
+                     *       "safety_identifier": null,
+                     *       "service_tier": "default",
+                     *       "store": true,
+                     *       "temperature": 1,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
+                     *         }
+                     *       },
+                     *       "tool_choice": "auto",
+                     *       "tools": [],
+                     *       "top_logprobs": 0,
+                     *       "top_p": 1,
+                     *       "truncation": "disabled",
+                     *       "user": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Response"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "responses.input_items.list": {
+        parameters: {
+            query?: {
+                /** @description Entries of a page */
+                limit?: number;
+                /** @description By the time of creation: oldest or newest first */
+                order?: "asc" | "desc";
+                /** @description The entry that the page begins behind */
+                after?: string;
+                /** @description The entry that the page ends before */
+                before?: string;
+                include?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
+                "include[]"?: ("file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs")[];
+            };
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+            };
+            path: {
+                /** @description The response */
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "msg_01900000000070008000000000000026",
+                     *           "type": "message"
+                     *         }
+                     *       ],
+                     *       "first_id": null,
+                     *       "last_id": null,
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResponseInputItems"];
+                };
+            };
+            /** @description The request cannot be served as it is */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No permission, or another organization */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "receipts.keys": {
         parameters: {
             query?: never;
@@ -34328,6 +36475,746 @@ export interface operations {
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Warning: components["headers"]["Warning"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "mcp.stream": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description The session, as the answer to `initialize` named it */
+                "Mcp-Session-Id"?: string;
+                /** @description The version that was agreed on */
+                "MCP-Protocol-Version"?: string;
+                /** @description The last event that was received */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: message
+                     *     id: MToxOjQy
+                     *     data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description What was sent is no message of the protocol, or names a version that is not spoken */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The credentials are missing or refused; `WWW-Authenticate` says where to get some */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The page's origin, or the caller, may not */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description There is no such session of the caller */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description There are no notifications for this key */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The client does not take text/event-stream */
+            406: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "mcp.send": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description The session, as the answer to `initialize` named it */
+                "Mcp-Session-Id"?: string;
+                /** @description The version that was agreed on */
+                "MCP-Protocol-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
+                "application/json": components["schemas"]["McpMessage"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    /**
+                     * @description The new session, in the answer to `initialize`
+                     * @example
+                     */
+                    "Mcp-Session-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "method": "tools/list"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["McpMessage"];
+                    /**
+                     * @example event: message
+                     *     id: MToxOjQy
+                     *     data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A notification was heard */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    /**
+                     * @description The new session, in the answer to `initialize`
+                     * @example
+                     */
+                    "Mcp-Session-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "method": "tools/list"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["McpMessage"];
+                    /**
+                     * @example event: message
+                     *     id: MToxOjQy
+                     *     data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description What was sent is no message of the protocol, or names a version that is not spoken */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The credentials are missing or refused; `WWW-Authenticate` says where to get some */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The page's origin, or the caller, may not */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description There is no such session of the caller */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Validation failed; all problems are listed */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "mcp.end": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's organization; any other one is refused with 403 */
+                "X-Organization-Id"?: string;
+                /** @description The session, as the answer to `initialize` named it */
+                "Mcp-Session-Id"?: string;
+                /** @description The version that was agreed on */
+                "MCP-Protocol-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was sent is no message of the protocol, or names a version that is not spoken */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The credentials are missing or refused; `WWW-Authenticate` says where to get some */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The page's origin, or the caller, may not */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description There is no such session of the caller */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpError"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something that this needs is down; try again after Retry-After */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "mcp.resource.root": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://holdfast.example.org/mcp",
+                     *       "resource_name": "Holdfast",
+                     *       "authorization_servers": [
+                     *         "https://login.example.org"
+                     *       ],
+                     *       "scopes_supported": [
+                     *         "openid",
+                     *         "email"
+                     *       ],
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "resource_documentation": "https://holdfast.example.org/docs/"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "mcp.resource.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://holdfast.example.org/mcp",
+                     *       "resource_name": "Holdfast",
+                     *       "authorization_servers": [
+                     *         "https://login.example.org"
+                     *       ],
+                     *       "scopes_supported": [
+                     *         "openid",
+                     *         "email"
+                     *       ],
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "resource_documentation": "https://holdfast.example.org/docs/"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path and the query together have more than 8,192 characters */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers together have more than 32 KiB */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Warning: components["headers"]["Warning"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -3,7 +3,7 @@
  * one transaction.
  */
 import { chunkTexts } from "../../db/runs/chunks.ts";
-import { type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { type Sql, inTenant } from "../../db/pool.ts";
 import {
   type Publishable,
   addTermCounts,
@@ -17,7 +17,6 @@ import { type Member, clearSuspicion } from "../../db/runs/attempt.ts";
 import { deleteOtherVectors, insertEmbeddingsFromCache } from "../../db/search/write-embeddings.ts";
 import { hideRun } from "../../db/search/hidden.ts";
 import { type IndexedChunk, insertPostings } from "../../db/search/index/postings.ts";
-import { mergeSegments } from "../../db/search/index/segments.ts";
 import { createTimeSlice } from "../../db/search/time-slice.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
@@ -26,6 +25,7 @@ import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
 import { type Demand, inTurns } from "./concurrency.ts";
+import { mergeWritten } from "./merge-written.ts";
 import { everyTextRefused } from "./embedding-outcomes.ts";
 import { inGroups } from "./groups.ts";
 import { type Attempt, backInQueue } from "./attempt.ts";
@@ -91,28 +91,6 @@ function demandOf({ input }: PublishWork, members: readonly Member[]): Demand {
 
 async function beginPublishing(): Promise<void> {
   await drillPoint("documentPipeline: embedded, nothing published");
-}
-
-/**
- * Merges small segments at once, because each query reads a block of every segment. What fails here is left
- * to the upkeep workflow.
- */
-async function mergeWritten(
-  deps: PipelineDeps,
-  organization: OrganizationKey,
-  spaceNum: number,
-): Promise<void> {
-  try {
-    const merge = (): Promise<number> =>
-      inTenant(deps.db, organization, (sql) => mergeSegments(sql, organization.num, spaceNum));
-    const demand = { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS };
-    let merged: number;
-    do {
-      merged = await deps.writes(demand, merge);
-    } while (merged > 0);
-  } catch (error) {
-    deps.log.warn({ err: error, space_num: spaceNum }, "segments were not merged");
-  }
 }
 
 async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readonly Member[]): Promise<void> {

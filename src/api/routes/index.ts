@@ -12,6 +12,7 @@ import { userFileRoutes } from "./openai/files.ts";
 import { storeFileRoutes } from "./openai/store-files.ts";
 import { searchVectorStore } from "./openai/store-search.ts";
 import { vectorStoreRoutes } from "./openai/vector-stores.ts";
+import { responseRoutes } from "./openai/responses.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
 import { listDocuments } from "./documents/search.ts";
@@ -31,6 +32,7 @@ import { getMe } from "./callers/me.ts";
 import { checkDocument } from "./documents/integrity.ts";
 import { leakedKeyRoutes } from "./callers/leaked-keys.ts";
 import { getModel, listModels } from "./chat/models.ts";
+import { mcpRoutes } from "./mcp/mcp.ts";
 import { memberRoutes } from "./organizations/members.ts";
 import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
@@ -83,6 +85,7 @@ export const API_ROUTES: readonly Route[] = [
   searchVectorStore,
   ...storeFileRoutes,
   ...fileBatchRoutes,
+  ...responseRoutes,
   ...receiptRoutes,
   ...rawFileRoutes,
   downloadRawFile,
@@ -101,6 +104,7 @@ export const API_ROUTES: readonly Route[] = [
   ...webhookRoutes,
   ...webhookDeliveryRoutes,
   ...operationRoutes,
+  ...mcpRoutes,
 ];
 
 export const ROUTES: readonly Route[] = [

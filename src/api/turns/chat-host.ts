@@ -70,6 +70,8 @@ export interface ChatHost {
   readonly findAgent: FindAgent;
   readonly records: TurnRecords;
   readonly pingMs: number;
+  /** The names of the configured models. */
+  readonly modelNames: readonly string[];
   /**
    * Begins a turn; its first model call is under way when this resolves.
    * @throws DomainError `workflows_unavailable` if Temporal is known to be down, `rate_limited` if a token
@@ -128,6 +130,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     findAgent: createAgentLookup(db),
     records,
     pingMs: deps.pingMs ?? PING_MS,
+    modelNames: deps.model.names,
     async begin(request, sink, signal) {
       if (isStopping)
         throw new DomainError("shutting_down", "This process is shutting down.", { retryAfterSeconds: 1 });

@@ -2,6 +2,7 @@
  * Makes one model call of a turn. It is tried again until its first piece has been passed on, never after.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Usage } from "../../agents/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { ToolCall } from "../../domain/work/turn.ts";
 import type { ChatModel, ChatRequest } from "../../models/chat/chat-model.ts";
@@ -12,7 +13,7 @@ export interface ModelAnswer {
   /** Why the model stopped: stop, length, tool_calls, content_filter. */
   readonly reason: string;
   /** Null if the provider did not say. */
-  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  readonly usage: Usage | null;
   /** The model that answered, if it is not the one that was asked. */
   readonly model?: string | undefined;
 }

@@ -160,8 +160,8 @@ function rowOf(apiProcessId: string, { id = newId(), principal, agent, messages 
   return {
     id,
     organization_id: principal.organization.id,
-    space_id: agent.space_id,
-    agent_id: agent.id,
+    space_id: agent.isModel ? null : agent.space_id,
+    agent_id: agent.isModel ? null : agent.id,
     user_id: principal.user.id,
     api_key_id: principal.apiKeyId,
     api_process_id: apiProcessId,

@@ -19,7 +19,7 @@ import {
   searchQuery,
   toolMessages,
 } from "../../agents/turn.ts";
-import { addUsage, countUsage } from "../../agents/usage.ts";
+import { addUsage, countUsage, type Usage } from "../../agents/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
 import {
   TOOL_ARGUMENTS_MAX_BYTES,
@@ -32,6 +32,8 @@ import {
 import type { ChatMessage, ToolDefinition } from "../../models/chat/chat-model.ts";
 import { type AnswerWriter, createAnswerWriter } from "./answers/write.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
+import { offeredTools, sortCalls } from "./response-ask.ts";
+import { citedScope, overridesOf, searchStores, sourcesAhead, tooLong } from "./response-steps.ts";
 import type { AnswerSink, Completed, ToolProgress, TurnDeps, TurnRequest } from "./turn.ts";
 
 /** The end of an answer waits this long for the evidence of its citations. */
@@ -78,9 +80,14 @@ class Loop implements TurnLoop {
   #messages: ChatMessage[] = [];
   /** The answer that asked for the tools whose results come next. */
   #asked: ModelAnswer | undefined;
-  #usage = { prompt_tokens: 0, completion_tokens: 0 };
+  #usage: Usage = { prompt_tokens: 0, completion_tokens: 0 };
   #modelCalls = 0;
   #invalidRounds = 0;
+  #searches = 0;
+  /** What the searches of the last answer have found; its other tools may still run. */
+  #searched: readonly ToolResult[] = [];
+  /** The calls of the client's functions that end the turn. */
+  #functionCalls: readonly ToolCall[] = [];
 
   constructor(input: LoopInput) {
     const { deps, request, sink } = input;
@@ -93,17 +100,18 @@ class Loop implements TurnLoop {
 
   async begin(): Promise<LoopStep> {
     const { deps, request } = this.#input;
-    this.#tools = await deps.toolbox.definitions(request.agent);
+    this.#tools = offeredTools(request.ask, await deps.toolbox.definitions(request.agent));
     this.#messages = await firstMessages(this.#input, this.#sources);
     return this.#next();
   }
 
   async goOn(results: readonly ToolResult[]): Promise<LoopStep> {
     if (this.#asked === undefined) throw new Error("no tools were asked for");
-    this.#messages.push(...toolMessages(this.#input.request.agent, this.#sources, this.#asked, results));
+    const all = [...this.#searched, ...results];
+    this.#messages.push(...toolMessages(this.#input.request.agent, this.#sources, this.#asked, all));
     this.#input.sink.tools?.(endsOf(this.#asked.calls, results));
-    if (results.some((result) => result.type === "invalid")) this.#invalidRounds += 1;
-    return this.#next();
+    if (all.some((result) => result.type === "invalid")) this.#invalidRounds += 1;
+    return this.#functionCalls.length > 0 ? this.#answered("tool_calls", null) : this.#next();
   }
 
   async #next(): Promise<LoopStep> {
@@ -115,9 +123,28 @@ class Loop implements TurnLoop {
     if (offered.length === 0)
       return this.#answered("stop", exhausted ?? "the model asked for a tool where it has none");
     this.#asked = answer;
-    const calls = answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP);
+    const { functions, searches, own } = sortCalls(
+      this.#input.request.ask,
+      answer.calls.slice(0, TOOL_CALLS_MAX_PER_STEP),
+    );
+    this.#functionCalls = functions;
+    this.#searched = await this.#search(searches);
+    return own.length === 0 && this.#input.request.ask !== undefined ? this.goOn([]) : this.#askFor(own);
+  }
+
+  #askFor(calls: readonly ToolCall[]): LoopStep {
     this.#input.sink.tools?.(calls.map(({ id, name }) => ({ id, name, status: "running" })));
     return { type: "tools", calls: calls.map((call) => fitForPayload(call, this.#input.deps.toolbox)) };
+  }
+
+  /** Searches the stores, one call after the other, so that what they find is numbered in order. */
+  async #search(calls: readonly ToolCall[]): Promise<ToolResult[]> {
+    const results: ToolResult[] = [];
+    for (const call of calls) {
+      results.push(await searchStores(this.#input, call, this.#searches));
+      this.#searches += 1;
+    }
+    return results;
   }
 
   #exhaustedBudget(): string | null {
@@ -131,9 +158,10 @@ class Loop implements TurnLoop {
   }
 
   async #call(offered: readonly ToolDefinition[]): Promise<ModelAnswer> {
-    const { deps, sink, signal } = this.#input;
+    const { deps, request, sink, signal } = this.#input;
     const fitted = fitContext(this.#messages, offered, this.#defaults.max_tokens, this.#window);
     this.droppedMessages = fitted.dropped;
+    if (fitted.dropped > 0 && request.ask?.mayTruncate === false) throw tooLong(deps.contextTokens);
     this.#modelCalls += 1;
     this.#writer.startPart();
     const tools = offered.length === 0 ? {} : { tools: offered };
@@ -146,7 +174,12 @@ class Loop implements TurnLoop {
     try {
       const answer = await callModel(
         deps.model,
-        { ...this.#defaults, messages: fitted.messages, ...tools },
+        {
+          ...this.#defaults,
+          ...overridesOf(request.ask, offered.length > 0, this.#modelCalls),
+          messages: fitted.messages,
+          ...tools,
+        },
         { begun: sink.begun, content },
         { signal, retryUntilMs },
       );
@@ -161,9 +194,9 @@ class Loop implements TurnLoop {
 
   #account(answer: Pick<ModelAnswer, "text" | "usage" | "model">): void {
     const { turnId, deps, request } = this.#input;
-    const { prompt_tokens, completion_tokens } =
-      answer.usage ?? countUsage(this.#window.count, this.#messages, answer.text);
-    this.#usage = addUsage(this.#usage, { prompt_tokens, completion_tokens });
+    const usage = answer.usage ?? countUsage(this.#window.count, this.#messages, answer.text);
+    const { prompt_tokens, completion_tokens } = usage;
+    this.#usage = addUsage(this.#usage, usage);
     deps.ledger.call({
       turn_id: turnId,
       call_no: this.#modelCalls,
@@ -180,9 +213,10 @@ class Loop implements TurnLoop {
     const { citations, quotes, removed } = await this.#writer.end();
     const proven = await provenAnswer(this.#input, citations, quotes);
     const removals = this.#input.request.agent.require_support ? { removedCitations: removed } : {};
+    const calls = this.#functionCalls.length === 0 ? {} : { functionCalls: this.#functionCalls };
     return {
       type: "answered",
-      result: { status: "completed", finishReason, usage: this.#usage, ...proven, ...removals },
+      result: { status: "completed", finishReason, usage: this.#usage, ...proven, ...removals, ...calls },
     };
   }
 }
@@ -197,8 +231,7 @@ async function provenAnswer(
   quotes: readonly MarkedQuote[],
 ): Promise<ProvenAnswer> {
   if (citations.length === 0) return { citations, marks: [] };
-  const { agent, principal } = request;
-  const scope = knowledgeScope(agent, principal.organization, principal.reach.values());
+  const scope = citedScope(request);
   try {
     const late = sleep(EVIDENCE_MAX_MS, undefined, { ref: false, signal }).then(() => {
       throw new DomainError("database_unavailable", "The cited documents could not be read in time.");
@@ -213,9 +246,12 @@ async function provenAnswer(
 }
 
 async function firstMessages(input: LoopInput, sources: Sources): Promise<ChatMessage[]> {
-  const { agent, messages } = input.request;
-  const found = agent.agent_type === "rag" ? await searchAhead(input) : null;
-  return assembleMessages(agent, messages, found && presentSources(agent, sources, found));
+  const { agent, messages, ask } = input.request;
+  const found = agent.agent_type === "rag" ? await searchAhead(input) : await sourcesAhead(input);
+  const presented = found && presentSources(agent, sources, found);
+  return ask === undefined
+    ? assembleMessages(agent, messages, presented)
+    : [...assembleMessages(agent, [], presented), ...ask.history];
 }
 
 function searchAhead({ deps, request, signal }: LoopInput): Promise<Passage[]> {

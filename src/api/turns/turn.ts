@@ -18,6 +18,7 @@ import type { ChatModel } from "../../models/chat/chat-model.ts";
 import type { Log } from "../../process/log.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import type { Ledger } from "./bookkeeping/ledger.ts";
+import type { ResponseAsk, SearchProgress } from "./response-ask.ts";
 
 export interface TurnRequest {
   /** A UUID of version 7. Default: a new one. */
@@ -26,6 +27,8 @@ export interface TurnRequest {
   readonly agent: Agent;
   readonly messages: readonly ClientMessage[];
   readonly options: SamplingOptions;
+  /** Set for a response: what it asks beyond what chat does. */
+  readonly ask?: ResponseAsk | undefined;
 }
 
 /** A tool that a turn uses, and how far it is. */
@@ -46,6 +49,8 @@ export interface AnswerSink {
   readonly shown?: (documentIds: readonly string[]) => void;
   /** Tools begin, or have ended. What they were asked and what they found is not said. */
   readonly tools?: (progress: readonly ToolProgress[]) => void;
+  /** A search of stores begins, or has ended. */
+  readonly search?: (progress: SearchProgress) => void;
   /** Returns a promise if the reader is slow; the next piece waits for it. */
   content(text: string): Promise<void> | undefined;
 }
@@ -59,6 +64,8 @@ export interface Completed {
   readonly marks?: readonly ProvenMark[];
   /** Sources that were taken out of marks for want of support; absent where the agent does not ask for it. */
   readonly removedCitations?: number;
+  /** Calls of the client's functions, with which a response may end. */
+  readonly functionCalls?: readonly ToolCall[];
 }
 
 export type TurnResult =

@@ -81,6 +81,12 @@ export const CHAT = {
       what: "how many tokens a chat turn may use over all its model calls",
       readBy: ["API", "worker"],
     }),
+  RESPONSE_RETENTION_HOURS: integer(1, 8_760)
+    .default(24)
+    .register(ABOUT, {
+      what: "how many hours a response of `/v1/responses` is kept, encrypted, unless its request says not to",
+      readBy: ["API"],
+    }),
   HTTP_FETCH_HOSTS: hostPatterns.default([]).register(ABOUT, {
     what: "hosts that the tool `http_fetch` may read; private addresses are refused always",
     readBy: ["API", "worker"],

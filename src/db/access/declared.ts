@@ -137,6 +137,9 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   kept_turn_pieces: tenant(BY_ID),
   kept_turns: tenant(BY_ID, { system: ALL }),
   leaked_keys: ofInstance({}),
+  mcp_answer_messages: tenant(BY_ID),
+  mcp_answers: tenant(BY_ID, { system: ALL }),
+  mcp_sessions: tenant(BY_ID, { system: ALL }),
   migrations: ofInstance({ app: "select", system: "select", maintenance: "select" }),
   openai_files: tenant(BY_ID),
   operations: ofInstance({ system: "select, update", maintenance: "select, insert, update" }),
@@ -177,6 +180,8 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   rate_limits: ofInstance({ app: "select, insert, update", system: "select, delete" }),
   raw_files: tenant(BY_ID),
   receipt_keys: tenant(BY_ID),
+  response_events: tenant(BY_ID),
+  responses: tenant(BY_ID, { system: ALL }),
   space_members: tenant(BY_ID, { maintenance: ALL }),
   space_statistics: tenant(BY_NUM, { system: ALL }),
   spaces: tenant(BY_ID, {

@@ -16,6 +16,8 @@ export interface Agent extends Omit<AgentValues, "description" | "save_to_inbox"
   /** The number of the agent's space. A caller who uses a public agent may not reach that space. */
   readonly space_num: number;
   readonly tool_attachments: readonly ToolAttachment[];
+  /** Set if it stands for the configured model alone, and for no agent of the organization. */
+  readonly isModel?: true;
 }
 
 const CHAT_COLUMNS = `

@@ -9,8 +9,10 @@ import { type Database, inTransaction, queryOnce, type Sql } from "../pool.ts";
 export interface TurnRow {
   readonly id: string;
   readonly organization_id: string;
-  readonly space_id: string;
-  readonly agent_id: string;
+  /** Null if no agent was asked but the model itself. */
+  readonly space_id: string | null;
+  /** Null as `space_id` is. */
+  readonly agent_id: string | null;
   readonly user_id: string;
   readonly api_key_id: string | null;
   readonly api_process_id: string;

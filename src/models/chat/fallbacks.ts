@@ -8,7 +8,16 @@ import type { ChatEvent, ChatModel, ChatRequest } from "./types.ts";
  */
 export function withFallbacks(first: ChatModel, others: readonly ChatModel[]): ChatModel {
   if (others.length === 0) return first;
-  return { ...first, stream: (request, signal) => streamFromAny(first, others, request, signal) };
+  return {
+    ...first,
+    names: [...new Set([first, ...others].flatMap(({ names }) => names))],
+    stream(request, signal) {
+      const named = request.isExact ? others.find(({ name }) => name === request.model) : undefined;
+      return named === undefined || request.model === first.name
+        ? streamFromAny(first, others, request, signal)
+        : named.stream(request, signal);
+    },
+  };
 }
 
 async function* streamFromAny(

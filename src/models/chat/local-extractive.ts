@@ -109,5 +109,5 @@ export function createLocalExtractive(): ChatModel {
     }
     yield { type: "finish", reason: "stop", usage: usageOf(request.messages, text) };
   }
-  return { name: NAME, isLocal: true, stream, countTokens: tokenizer.count };
+  return { name: NAME, names: [NAME], isLocal: true, stream, countTokens: tokenizer.count };
 }

@@ -70,12 +70,13 @@ function wireRequest(request: ChatRequest): Wire {
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, parameters }) => ({
+          tools: tools.map(({ name, description, parameters, strict }) => ({
             type: "function",
-            function: { name, description, parameters },
+            function: { name, description, parameters, ...(strict === undefined ? {} : { strict }) },
           })),
         }),
     ...reasoning(request.reasoning),
+    ...request.more,
   };
 }
 
@@ -145,6 +146,7 @@ export async function createOpenAiChat(
   return {
     name,
     isLocal: false,
+    names: [name],
     stream: (request, signal) => stream({ post, headers, silenceTimeoutMs }, request, signal),
     countTokens: tokens.count,
   };

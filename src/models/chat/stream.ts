@@ -24,12 +24,19 @@ interface Delta {
   readonly tool_calls?: readonly ToolCallDelta[] | null;
 }
 
+interface ReportedUsage {
+  readonly prompt_tokens?: number;
+  readonly completion_tokens?: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
+  readonly completion_tokens_details?: { readonly reasoning_tokens?: unknown } | null;
+}
+
 interface Chunk {
   readonly choices?: ReadonlyArray<{
     readonly delta?: Delta | null;
     readonly finish_reason?: string | null;
   }> | null;
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
+  readonly usage?: ReportedUsage | null;
   readonly error?: object | null;
 }
 
@@ -146,10 +153,18 @@ function asChunk(received: unknown, event: string | undefined): Chunk {
   return chunk;
 }
 
-function toUsage(usage: NonNullable<Chunk["usage"]>): Usage {
+function toUsage(usage: ReportedUsage): Usage {
   const prompt = usage.prompt_tokens ?? 0;
   const completion = usage.completion_tokens ?? 0;
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  const cached = usage.prompt_tokens_details?.cached_tokens;
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(typeof cached === "number" ? { cached_tokens: cached } : {}),
+    ...(typeof reasoning === "number" ? { reasoning_tokens: reasoning } : {}),
+  };
 }
 
 function textOf({ content, refusal }: Delta): string {

@@ -16,6 +16,8 @@ export interface ToolDefinition {
   readonly description: string;
   /** JSON schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Whether the provider holds the model to the schema. Absent: as the provider does by itself. */
+  readonly strict?: boolean | undefined;
 }
 
 export interface ChatMessage {
@@ -38,12 +40,20 @@ export interface ChatRequest {
    */
   readonly reasoning?: unknown;
   readonly tools?: readonly ToolDefinition[] | undefined;
+  /** Further fields of the provider's request, sent as they are; a local model ignores them. */
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
+  /** Asks the configured model of the name `model`, without fallbacks. */
+  readonly isExact?: boolean | undefined;
 }
 
 export interface Usage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;
+  /** Of the prompt, as far as the provider says so. */
+  readonly cached_tokens?: number;
+  /** Of the completion, as far as the provider says so. */
+  readonly reasoning_tokens?: number;
 }
 
 /** Content as it is written, then all tool calls in one event if there are any, then exactly one `finish`. */
@@ -62,6 +72,8 @@ export type ChatEvent =
 export interface ChatModel {
   readonly name: string;
   readonly isLocal: boolean;
+  /** The names of the configured models, this one's first. */
+  readonly names: readonly string[];
   /**
    * The model's answer as it is written. The provider is asked when the first event is read, and no event is
    * read ahead of the reader. Leaving the iteration, or aborting, closes the provider's connection.

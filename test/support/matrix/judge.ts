@@ -15,7 +15,7 @@ const AT_ONCE = 8;
 /** What must never be in an answer: a stack trace, a path of the machine, an SQL statement or its error. */
 const INNER =
   /\bat (async )?[\w.]+ \(|node_modules|\/src\/|\/tmp\/|relation \\?"|\bselect\b.*\bfrom\b|violates|syntax error at/i;
-const AGENT_ROUTES = /\/agents\/:agent_id|\/models\/:model|chat\/completions/;
+const AGENT_ROUTES = /\/agents\/:agent_id|\/models\/:model|chat\/completions|POST \/v1\/responses$/;
 
 /** Sends the request to the API at `url`. */
 export function sendAs(

@@ -16,6 +16,10 @@ export interface MatrixRequest {
   readonly headers?: Record<string, string>;
 }
 
+/** Paths are sent below `/v1`, which this leaves. */
+const BESIDE_V1 = "/..";
+const MCP_HEADERS = { accept: "application/json, text/event-stream" };
+
 /** An ETag that no resource has: a caller who may change the resource gets 412, and nothing changes. */
 const STALE = { "if-match": '"stale"' };
 const SPACE_FIELD = (things: Things) => ({ space_id: things["space_id"] });
@@ -32,7 +36,14 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
   "POST /v1/vector_stores/:vector_store_id/files": (things) => ({ file_id: fileIdOf(things) }),
   "POST /v1/vector_stores/:vector_store_id/files/:file_id": () => ({ attributes: { seen: true } }),
   "POST /v1/vector_stores/:vector_store_id/file_batches": (things) => ({ file_ids: [fileIdOf(things)] }),
+  "POST /mcp": () => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "matrix", version: "1" } },
+  }),
   "POST /v1/embeddings": () => ({ model: "scripted-embedding", input: "A text" }),
+  "POST /v1/responses": ({ agent_id: model }) => ({ model, input: "Hello" }),
   "POST /v1/chat/completions": ({ agent_id: model }) => ({
     model,
     messages: [{ role: "user", content: "Hello" }],
@@ -111,6 +122,7 @@ export function matrixRequest(route: string, things: Things): MatrixRequest {
   const values: Things = {
     user_id: newId(),
     model: things["agent_id"] ?? UNKNOWN_ID,
+    response_id: `resp_${UNKNOWN_ID.replaceAll("-", "")}`,
     ...things,
     vector_store_id: encodeId("vectorStore", things["folder_id"] ?? UNKNOWN_ID),
     file_id: fileIdOf(things),
@@ -118,14 +130,18 @@ export function matrixRequest(route: string, things: Things): MatrixRequest {
     file_batch_id: encodeId("fileBatch", things["file_batch_id"] ?? UNKNOWN_ID),
   };
   const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
-  const path = template
-    .replace("/v1", "")
-    .replaceAll(/:(\w+)/g, (_whole, name: string) => values[name] ?? UNKNOWN_ID);
+  const path = (template.startsWith("/v1/") ? template.slice(3) : BESIDE_V1 + template).replaceAll(
+    /:(\w+)/g,
+    (_whole, name: string) => values[name] ?? UNKNOWN_ID,
+  );
   const body = BODIES[route]?.(things);
   return {
     method,
     path: query === "" ? path : `${path}?${query}`,
     ...(body === undefined ? {} : { body }),
-    headers: ["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {},
+    headers: {
+      ...(["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {}),
+      ...(path.endsWith("/mcp") ? MCP_HEADERS : {}),
+    },
   };
 }

@@ -54,7 +54,8 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
     const ends = await Promise.all(
       group.map(async (turn) => {
         const end = await turn.firstPart;
-        if (end === "cancelled" && group.length > 1) noteCancelled(turn);
+        // Temporal has no place for a turn without an agent; its row says how it ended.
+        if (end === "cancelled" && group.length > 1 && !turn.agent.isModel) noteCancelled(turn);
         return end;
       }),
     );
@@ -100,15 +101,15 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
   };
 }
 
-function placeOf({ row }: Turn): { agentId: string; spaceId: string } {
-  return { agentId: row.agent_id, spaceId: row.space_id };
+function placeOf({ agent }: Turn): { agentId: string; spaceId: string } {
+  return { agentId: agent.id, spaceId: agent.space_id };
 }
 
-function inputOf({ row, principal }: Turn, queues: StartDeps["queues"]): Omit<ChatTurnInput, "calls"> {
+function inputOf({ row, agent, principal }: Turn, queues: StartDeps["queues"]): Omit<ChatTurnInput, "calls"> {
   const { id, num } = principal.organization;
   const caller = {
     organization: { id, num },
-    agentId: row.agent_id,
+    agentId: agent.id,
     userId: row.user_id,
     apiKeyId: row.api_key_id,
   };

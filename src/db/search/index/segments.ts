@@ -43,12 +43,17 @@ function chooseMerge(segments: readonly SegmentRow[]): SegmentRow[] {
 
 /**
  * Merges several segments of about the same size into one, in the caller's transaction, so that a search sees
- * either all of them or the one. Skips segments that another transaction has locked.
+ * either all of them or the one. Segments that another transaction has locked are skipped, or awaited.
  *
  * `test/db/search/index/segments.database.test.ts` shows when.
- * @returns how many were merged; 0 if none are due.
+ * @returns how many were merged; 0 if none are due that could be locked.
  */
-export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum: number): Promise<number> {
+export async function mergeSegments(
+  sql: Sql,
+  organizationNum: number,
+  spaceNum: number,
+  held: "skipped" | "awaited" = "skipped",
+): Promise<number> {
   const { rows } = await sql.query<SegmentRow>(
     `select segment.num,
             segment.terms,
@@ -58,7 +63,7 @@ export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum:
      where segment.space_num = $1
        and segment.terms < ${FINAL_TERMS}
      order by segment.terms, segment.num
-     for update skip locked`,
+     for update ${held === "skipped" ? "skip locked" : ""}`,
     [spaceNum],
   );
   const chosen = chooseMerge(rows);
@@ -66,6 +71,24 @@ export async function mergeSegments(sql: Sql, organizationNum: number, spaceNum:
   const nums = chosen.map((segment) => segment.num);
   await writeMerged(sql, { organizationNum, spaceNum }, nums, await findDeadRuns(sql, nums));
   return chosen.length;
+}
+
+/**
+ * Whether the space has segments to merge. If {@link mergeSegments} finds none, others have them locked: two
+ * that look at the same time see a part of them each, and each part may be too few.
+ */
+export async function isMergeDue(sql: Sql, spaceNum: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `select
+     from posting_segments segment
+     where segment.space_num = $1
+       and segment.terms < ${FINAL_TERMS}
+     group by segment.analyzer_version, ${TIER}
+     having count(*) >= ${MERGE_AT}
+     limit 1`,
+    [spaceNum],
+  );
+  return rowCount === 1;
 }
 
 /**

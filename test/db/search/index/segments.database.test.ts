@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../../../src/db/pool.ts";
 import { findSegmentsToPurge, listDueSpaces } from "../../../../src/db/search/index/due-segments.ts";
-import { mergeSegments, purgeSegment } from "../../../../src/db/search/index/segments.ts";
+import { isMergeDue, mergeSegments, purgeSegment } from "../../../../src/db/search/index/segments.ts";
 import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
 import {
   type IndexedDocument,
@@ -136,6 +136,25 @@ test("merging and purging skip segments that another transaction has locked, wit
   });
   expect(await merge(target)).toBe(5);
   await expectRanking(db, target, documents.slice(1), ["a", "b"]);
+});
+
+test("segments that two transactions had a part of each are merged by who waits for them", async () => {
+  const target = await createSpace(db, organization);
+  const documents: IndexedDocument[] = [];
+  for (let at = 0; at < 4; at++) documents.push(await indexDocument(db, target, [["a"]]));
+  const { organization: tenant, space } = target;
+  const awaited = await inTenant(db, tenant, async (sql) => {
+    await sql.query("select from posting_segments where space_num = $1 order by num limit 1 for update", [
+      space.num,
+    ]);
+    expect(await merge(target)).toBe(0);
+    expect(await inTenant(db, tenant, (other) => isMergeDue(other, space.num))).toBe(true);
+    return {
+      merged: inTenant(db, tenant, (other) => mergeSegments(other, tenant.num, space.num, "awaited")),
+    };
+  });
+  expect(await awaited.merged).toBe(4);
+  expect(await inTenant(db, tenant, (sql) => isMergeDue(sql, space.num))).toBe(false);
 });
 
 test("every search sees whole documents while segments are written, merged and purged", async () => {

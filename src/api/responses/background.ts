@@ -1,0 +1,198 @@
+/**
+ * Runs responses in the background. Their events are written down as they come, and so outlive their client and
+ * their process: another one takes up what a process that is gone has left.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { inTenant, readTenant } from "../../db/pool.ts";
+import { findReachOf } from "../../db/responses/callers.ts";
+import {
+  type TakenResponse,
+  findHeldResponses,
+  releaseResponse,
+  takeOrphans,
+} from "../../db/responses/orphans.ts";
+import {
+  type NewResponse,
+  type ResponseFence,
+  deleteResponse,
+  putResponse,
+} from "../../db/responses/responses.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import { BackgroundRun, type RunGiven } from "./background-run.ts";
+import type { ResponsesDeps } from "./deps.ts";
+import type { DraftHead } from "./draft.ts";
+import { foldEvents } from "./fold.ts";
+import type { ResponseObject } from "./items.ts";
+import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
+import { type KeptRequest, openRequest, sealRequest } from "./sealed.ts";
+import { eventsAfter } from "./store.ts";
+
+export interface Background {
+  /**
+   * Begins a response and resolves when it is written down and its first model call is under way.
+   * @throws what `ChatHost.begin` throws; then nothing is kept.
+   */
+  start(response: NewResponse, request: KeptRequest, prepared: PreparedResponse): Promise<ResponseObject>;
+  /** Lets go of a response that was cancelled or deleted, if this process has it. */
+  drop(id: string): void;
+  /** Writes what waits to be written of a response, if this process has it. */
+  flush(id: string): Promise<void>;
+  /** Takes up what processes that are gone have left. */
+  sweep(): Promise<void>;
+  /** Resolves when nothing runs here any more, or after `timeoutMs`. */
+  ended(timeoutMs: number): Promise<void>;
+  /** Looks no more; what runs here goes on to the end of its turn. */
+  stop(): void;
+}
+
+const SWEEP_MS = 1_000;
+const TAKEN_AT_ONCE = 4;
+/** A response with which so many processes were lost is not tried again. */
+const ATTEMPTS_MAX = 5;
+
+export function createBackground(deps: ResponsesDeps): Background {
+  const { db, log, chat } = deps;
+  const running = new Map<string, BackgroundRun>();
+  const run = async (given: RunGiven): Promise<BackgroundRun> => {
+    const { id } = given.fence;
+    const one = new BackgroundRun(deps, given);
+    // An attempt before, of this process too: its lease was lost.
+    running.get(id)?.drop();
+    running.set(id, one);
+    void one.ended.then(() => {
+      if (running.get(id) === one) running.delete(id);
+    });
+    try {
+      await one.begin();
+      return one;
+    } catch (error) {
+      running.delete(id);
+      throw error;
+    }
+  };
+  const takeUp = async (row: TakenResponse): Promise<void> => {
+    const organization = { id: row.organization_id, num: row.organization_num };
+    const fence = { organization, id: row.id, attempt: row.attempt };
+    try {
+      await run(await takenUp(deps, row, fence));
+    } catch (error) {
+      log.warn({ err: error, turn_id: row.id }, "a response in the background waits for another try");
+      await sleep(SWEEP_MS);
+      await releaseResponse(db, fence);
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    await dropLost(deps, running);
+    const taken = await takeOrphans(db, chat.apiProcessId, TAKEN_AT_ONCE);
+    await Promise.all(taken.map(takeUp));
+  };
+  const timer = everySecond(sweep, (error) =>
+    log.warn({ err: error }, "responses that are left could not be looked for"),
+  );
+
+  return {
+    sweep,
+    async start(response, request, prepared) {
+      const sealed = await sealRequest(deps, response.organization.id, response.id, request);
+      await putResponse(db, response, sealed, null);
+      const fence = { organization: response.organization, id: response.id, attempt: 1 };
+      try {
+        const head = headOf(response.id, response.createdAt, prepared);
+        const one = await run({ fence, head, prepared, start: undefined, documentIds: response.documentIds });
+        return one.queued;
+      } catch (error) {
+        await inTenant(db, response.organization, (sql) =>
+          deleteResponse(sql, response.callerId, response.id),
+        );
+        throw error;
+      }
+    },
+    drop: (id) => running.get(id)?.drop(),
+    flush: async (id) => running.get(id)?.flushed(),
+    async ended(timeoutMs) {
+      const ends = [...running.values()].map((one) => one.ended);
+      await Promise.race([Promise.all(ends), sleep(timeoutMs, undefined, { ref: false })]);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** One round after the other. */
+function everySecond(round: () => Promise<void>, onError: (error: unknown) => void): NodeJS.Timeout {
+  let isBusy = false;
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    round()
+      .catch(onError)
+      .finally(() => {
+        isBusy = false;
+      });
+  }, SWEEP_MS);
+  return timer.unref();
+}
+
+/** Drops what was cancelled or deleted elsewhere, or taken by another process. */
+async function dropLost({ db }: ResponsesDeps, running: ReadonlyMap<string, BackgroundRun>): Promise<void> {
+  if (running.size === 0) return;
+  const held = [...running.values()].map(({ fence }) => fence);
+  const left = new Set(await findHeldResponses(db, held));
+  for (const { id } of held) if (!left.has(id)) running.get(id)?.drop();
+}
+
+function headOf(id: string, createdAt: Date, { echo, agent, showsResults }: PreparedResponse): DraftHead {
+  return {
+    id,
+    createdAt: Math.floor(createdAt.getTime() / 1_000),
+    echo,
+    isBackground: true,
+    showsResults,
+    showsCitations: agent.show_citations,
+  };
+}
+
+/** What was asked, with the rights that the caller has now, and what was written so far. */
+async function takenUp(deps: ResponsesDeps, row: TakenResponse, fence: ResponseFence): Promise<RunGiven> {
+  const { organization } = fence;
+  const request = await openRequest(deps, organization.id, row);
+  const events = await eventsAfter(deps, organization, row.id, -1);
+  const start = foldEvents(events.map(({ event }) => event));
+  const given = { fence, start, documentIds: row.document_ids };
+  const head = {
+    id: row.id,
+    createdAt: Math.floor(row.created_at.getTime() / 1_000),
+    echo: request.echo,
+    isBackground: true,
+    showsResults: false,
+    showsCitations: false,
+  };
+  try {
+    if (row.attempt > ATTEMPTS_MAX)
+      throw new DomainError("turn_lost", "The response was lost with its process too often.");
+    const principal = await principalOf(deps, organization, request);
+    const agent = await findModel(deps, principal, request.body.model);
+    const prepared = await prepare(deps, principal, agent, request);
+    return { ...given, head: headOf(row.id, row.created_at, prepared), prepared };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.class !== "hopeless") throw error;
+    return { ...given, head, failure: error };
+  }
+}
+
+/** @throws DomainError `not_found` if the user or the key is gone. */
+async function principalOf(
+  { db }: ResponsesDeps,
+  organization: { readonly id: string; readonly num: number },
+  { caller }: KeptRequest,
+): Promise<Principal> {
+  const spaces = await readTenant(db, organization, (sql) =>
+    findReachOf(sql, caller.user.id, caller.apiKeyId),
+  );
+  if (spaces === undefined) throw new DomainError("not_found", "The caller is gone.");
+  return {
+    ...caller,
+    capabilities: new Set(caller.capabilities),
+    reach: new Map(spaces.map((space) => [space.id, space])),
+  };
+}

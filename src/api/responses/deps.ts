@@ -1,0 +1,19 @@
+/** What responses are made of. */
+import type { Database } from "../../db/pool.ts";
+import type { Toolbox } from "../../agents/tools/index.ts";
+import type { Log } from "../../process/log.ts";
+import type { SearchDeps } from "../../search/hybrid.ts";
+import type { Keyring } from "../../storage/keys/keyring.ts";
+import type { ChatHost } from "../turns/chat-host.ts";
+
+export interface ResponsesDeps extends SearchDeps {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly log: Log;
+  readonly toolbox: Toolbox;
+  readonly chat: ChatHost;
+  /** How many hours responses are kept. */
+  readonly keptHours: number;
+  /** Where files that come with a request are read. */
+  readonly dataDir: string;
+}

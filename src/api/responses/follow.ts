@@ -1,0 +1,91 @@
+/** Sends the events of a stored response, from any number on, as they are written. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { DomainError } from "../../domain/errors.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import { type StreamAnswer, stream } from "../response.ts";
+import { type EventStream, openEventStream } from "../sse.ts";
+import type { ResponsesDeps } from "./deps.ts";
+import { eventsOf, isLast } from "./fold.ts";
+import type { ResponseEvent } from "./items.ts";
+import { type ResponseStore, eventsAfter, shown } from "./store.ts";
+
+export interface Followed {
+  readonly id: string;
+  /** -1: from the first event. */
+  readonly afterNo: number;
+  readonly withResults: boolean;
+  /** Looks the caller up again, with the reach that it has now. */
+  readonly principal: Principal;
+}
+
+const LOOK_MS = 100;
+const WHOLE_LOOK_MS = 250;
+
+/** @throws DomainError `response_not_found`. */
+export async function followResponse(
+  deps: ResponsesDeps,
+  store: ResponseStore,
+  followed: Followed,
+): Promise<StreamAnswer> {
+  const row = await store.findRow(followed.principal, followed.id);
+  const { pingMs } = deps.chat;
+  return stream(async (res) => {
+    const writer = openEventStream(res, { pingMs });
+    let lastNo = followed.afterNo;
+    const send = async (event: ResponseEvent, text = JSON.stringify(event)): Promise<void> => {
+      lastNo = event.sequence_number;
+      await writer.send(text, undefined, event.type);
+    };
+    try {
+      if (row.is_background) await followEvents(deps, store, followed, { writer, send });
+      else await sendWhole(store, followed, { writer, send });
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      const { code, message, param = null } = error;
+      await send({ type: "error", sequence_number: lastNo + 1, code, message, param });
+    }
+    writer.end();
+  });
+}
+
+interface Sending {
+  readonly writer: Pick<EventStream, "closed">;
+  readonly send: (event: ResponseEvent, text?: string) => Promise<void>;
+}
+
+async function followEvents(
+  deps: ResponsesDeps,
+  store: ResponseStore,
+  { id, afterNo, principal }: Followed,
+  { writer, send }: Sending,
+): Promise<void> {
+  for (let lastNo = afterNo; !writer.closed.aborted;) {
+    // Before the events: if it has ended by now, all of them are there. It also checks what may be seen.
+    const row = await store.findRow(principal, id);
+    const events = await eventsAfter(deps, principal.organization, id, lastNo);
+    for (const { event, text } of events) {
+      await send(event, text);
+      lastNo = event.sequence_number;
+      if (isLast(event)) return;
+    }
+    if (row.status !== "queued" && row.status !== "in_progress") return;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** The events of a response that was kept whole, once it has ended. */
+async function sendWhole(
+  store: ResponseStore,
+  { id, afterNo, principal, withResults }: Followed,
+  { writer, send }: Sending,
+): Promise<void> {
+  while (!writer.closed.aborted) {
+    const { response } = await store.find(principal, id);
+    if (response.status !== "queued" && response.status !== "in_progress") {
+      const left = eventsOf(shown(response, withResults)).slice(afterNo + 1);
+      for (const event of left) await send(event);
+      return;
+    }
+    await sleep(WHOLE_LOOK_MS);
+  }
+}

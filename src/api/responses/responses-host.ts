@@ -1,0 +1,86 @@
+/** Puts responses together in an API process: what it answers with, what it keeps, and what it takes up. */
+import { inTenant } from "../../db/pool.ts";
+import { deleteResponse } from "../../db/responses/responses.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { StreamAnswer } from "../response.ts";
+import { createBackground } from "./background.ts";
+import { type NewRequest, createResponse } from "./create.ts";
+import type { ResponsesDeps } from "./deps.ts";
+import { createFileReader } from "./files.ts";
+import { followResponse } from "./follow.ts";
+import { type KeptItem, listedItem } from "./input.ts";
+import type { ResponseObject } from "./items.ts";
+import { callerIdOf, cancelStored, createResponseStore, shown } from "./store.ts";
+
+interface Viewing {
+  /** Whether what searches have found is shown. */
+  readonly withResults: boolean;
+}
+
+export interface ResponsesHost {
+  /**
+   * A client that goes away cancels its response, unless that is in the background or has an Idempotency-Key.
+   * @throws DomainError as chat does, and `bad_request` with `param` for what is not there.
+   */
+  create(principal: Principal, request: NewRequest): Promise<ResponseObject | StreamAnswer>;
+  /** All that follow throw DomainError `response_not_found`. */
+  get(principal: Principal, id: string, viewing: Viewing): Promise<ResponseObject>;
+  follow(principal: Principal, id: string, afterNo: number, viewing: Viewing): Promise<StreamAnswer>;
+  inputItems(principal: Principal, id: string): Promise<readonly KeptItem[]>;
+  cancel(principal: Principal, id: string): Promise<ResponseObject>;
+  delete(principal: Principal, id: string): Promise<void>;
+  /** Takes up no more of what other processes have left. */
+  stop(): void;
+  /** Resolves when what was answered is written. */
+  close(): Promise<void>;
+}
+
+const FLUSH_MS = 5_000;
+
+export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
+  const store = createResponseStore(deps);
+  const background = createBackground(deps);
+  const files = createFileReader(deps.dataDir);
+  const host = { deps, store, background, files };
+  return {
+    create: (principal, request) => createResponse(host, principal, request),
+    async get(principal, id, { withResults }) {
+      const { response } = await store.find(principal, id);
+      return shown(response, withResults);
+    },
+    follow: (principal, id, afterNo, { withResults }) =>
+      followResponse(deps, store, { principal, id, afterNo, withResults }),
+    async inputItems(principal, id) {
+      const { request } = await store.find(principal, id);
+      return request.items.map(listedItem);
+    },
+    async cancel(principal, id) {
+      await background.flush(id);
+      const found = await store.find(principal, id);
+      if (!found.row.is_background)
+        throw new DomainError("bad_request", "Only a response in the background can be cancelled.");
+      if (found.row.response !== null) return shown(found.response, false);
+      const cancelled = await cancelStored(deps, principal, found);
+      background.drop(id);
+      // It may have ended meanwhile: then that stands.
+      const { response } = await store.find(principal, id);
+      return shown(response.status === "in_progress" ? cancelled : response, false);
+    },
+    async delete(principal, id) {
+      await store.findRow(principal, id);
+      const isGone = await inTenant(deps.db, principal.organization, (sql) =>
+        deleteResponse(sql, callerIdOf(principal), id),
+      );
+      if (!isGone) throw notFound("response");
+      background.drop(id);
+    },
+    stop: () => background.stop(),
+    async close() {
+      background.stop();
+      await Promise.all([store.flushed(FLUSH_MS), background.ended(FLUSH_MS)]);
+      await files.close();
+    },
+  };
+}

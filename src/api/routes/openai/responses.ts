@@ -1,0 +1,147 @@
+/** Responses: OpenAI's newer interface to answers, kept for a day, with tools of the client. */
+import { z } from "zod";
+import { authorizeListing } from "../../../auth/policy.ts";
+import { ResponseIdInput, encodeId } from "../../../schema/openai/ids.ts";
+import { listPage } from "../../../schema/openai/list.ts";
+import { InputItemsQuery, ResponseQuery, ResponseRequest } from "../../../schema/openai/response-request.ts";
+import {
+  DeletedResponse,
+  ResponseAnswer,
+  ResponseInputItems,
+  ResponseStreamError,
+  ResponseStreamEvent,
+} from "../../../schema/openai/response.ts";
+import { type Route, defineRoute } from "../../route.ts";
+import { includesResults } from "../../responses/prepare.ts";
+
+const params = z.object({ response_id: ResponseIdInput });
+
+const events = {
+  "text/event-stream": {
+    schema: z.union([ResponseStreamEvent, ResponseStreamError]),
+    description: "With `stream: true`: the published sequence of events, each with its `event:` line.",
+  },
+};
+
+const contract = {
+  form: "openai",
+  access: "keys",
+  capability: "chat",
+  tags: ["OpenAI"],
+} as const;
+
+const ofOne = {
+  ...contract,
+  audit: { action: "agents:chat", resource: "response", isChange: false },
+  params,
+} as const;
+
+const createResponse = defineRoute({
+  ...contract,
+  method: "POST",
+  path: "/responses",
+  operation: "responses.create",
+  audit: { action: "agents:chat", resource: "agent", idField: "model", isChange: false },
+  budget: "chat",
+  idempotent: "turn",
+  status: 200,
+  body: ResponseRequest,
+  response: ResponseAnswer,
+  ignoresUnknown: true,
+  otherContent: events,
+  errors: [404, 409, 502, 503, 504],
+  summary: "Make a response.",
+  description:
+    "`model` is the id of an agent, or the name of the instance's chat model, which has no documents but what " +
+    "`file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The " +
+    "response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away " +
+    "cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.",
+  async handle({ deps, principal, body, request }) {
+    const { signal, idempotencyKey, bodyHash } = request;
+    return deps.responses.create(principal, { body, signal, idempotencyKey, bodyHash }) as never;
+  },
+});
+
+const getResponse = defineRoute({
+  ...ofOne,
+  method: "GET",
+  path: "/responses/:response_id",
+  operation: "responses.get",
+  status: 200,
+  query: ResponseQuery,
+  response: ResponseAnswer,
+  otherContent: events,
+  summary: "A response that is kept.",
+  description:
+    "For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who " +
+    "does not reach a document any more that it may tell about.",
+  async handle({ deps, principal, params: { response_id: id }, query }) {
+    authorizeListing(principal, "agents:chat");
+    const withResults = includesResults(query.include) || includesResults(query["include[]"]);
+    const answer =
+      query.stream === true
+        ? await deps.responses.follow(principal, id, query.starting_after ?? -1, { withResults })
+        : await deps.responses.get(principal, id, { withResults });
+    return answer as never;
+  },
+});
+
+const deleteResponse = defineRoute({
+  ...ofOne,
+  method: "DELETE",
+  path: "/responses/:response_id",
+  operation: "responses.delete",
+  status: 200,
+  response: DeletedResponse,
+  summary: "Delete a response.",
+  description: "One that is under way in the background ends.",
+  async handle({ deps, principal, params: { response_id: id } }) {
+    authorizeListing(principal, "agents:chat");
+    await deps.responses.delete(principal, id);
+    return { id: encodeId("response", id), object: "response" as const, deleted: true as const };
+  },
+});
+
+const cancelResponse = defineRoute({
+  ...ofOne,
+  method: "POST",
+  path: "/responses/:response_id/cancel",
+  operation: "responses.cancel",
+  status: 200,
+  response: ResponseAnswer,
+  summary: "Cancel a response in the background.",
+  description: "One that has ended is answered as it is, so that cancelling twice changes nothing.",
+  async handle({ deps, principal, params: { response_id: id } }) {
+    authorizeListing(principal, "agents:chat");
+    return (await deps.responses.cancel(principal, id)) as never;
+  },
+});
+
+const listInputItems = defineRoute({
+  ...ofOne,
+  method: "GET",
+  path: "/responses/:response_id/input_items",
+  operation: "responses.input_items.list",
+  status: 200,
+  query: InputItemsQuery,
+  response: ResponseInputItems,
+  summary: "The items that a response was asked with.",
+  description: "Its own, and not those of the responses before it. Files are listed without their content.",
+  async handle({ deps, principal, params: { response_id: id }, query }) {
+    authorizeListing(principal, "agents:chat");
+    const items = await deps.responses.inputItems(principal, id);
+    const ordered = query.order === "asc" ? items : items.toReversed();
+    const after = ordered.findIndex((item) => item.id === query.after);
+    const before = ordered.findIndex((item) => item.id === query.before);
+    const found = ordered.slice(after + 1, before < 0 ? undefined : before).slice(0, query.limit + 1);
+    return listPage(found, query, (item) => item.id) as never;
+  },
+});
+
+export const responseRoutes: readonly Route[] = [
+  createResponse,
+  getResponse,
+  deleteResponse,
+  cancelResponse,
+  listInputItems,
+];

@@ -1,0 +1,93 @@
+/** The steps of a turn's loop that only responses have. */
+import { toPassage, withinBounds } from "../../agents/knowledge.ts";
+import { type KnowledgeScope, knowledgeScope } from "../../agents/reach.ts";
+import { searchQuery } from "../../agents/turn.ts";
+import { DomainError } from "../../domain/errors.ts";
+import type { Passage, ToolCall, ToolResult } from "../../domain/work/turn.ts";
+import type { ChatRequest } from "../../models/chat/chat-model.ts";
+import { type ResponseAsk, queriesOf } from "./response-ask.ts";
+import type { AnswerSink, TurnDeps, TurnRequest } from "./turn.ts";
+
+interface StepInput {
+  readonly deps: Pick<TurnDeps, "model">;
+  readonly request: TurnRequest;
+  readonly sink: AnswerSink;
+  readonly signal: AbortSignal;
+}
+
+/** Runs a search that the model asks for. `before` counts those that the turn has made. */
+export async function searchStores(
+  { request, sink, signal }: StepInput,
+  call: ToolCall,
+  before: number,
+): Promise<ToolResult> {
+  const { fileSearch, maxToolCalls = Infinity } = request.ask ?? {};
+  const queries = queriesOf(call.arguments);
+  if (fileSearch === undefined || queries.length === 0)
+    return { id: call.id, type: "invalid", text: "The call has no queries." };
+  if (before >= maxToolCalls)
+    return { id: call.id, type: "error", text: "No further search is allowed: answer from what is known." };
+  sink.search?.({ callId: call.id, queries });
+  const hits = await fileSearch.search(queries, signal);
+  sink.search?.({ callId: call.id, queries, hits });
+  return { id: call.id, type: "passages", passages: withinBounds(hits.map(toPassage)) };
+}
+
+/**
+ * What a response has of sources before its first call of the model: what those before it have found, and for a
+ * model that cannot ask for tools a search for the last message of the user. Null if it has none.
+ */
+export async function sourcesAhead(input: StepInput): Promise<Passage[] | null> {
+  const { ask } = input.request;
+  if (ask === undefined) return null;
+  const ahead = await searchStoresAhead(input);
+  if (ahead === null && ask.found.length === 0) return null;
+  return withinBounds([...(ahead ?? []), ...ask.found]);
+}
+
+async function searchStoresAhead(input: StepInput): Promise<Passage[] | null> {
+  const { deps, request } = input;
+  if (!deps.model.isLocal || request.ask?.fileSearch === undefined) return null;
+  const query = searchQuery(request.messages);
+  const call = { id: "ahead", name: "file_search", arguments: JSON.stringify({ queries: [query] }) };
+  const found = await searchStores(input, call, 0);
+  return found.type === "passages" ? [...found.passages] : null;
+}
+
+/** The fields of a model call that chat does not send. */
+export function overridesOf(
+  ask: ResponseAsk | undefined,
+  hasTools: boolean,
+  callNo: number,
+): Pick<ChatRequest, "reasoning" | "more" | "isExact"> {
+  if (ask === undefined) return {};
+  const { more, ...rest } = ask.overrides;
+  const { parallel_tool_calls: parallel, ...others } = more ?? {};
+  if (!hasTools) return { ...rest, more: others };
+  // A choice that made the model call a tool would make it call tools for ever.
+  const choice = callNo === 1 || ask.toolChoice === "none" ? ask.toolChoice : undefined;
+  return {
+    ...rest,
+    more: {
+      ...others,
+      ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+      ...(choice === undefined ? {} : { tool_choice: choice }),
+    },
+  };
+}
+
+/** Where the passages of a turn may be from: what a response's own search found is within the caller's reach. */
+export function citedScope({ agent, principal, ask }: TurnRequest): KnowledgeScope {
+  if (ask?.fileSearch === undefined && (ask?.found.length ?? 0) === 0)
+    return knowledgeScope(agent, principal.organization, principal.reach.values());
+  return { organization: principal.organization, spaces: [...principal.reach.values()], folderIds: null };
+}
+
+export function tooLong(contextTokens: number): DomainError {
+  return new DomainError(
+    "context_length_exceeded",
+    `The conversation does not fit the model's context of ${contextTokens} tokens; ` +
+      "`truncation: auto` leaves out its oldest messages.",
+    { param: "input" },
+  );
+}

@@ -1,0 +1,62 @@
+/** Keeps the events of responses in the background, sealed, in the order in which they come. */
+import { type Database, type OrganizationKey, inTenant, readTenant } from "../pool.ts";
+import { type ResponseFence, type SealedText, UNDER_WAY } from "./responses.ts";
+
+export interface SealedEvents extends SealedText {
+  readonly firstNo: number;
+  readonly lastNo: number;
+}
+
+/**
+ * Adds events, and the documents that they may be based on.
+ * @returns false if the response has ended, is deleted, or was taken by another process: nothing is written.
+ */
+export async function addResponseEvents(
+  db: Database,
+  { organization, id, attempt }: ResponseFence,
+  { firstNo, lastNo, keyId, sealed }: SealedEvents,
+  documentIds: readonly string[] | null,
+): Promise<boolean> {
+  return inTenant(db, organization, async (sql) => {
+    const { rowCount } = await sql.query(
+      `update responses
+       set status = 'in_progress',
+           document_ids = coalesce($3, document_ids)
+       where id = $1
+         and attempt = $2
+         and ${UNDER_WAY}`,
+      [id, attempt, documentIds],
+    );
+    if (rowCount === 0) return false;
+    await sql.query(
+      `insert into response_events (response_id, organization_id, first_no, last_no, key_id, sealed)
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (response_id, first_no) do nothing`,
+      [id, organization.id, firstNo, lastNo, keyId, sealed],
+    );
+    return true;
+  });
+}
+
+/** Reads the events after number `afterNo`, in order. */
+export async function readResponseEvents(
+  db: Database,
+  organization: OrganizationKey,
+  id: string,
+  afterNo: number,
+): Promise<SealedEvents[]> {
+  const { rows } = await readTenant(db, organization, (sql) =>
+    sql.query<SealedEvents>(
+      `select first_no as "firstNo",
+              last_no as "lastNo",
+              key_id as "keyId",
+              sealed
+       from response_events
+       where response_id = $1
+         and last_no > $2
+       order by first_no`,
+      [id, afterNo],
+    ),
+  );
+  return rows;
+}

@@ -1,0 +1,91 @@
+/** Hands responses in the background from processes that are gone to those that are there. */
+import { type Database, queryOnce } from "../pool.ts";
+import {
+  COLUMNS,
+  LEASE,
+  type ResponseFence,
+  type ResponseRow,
+  type StoredRow,
+  UNDER_WAY,
+  rowOf,
+} from "./responses.ts";
+
+export interface TakenResponse extends ResponseRow {
+  readonly organization_id: string;
+  readonly organization_num: number;
+}
+
+/**
+ * Takes at most `limit` background responses whose process is gone, oldest first, for the process
+ * `apiProcessId`.
+ */
+export async function takeOrphans(
+  db: Database,
+  apiProcessId: string,
+  limit: number,
+): Promise<TakenResponse[]> {
+  const { rows } = await queryOnce<StoredRow & Pick<TakenResponse, "organization_id" | "organization_num">>(
+    db.system,
+    `update responses response
+     set api_process_id = $1,
+         attempt = response.attempt + 1
+     from organizations organization
+     where organization.id = response.organization_id
+       and organization.deleted_at is null
+       and response.id = any(array(
+         select orphan.id
+         from responses orphan
+         where orphan.is_background
+           and orphan.${UNDER_WAY}
+           and not exists (
+             select
+             from api_processes process
+             where process.id = orphan.api_process_id
+               and process.renewed_at > now() - ${LEASE}
+           )
+         order by orphan.created_at
+         limit $2
+         for update skip locked
+       ))
+     returning ${COLUMNS},
+               response.organization_id,
+               organization.num as organization_num,
+               false as is_orphan`,
+    [apiProcessId, limit],
+  );
+  return rows.map((row) => ({
+    ...rowOf(row),
+    organization_id: row.organization_id,
+    organization_num: row.organization_num,
+  }));
+}
+
+/** Which of these responses, each with its attempt, a process still has in hand. */
+export async function findHeldResponses(
+  db: Database,
+  held: readonly { readonly id: string; readonly attempt: number }[],
+): Promise<string[]> {
+  const { rows } = await queryOnce<{ id: string }>(
+    db.system,
+    `select response.id
+     from unnest($1::uuid[], $2::int[]) as held (id, attempt)
+     join responses response on response.id = held.id
+     where response.attempt = held.attempt
+       and response.${UNDER_WAY}`,
+    [held.map(({ id }) => id), held.map(({ attempt }) => attempt)],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Gives background responses back that a process cannot finish: the next one to look takes them. */
+export async function releaseResponse(db: Database, { id, attempt }: ResponseFence): Promise<void> {
+  await queryOnce(
+    db.system,
+    `update responses
+     set api_process_id = '00000000-0000-0000-0000-000000000000'
+     where id = $1
+       and attempt = $2
+       and ${UNDER_WAY}`,
+    [id, attempt],
+  );
+}

@@ -1,0 +1,203 @@
+/**
+ * The contract of responses as they are answered.
+ * @see https://platform.openai.com/docs/api-reference/responses/object
+ */
+import { z } from "zod";
+import { listOf } from "./list.ts";
+
+const text = (description: string, example: string) => z.string().meta({ description, example });
+const count = (description: string, example: number) => z.int().meta({ description, example });
+
+const STATUS = z.enum(["in_progress", "completed", "incomplete"]).meta({
+  description: "`incomplete`: it was cut off",
+  example: "completed",
+});
+
+const FileCitation = z
+  .looseObject({
+    type: z.literal("file_citation").meta({ description: "There are no other annotations" }),
+    file_id: text("The file: the document's id in OpenAI's form", "file-01900000000070008000000000000030"),
+    filename: text("The document's name", "report.pdf"),
+    index: count("Where the mark [n] begins in the text, in UTF-16 units", 23),
+    number: count("The n of the mark", 1),
+    start_index: count("As `index`", 23),
+    end_index: count("Where the mark ends", 26),
+    document_id: text("The document's id elsewhere in this API", "01900000-0000-7000-8000-000000000030"),
+    chunk_id: text("The chunk that is cited", "01900000-0000-7000-8000-000000000031"),
+    chunk_index: count("Which chunk of the document it is, from 0", 3),
+    page: z.int().nullable().meta({ description: "As citations of chat have it", example: 2 }),
+    quote: z
+      .string()
+      .optional()
+      .meta({ description: "As citations of chat have it", example: "Revenue grew." }),
+    receipt: z
+      .string()
+      .optional()
+      .meta({ description: "As citations of chat have it", example: "eyJh.e30.c2ln" }),
+  })
+  .meta({
+    id: "FileCitation",
+    description:
+      "Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat",
+  });
+
+const OutputText = z.object({
+  type: z.literal("output_text").meta({ description: "There is no other content" }),
+  text: text("The answer; marks like [1] cite sources", "It grew by 12 percent [1]."),
+  annotations: z
+    .array(FileCitation)
+    .meta({ description: "One for each mark and source, in the order of the text" }),
+  logprobs: z.array(z.unknown()).meta({ description: "Always empty", example: [] }),
+});
+
+const Message = z
+  .object({
+    type: z.literal("message").meta({ description: "What the model says" }),
+    id: text("The item", "msg_01900000000070008000000000000026"),
+    status: STATUS,
+    role: z.literal("assistant").meta({ description: "Whose message it is" }),
+    content: z.array(OutputText).meta({ description: "One part; none where the message just begins" }),
+  })
+  .meta({ id: "ResponseMessage" });
+
+const FunctionCall = z
+  .object({
+    type: z.literal("function_call").meta({ description: "A call of a function of the client" }),
+    id: text("The item", "fc_01900000000070008000000000000027"),
+    status: STATUS,
+    call_id: text("What the output of the function names", "call_1"),
+    name: text("The function", "get_weather"),
+    arguments: text("JSON, as far as the model kept to it", "{}"),
+  })
+  .meta({ id: "ResponseFunctionCall" });
+
+const SearchResult = z.object({
+  file_id: text("The file", "file-01900000000070008000000000000030"),
+  filename: text("The document's name", "report.pdf"),
+  score: z.number().meta({ description: "From 0 to 1", example: 0.8 }),
+  text: text("The passage", "Revenue grew by 12 percent."),
+  attributes: z
+    .record(z.string(), z.unknown())
+    .meta({ description: "The attributes of the file in its store", example: {} }),
+  document_id: text("The document's id elsewhere in this API", "01900000-0000-7000-8000-000000000030"),
+  chunk_id: text("The chunk", "01900000-0000-7000-8000-000000000031"),
+  chunk_index: count("Which chunk of the document it is, from 0", 3),
+  page: z.int().nullable().meta({ description: "The page that it begins on", example: 2 }),
+});
+
+const FileSearchCall = z
+  .object({
+    type: z.literal("file_search_call").meta({ description: "A search of vector stores" }),
+    id: text("The item", "fs_01900000000070008000000000000028"),
+    status: z
+      .enum(["in_progress", "searching", "completed", "incomplete", "failed"])
+      .meta({ description: "How far it is", example: "completed" }),
+    queries: z.array(z.string()).meta({ description: "What the model searched for", example: ["revenue"] }),
+    results: z
+      .array(SearchResult)
+      .nullable()
+      .meta({ description: "With `include`: `file_search_call.results`; else null", example: null }),
+  })
+  .meta({ id: "ResponseFileSearchCall" });
+
+const OutputItem = z.discriminatedUnion("type", [Message, FunctionCall, FileSearchCall]);
+
+const ResponseUsage = z
+  .object({
+    input_tokens: count("Tokens that the model has read, over all its calls", 412),
+    input_tokens_details: z
+      .object({
+        cached_tokens: count("Of these, from the provider's cache", 0),
+        cache_write_tokens: count("Always 0", 0),
+      })
+      .meta({ description: "As far as the provider says so" }),
+    output_tokens: count("Tokens that it has written", 38),
+    output_tokens_details: z
+      .object({ reasoning_tokens: count("Of these, for reasoning", 0) })
+      .meta({ description: "As far as the provider says so" }),
+    total_tokens: count("The sum of both", 450),
+  })
+  .meta({ id: "ResponseUsage" });
+
+const echo = (example: unknown) =>
+  z.unknown().meta({ description: "As the request has it, or its default", example });
+
+export const ResponseAnswer = z
+  .object({
+    id: text("The response", "resp_01900000000070008000000000000025"),
+    object: z.literal("response").meta({ description: "As OpenAI's clients expect it" }),
+    created_at: count("When it was asked for, in Unix seconds", 1_790_000_000),
+    completed_at: z.int().nullable().meta({ description: "When it was complete; else null", example: null }),
+    status: z
+      .enum(["queued", "in_progress", "completed", "failed", "cancelled", "incomplete"])
+      .meta({ description: "`incomplete`: `incomplete_details` says why", example: "completed" }),
+    background: z.boolean().meta({ description: "Whether it goes on without its client", example: false }),
+    error: z
+      .object({
+        code: text("`server_error` or `rate_limit_exceeded`", "server_error"),
+        message: text("What went wrong", "The model provider answered 500."),
+      })
+      .nullable()
+      .meta({ description: "Set if it `failed`" }),
+    incomplete_details: z
+      .object({ reason: text("`max_output_tokens` or `content_filter`", "max_output_tokens") })
+      .nullable()
+      .meta({ description: "Set if it is `incomplete`" }),
+    output: z.array(OutputItem).meta({ description: "Messages, searches and function calls, in order" }),
+    usage: ResponseUsage.nullable().meta({ description: "Null until it has ended" }),
+    instructions: echo(null),
+    max_output_tokens: echo(null),
+    max_tool_calls: echo(null),
+    metadata: echo({}),
+    model: echo("01900000-0000-7000-8000-000000000020"),
+    parallel_tool_calls: echo(true),
+    previous_response_id: echo(null),
+    prompt_cache_key: echo(null),
+    prompt_cache_retention: echo(null),
+    reasoning: echo({ effort: null, summary: null }),
+    safety_identifier: echo(null),
+    service_tier: echo("default"),
+    store: echo(true),
+    temperature: echo(1),
+    text: echo({ format: { type: "text" } }),
+    tool_choice: echo("auto"),
+    tools: echo([]),
+    top_logprobs: echo(0),
+    top_p: echo(1),
+    truncation: echo("disabled"),
+    user: echo(null),
+  })
+  .meta({ id: "Response" });
+
+export const ResponseStreamEvent = z
+  .looseObject({
+    type: text("The event's name, which its `event:` line repeats", "response.output_text.delta"),
+    sequence_number: count("Its number in the response, from 0", 4),
+  })
+  .meta({ id: "ResponseStreamEvent" });
+
+export const ResponseStreamError = z
+  .object({
+    type: z.literal("error").meta({ description: "The last event of a stream that cannot go on" }),
+    sequence_number: count("Its number", 5),
+    code: z.string().nullable().meta({ description: "As errors of this API name it", example: "turn_lost" }),
+    message: text("What went wrong", "The response was deleted."),
+    param: z.string().nullable().meta({ description: "The field at fault, if it is one", example: null }),
+  })
+  .meta({ id: "ResponseStreamError" });
+
+export const DeletedResponse = z
+  .object({
+    id: text("The response", "resp_01900000000070008000000000000025"),
+    object: z.literal("response").meta({ description: "As OpenAI's clients expect it" }),
+    deleted: z.literal(true).meta({ description: "It is gone" }),
+  })
+  .meta({ id: "DeletedResponse" });
+
+export const ResponseInputItems = listOf(
+  z.looseObject({
+    id: text("The item", "msg_01900000000070008000000000000026"),
+    type: text("`message`, `function_call`, `function_call_output` and others", "message"),
+  }),
+  "ResponseInputItems",
+);

@@ -1,0 +1,172 @@
+/** Responses that are kept: who reads them and goes on from them; and requests that are refused. */
+import OpenAI from "openai";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
+
+let chat: ChatHarness;
+let agent: string;
+let client: OpenAI;
+
+beforeAll(async () => {
+  chat = await startChat();
+  agent = await chat.addAgent({ system_prompt: "You are brief." });
+  client = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: chat.key, maxRetries: 0 });
+});
+afterAll(() => chat.close());
+beforeEach(() => chat.provider.reset());
+
+const lastRequest = () => chat.provider.requests.findLast((request) => request.route === "chat")!.body;
+const refusalOf = async (body: Record<string, unknown>) => {
+  const error = await client.responses.create(body as never).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(OpenAI.APIError);
+  const { status, param, code } = error as InstanceType<typeof OpenAI.APIError>;
+  return { status, param, code };
+};
+
+describe("a kept response", () => {
+  it("is read, listed and deleted by the key that made it, and by no other", async () => {
+    const made = await client.responses.create({ model: agent, input: "Remember me" });
+    expect(await client.responses.retrieve(made.id)).toEqual(made);
+    const items = [];
+    for await (const item of client.responses.inputItems.list(made.id)) items.push(item);
+    expect(items).toMatchObject([
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Remember me" }] },
+    ]);
+    const other = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: await chat.makeKey(), maxRetries: 0 });
+    await expect(other.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(other.responses.delete(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(
+      other.responses.create({ model: agent, input: "And?", previous_response_id: made.id }),
+    ).rejects.toMatchObject({
+      status: 404,
+      code: "previous_response_not_found",
+      param: "previous_response_id",
+    });
+    await client.responses.delete(made.id);
+    await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
+  it("is gone on from, with its items and without its instructions", async () => {
+    const first = await client.responses.create({ model: agent, input: "One", instructions: "Count." });
+    const second = await client.responses.create({
+      model: agent,
+      input: "Two",
+      previous_response_id: first.id,
+    });
+    await client.responses.create({ model: agent, input: "Three", previous_response_id: second.id });
+    expect(lastRequest()["messages"].map(({ content }: { content: string }) => content)).toEqual([
+      "You are brief.",
+      "One",
+      "You said: One",
+      "Two",
+      "You said: Two",
+      "Three",
+    ]);
+  });
+
+  it("is kept nowhere with `store: false`", async () => {
+    const made = await client.responses.create({ model: agent, input: "Forget me", store: false });
+    await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
+  it("is streamed again as it was", async () => {
+    const made = await client.responses.create({ model: agent, input: "Again" });
+    const events = [];
+    for await (const event of await client.responses.retrieve(made.id, { stream: true })) events.push(event);
+    expect(events[0]).toMatchObject({ type: "response.created", sequence_number: 0 });
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { id: made.id } });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const ask = (body: object, key: string, signal?: AbortSignal) =>
+    fetch(`${chat.url}/v1/responses`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${chat.key}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify({ model: agent, input: "Once", ...body }),
+      ...(signal ? { signal } : {}),
+    });
+
+  it("makes repeats one response with one answer, whole and streamed", async () => {
+    const [one, two] = await Promise.all(
+      [1, 2].map(async () => (await ask({}, "whole")).json() as Promise<Record<string, unknown>>),
+    );
+    expect(two).toEqual(one);
+    const streams = [];
+    for (const key of ["streamed", "streamed"]) streams.push(await (await ask({ stream: true }, key)).text());
+    const lastOf = (text: string | undefined) =>
+      text
+        ?.trimEnd()
+        .split("\n")
+        .at(-1)
+        ?.replace(/"sequence_number":\d+,/, "");
+    expect(lastOf(streams[1])).toBe(lastOf(streams[0]));
+    expect(chat.provider.requests.filter(({ route }) => route === "chat")).toHaveLength(2);
+  });
+
+  it("lets the response go on without its client, and refuses another request", async () => {
+    chat.provider.reply({ pieces: ["a", "b", "c"], delayMsBetweenPieces: 100 });
+    const leave = new AbortController();
+    const open = ask({ stream: true }, "left", leave.signal).then((answer) => answer.text());
+    await expect.poll(() => chat.provider.requests.filter(({ route }) => route === "chat").length).toBe(1);
+    leave.abort();
+    await expect(open).rejects.toThrow(/abort/);
+    expect(await (await ask({ stream: true }, "left")).text()).toContain('"text":"abc"');
+    expect((await ask({ input: "Other" }, "left")).status).toBe(400);
+  });
+
+  it("is free again after a refusal", async () => {
+    chat.provider.failChat({ status: 400 }, 1);
+    expect((await ask({}, "refused")).status).toBe(502);
+    expect((await ask({}, "refused")).status).toBe(200);
+  });
+});
+
+describe("bad input", () => {
+  it.each([
+    ["a conversation", { conversation: "conv_1" }, "conversation"],
+    ["a prompt", { prompt: { id: "pmpt_1" } }, "prompt"],
+    ["a tool that is not there", { tools: [{ type: "web_search" }] }, "tools[0].type"],
+    ["a choice of no tool", { tool_choice: { type: "function", name: "x" } }, "tool_choice"],
+    [
+      "an output of no call",
+      { input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] },
+      "input[0].call_id",
+    ],
+    [
+      "a file by its address",
+      { input: [{ role: "user", content: [{ type: "input_file", file_url: "https://x.example/a.pdf" }] }] },
+      "input[0].content[0].file_url",
+    ],
+    ["an item that is not there", { input: [{ type: "item_reference", id: "msg_1" }] }, "input[0].id"],
+    ["an id that is none", { previous_response_id: "resp_1" }, "previous_response_id"],
+    [
+      "metadata of 17 keys",
+      { metadata: Object.fromEntries([...Array(17).keys()].map((n) => [n, "x"])) },
+      "metadata",
+    ],
+    ["a value of metadata that is too long", { metadata: { a: "x".repeat(513) } }, "metadata.a"],
+    ["a background that is not kept", { background: true, store: false }, "background"],
+    ["a temperature of 3", { temperature: 3 }, "temperature"],
+  ])("refuses %s and names the field", async (_, body, param) => {
+    expect(await refusalOf({ model: agent, input: "Hi", ...body })).toMatchObject({ status: 400, param });
+  });
+
+  it("refuses a conversation that does not fit, unless it may be cut", async () => {
+    const long = Array.from({ length: 40 }, () => ({ role: "user", content: "word ".repeat(5_000) }));
+    expect(await refusalOf({ model: agent, input: long })).toMatchObject({
+      status: 400,
+      code: "context_length_exceeded",
+    });
+    expect(
+      await client.responses.create({ model: agent, input: long as never, truncation: "auto" }),
+    ).toMatchObject({ status: "completed" });
+  });
+});

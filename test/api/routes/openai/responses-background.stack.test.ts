@@ -1,0 +1,111 @@
+/** Responses in the background: they outlive their client, and are followed, cancelled and deleted. */
+import OpenAI from "openai";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
+
+const PIECES = Array.from({ length: 20 }, (_, index) => `piece${index} `);
+
+let chat: ChatHarness;
+let agent: string;
+let client: OpenAI;
+
+beforeAll(async () => {
+  chat = await startChat();
+  agent = await chat.addAgent();
+  client = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: chat.key, maxRetries: 0 });
+});
+afterAll(() => chat.close());
+beforeEach(() => chat.provider.reset());
+
+async function ended(id: string, status: string): Promise<void> {
+  await expect
+    .poll(async () => (await client.responses.retrieve(id)).status, { timeout: 15_000 })
+    .toBe(status);
+}
+const numbersOf = (events: readonly { sequence_number: number }[]) =>
+  events.map(({ sequence_number: number }) => number);
+
+describe("a response in the background", () => {
+  it("is answered at once as queued, and polled until it has ended", async () => {
+    chat.provider.reply({ pieces: PIECES, delayMsBetweenPieces: 20 });
+    const queued = await client.responses.create({ model: agent, input: "Think", background: true });
+    expect(queued).toMatchObject({ status: "queued", background: true, output: [], usage: null });
+    await ended(queued.id, "completed");
+    const response = await client.responses.retrieve(queued.id);
+    expect(response).toMatchObject({ id: queued.id, background: true, output_text: PIECES.join("") });
+    expect(response.completed_at).toBeGreaterThanOrEqual(response.created_at);
+  });
+
+  it("goes on when its client has left, and is followed from any event without a gap", async () => {
+    chat.provider.reply({ pieces: PIECES, delayMsBetweenPieces: 60 });
+    const seen = [];
+    const stream = await client.responses.create({
+      model: agent,
+      input: "Think",
+      background: true,
+      stream: true,
+    });
+    let id = "";
+    for await (const event of stream) {
+      seen.push(event);
+      if (event.type === "response.created") ({ id } = event.response);
+      if (event.type === "response.output_text.delta") break;
+    }
+    expect(seen.map(({ type }) => type).slice(0, 3)).toEqual([
+      "response.created",
+      "response.queued",
+      "response.in_progress",
+    ]);
+    const last = seen.at(-1)!.sequence_number;
+    const rest = [];
+    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: last }))
+      rest.push(event);
+    expect(numbersOf([...seen, ...rest])).toEqual([...seen, ...rest].map((_, index) => index));
+    expect(rest.at(-1)).toMatchObject({
+      type: "response.completed",
+      response: { output: [{ content: [{ text: PIECES.join("") }] }] },
+    });
+    const again = [];
+    for await (const event of await client.responses.retrieve(id, { stream: true })) again.push(event);
+    expect(again).toEqual([...seen, ...rest]);
+  });
+
+  it("is cancelled once, with what it has written, and cancelled again without a change", async () => {
+    chat.provider.reply({ pieces: ["Half", " more"], heldBy: new Promise(() => undefined) });
+    const { aborted } = { ...chat.provider.counts };
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await expect
+      .poll(async () => (await client.responses.retrieve(id)).output_text, { timeout: 10_000 })
+      .toBe("Half");
+    const cancelled = await client.responses.cancel(id);
+    expect(cancelled).toMatchObject({
+      status: "cancelled",
+      output: [{ status: "incomplete", content: [{ text: "Half" }] }],
+    });
+    await expect.poll(() => chat.provider.counts.aborted).toBe(aborted + 1);
+    expect(await client.responses.cancel(id)).toEqual(cancelled);
+    expect(await client.responses.retrieve(id)).toMatchObject({ ...cancelled });
+  });
+
+  it("ends when it is deleted", async () => {
+    chat.provider.reply({ pieces: ["Half", " more"], heldBy: new Promise(() => undefined) });
+    const { aborted, chat: calls } = { ...chat.provider.counts };
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await expect.poll(() => chat.provider.counts.chat).toBe(calls + 1);
+    await client.responses.delete(id);
+    await expect.poll(() => chat.provider.counts.aborted).toBe(aborted + 1);
+    await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
+  it("fails with the provider, and says so", async () => {
+    chat.provider.failChat({ status: 400 }, 1);
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await ended(id, "failed");
+    expect((await client.responses.retrieve(id)).error).toMatchObject({ code: "server_error" });
+  });
+
+  it("is the only kind that can be cancelled", async () => {
+    const { id } = await client.responses.create({ model: agent, input: "Now" });
+    await expect(client.responses.cancel(id)).rejects.toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,202 @@
+/** `file_search` of a response: what it finds, what it cites, and whose stores it reaches. */
+import OpenAI from "openai";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { encodeId } from "../../../../src/schema/openai/ids.ts";
+import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
+import {
+  type SearchSpace,
+  createFolder,
+  createOrganization,
+  createSpace,
+  publishDocuments,
+} from "../../../support/stack/search-space.ts";
+
+const HERON = "The grey heron nests in tall trees near the river.";
+
+let chat: ChatHarness;
+let client: OpenAI;
+let store: string;
+let foreign: string;
+let heron: string;
+
+beforeAll(async () => {
+  chat = await startChat();
+  client = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: chat.key, maxRetries: 0 });
+  const { db } = chat.database;
+  const { rows } = await db.owner.query("select num from spaces where id = $1", [chat.spaceId]);
+  const target: SearchSpace = {
+    organization: chat.organization,
+    space: { id: chat.spaceId, num: rows[0].num },
+    userId: chat.userId,
+  };
+  const folderId = await createFolder(db, target, "Birds");
+  const inner = await createFolder(db, target, "Inner", folderId);
+  const [first] = await publishDocuments(db, target, [
+    { name: "heron.md", folderId: inner, chunks: [{ text: HERON }] },
+    { name: "elsewhere.md", chunks: [{ text: "A heron that is in no folder." }] },
+  ]);
+  heron = first!.id;
+  store = encodeId("vectorStore", folderId);
+  const other = await createSpace(db, await createOrganization(db));
+  foreign = encodeId("vectorStore", await createFolder(db, other, "Theirs"));
+});
+afterAll(() => chat.close());
+beforeEach(() => chat.provider.reset());
+
+const lastRequest = () => chat.provider.requests.findLast((request) => request.route === "chat")!.body;
+const searches = (...queries: string[]) => ({
+  toolCalls: [{ id: "call_s", name: "file_search", arguments: JSON.stringify({ queries }) }],
+});
+const toolOf = (more: object = {}) => ({
+  type: "file_search" as const,
+  vector_store_ids: [store],
+  ...more,
+});
+
+describe("file_search", () => {
+  it("finds what is in the store and its folders, and cites it", async () => {
+    chat.provider.reply(searches("Where does the heron nest?"), {
+      pieces: ["The grey heron nests in tall trees [1]."],
+    });
+    const response = await client.responses.create({
+      model: "scripted-chat",
+      input: "Where does the heron nest?",
+      tools: [toolOf()],
+      include: ["file_search_call.results"],
+    });
+    expect(response.output).toMatchObject([
+      {
+        type: "file_search_call",
+        status: "completed",
+        queries: ["Where does the heron nest?"],
+        results: [{ filename: "heron.md", file_id: encodeId("file", heron), text: HERON }],
+      },
+      {
+        type: "message",
+        content: [
+          {
+            text: "The grey heron nests in tall trees [1].",
+            annotations: [
+              {
+                type: "file_citation",
+                file_id: encodeId("file", heron),
+                filename: "heron.md",
+                index: 35,
+                document_id: heron,
+                quote: HERON,
+                support: "strong",
+                receipt: expect.any(String),
+              },
+            ],
+          },
+        ],
+      },
+    ]);
+    expect(lastRequest()["messages"].at(-1)).toMatchObject({
+      role: "tool",
+      content: expect.stringContaining("[1] heron.md"),
+    });
+    const again = await client.responses.retrieve(response.id);
+    expect(again.output[0]).toMatchObject({ type: "file_search_call", results: null });
+  });
+
+  it("streams the search before the answer, and its citations after it", async () => {
+    chat.provider.reply(searches("heron"), { pieces: ["In tall", " trees [1]."] });
+    const stream = client.responses.stream({ model: "scripted-chat", input: "Heron?", tools: [toolOf()] });
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.file_search_call.in_progress",
+      "response.file_search_call.searching",
+      "response.file_search_call.completed",
+      "response.output_item.done",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.delta",
+      "response.output_text.annotation.added",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+  });
+
+  it("runs before a function of the client that is asked for at the same time", async () => {
+    chat.provider.reply({
+      toolCalls: [...searches("heron").toolCalls, { id: "call_f", name: "note", arguments: "{}" }],
+    });
+    const response = await client.responses.create({
+      model: "scripted-chat",
+      input: "Heron?",
+      tools: [toolOf(), { type: "function", name: "note", parameters: {}, strict: false }],
+    });
+    expect(response.output).toMatchObject([
+      { type: "file_search_call", status: "completed" },
+      { type: "function_call", call_id: "call_f" },
+    ]);
+  });
+
+  it("gives what it found to the response that goes on, to answer from and to cite", async () => {
+    chat.provider.reply({
+      toolCalls: [...searches("heron").toolCalls, { id: "call_f", name: "note", arguments: "{}" }],
+    });
+    const tools = [toolOf(), { type: "function" as const, name: "note", parameters: {}, strict: false }];
+    const first = await client.responses.create({ model: "scripted-chat", input: "Heron?", tools });
+    const output = { type: "function_call_output" as const, call_id: "call_f", output: "noted" };
+    const ways = [
+      { previous_response_id: first.id, input: [output] },
+      { input: [{ role: "user" as const, content: "Heron?" }, ...first.output, output] as never },
+    ];
+    for (const way of ways) {
+      chat.provider.reply({ pieces: ["The grey heron nests in tall trees [1]."] });
+      const second = await client.responses.create({ model: "scripted-chat", tools, ...way });
+      expect(JSON.stringify(lastRequest()["messages"])).toContain(HERON);
+      expect(second.output).toMatchObject([
+        { content: [{ annotations: [{ filename: "heron.md", quote: HERON }] }] },
+      ]);
+    }
+  });
+
+  it("keeps to the number of results, the threshold and the number of calls", async () => {
+    chat.provider.reply(searches("heron"), searches("heron"), { pieces: ["Done."] });
+    const response = await client.responses.create({
+      model: "scripted-chat",
+      input: "Heron?",
+      tools: [toolOf({ max_num_results: 1, ranking_options: { score_threshold: 0.99 } })],
+      max_tool_calls: 1,
+      include: ["file_search_call.results"],
+    });
+    expect(response.output.filter(({ type }) => type === "file_search_call")).toHaveLength(1);
+  });
+
+  it("reaches no store of others, which is 404 as if it did not exist", async () => {
+    for (const id of [foreign, encodeId("vectorStore", crypto.randomUUID())])
+      await expect(
+        client.responses.create({
+          model: "scripted-chat",
+          input: "Heron?",
+          tools: [toolOf({ vector_store_ids: [id] })],
+        }),
+      ).rejects.toMatchObject({ status: 404, param: "tools[0].vector_store_ids[0]" });
+  });
+
+  it("lets nobody read the answer who does not reach its documents any more", async () => {
+    chat.provider.reply(searches("heron"), { pieces: ["In tall trees [1]."] });
+    const tools = [toolOf()];
+    const made = await client.responses.create({ model: "scripted-chat", input: "Heron?", tools });
+    expect(await client.responses.retrieve(made.id)).toMatchObject({ id: made.id });
+    await chat.database.db.owner.query("update documents set deleted_at = now() where id = $1", [heron]);
+    try {
+      await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+      await expect(
+        client.responses.create({ model: "scripted-chat", input: "And?", previous_response_id: made.id }),
+      ).rejects.toMatchObject({ status: 404, code: "previous_response_not_found" });
+    } finally {
+      await chat.database.db.owner.query("update documents set deleted_at = null where id = $1", [heron]);
+    }
+  });
+});
