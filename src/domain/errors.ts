@@ -105,7 +105,6 @@ const REASONS = {
   delivery_not_found: "not_found",
   document_not_found: "not_found",
   event_not_found: "not_found",
-  file_batch_not_found: "not_found",
   file_not_found: "not_found",
   folder_not_found: "not_found",
   model_not_found: "not_found",

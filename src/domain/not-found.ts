@@ -10,7 +10,6 @@ const NAMES = {
   document: "Document",
   event: "Event",
   file: "File",
-  file_batch: "File batch",
   folder: "Folder",
   organization: "Organization",
   page: "Page",

@@ -161,10 +161,6 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   delivery_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/webhooks/{webhook_id}/deliveries`")),
   document_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`POST /v1/data/search`")),
   event_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/events`")),
-  file_batch_not_found: page(
-    OUT_OF_REACH,
-    "Check the id, and that the path names the vector store of the batch.",
-  ),
   file_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/spaces/{space_id}/data/files`")),
   folder_not_found: page(OUT_OF_REACH, SEE_THE_LIST("`GET /v1/folders/space/{space_id}`")),
   model_not_found: page(

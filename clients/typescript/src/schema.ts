@@ -1359,7 +1359,7 @@ export interface paths {
         put?: never;
         /**
          * Make a response.
-         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background.
+         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
          */
@@ -4387,6 +4387,7 @@ export interface components {
             } | null;
         };
         /**
+         * @description Either `file_ids`, or `files`
          * @example {
          *       "file_ids": [
          *         "file-01900000000070008000000000000033"
@@ -4394,10 +4395,43 @@ export interface components {
          *     }
          */
         VectorStoreFileBatchCreate: {
-            /** @description The files; either this or `files` */
-            file_ids?: string[] | null;
-            /** @description The files, each with what is its own */
-            files?: {
+            /** @description The files */
+            file_ids: string[];
+            /** @description Left out where the other is given */
+            files?: null;
+            attributes?: {
+                [key: string]: string | number | boolean;
+            } | null;
+            chunking_strategy?: ({
+                /**
+                 * @description The default chunker
+                 * @constant
+                 */
+                type: "auto";
+            } | {
+                /**
+                 * @description Chunks of a fixed number of tokens
+                 * @constant
+                 */
+                type: "static";
+                static: {
+                    /**
+                     * @description Tokens of a chunk; never more than the embedding model takes
+                     * @example 800
+                     */
+                    max_chunk_size_tokens: number;
+                    /**
+                     * @description Tokens that two chunks share; at most half of a chunk
+                     * @example 400
+                     */
+                    chunk_overlap_tokens: number;
+                };
+            }) | null;
+        } | {
+            /** @description Left out where the other is given */
+            file_ids?: null;
+            /** @description The files, each with attributes and chunking of its own */
+            files: {
                 /**
                  * @description The file: one that was uploaded to `/v1/files`, or a document
                  * @example file-01900000000070008000000000000033
@@ -4431,35 +4465,7 @@ export interface components {
                         chunk_overlap_tokens: number;
                     };
                 }) | null;
-            }[] | null;
-            attributes?: {
-                [key: string]: string | number | boolean;
-            } | null;
-            chunking_strategy?: ({
-                /**
-                 * @description The default chunker
-                 * @constant
-                 */
-                type: "auto";
-            } | {
-                /**
-                 * @description Chunks of a fixed number of tokens
-                 * @constant
-                 */
-                type: "static";
-                static: {
-                    /**
-                     * @description Tokens of a chunk; never more than the embedding model takes
-                     * @example 800
-                     */
-                    max_chunk_size_tokens: number;
-                    /**
-                     * @description Tokens that two chunks share; at most half of a chunk
-                     * @example 400
-                     */
-                    chunk_overlap_tokens: number;
-                };
-            }) | null;
+            }[];
         };
         /**
          * @example {
@@ -5001,7 +5007,7 @@ export interface components {
          * @example document_not_found
          * @enum {string}
          */
-        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "chunk_not_found" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_batch_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "page_not_found" | "permission_denied" | "precondition_failed" | "previous_response_not_found" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "response_not_found" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "vector_store_not_found" | "version_not_found" | "version_not_kept" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
+        ErrorCode: "agent_not_found" | "already_ended" | "already_exists" | "answer_not_found" | "api_key_not_found" | "authentication_required" | "bad_request" | "batch_not_found" | "body_too_large" | "cancelled" | "chunk_not_found" | "conflict" | "context_length_exceeded" | "corrupt" | "cursor_expired" | "database_unavailable" | "delivery_not_found" | "document_not_found" | "empty_file" | "encrypted" | "event_not_found" | "file_not_found" | "folder_cycle" | "folder_not_empty" | "folder_not_found" | "headers_too_large" | "insufficient_storage" | "internal" | "invalid" | "invalid_api_key" | "invalid_token" | "issuer_unavailable" | "key_expired" | "key_not_rollable" | "key_out_of_scope" | "key_owner_left" | "key_revoked" | "last_admin" | "last_owner" | "limit_reached" | "login_required" | "malformed_body" | "malformed_request" | "method_not_allowed" | "model_not_found" | "name_reserved" | "no_text" | "not_an_operator" | "not_found" | "organization_deleted" | "organization_not_found" | "out_of_memory" | "overloaded" | "page_not_found" | "permission_denied" | "precondition_failed" | "previous_response_not_found" | "private_space" | "provider_rate_limited" | "provider_timeout" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "rejected_by_provider" | "request_timeout" | "request_under_way" | "response_not_found" | "route_not_found" | "run_not_found" | "shutting_down" | "space_not_found" | "storage_quota_exceeded" | "storage_unavailable" | "superseded" | "timeout" | "token_budget_exceeded" | "too_complex" | "too_large" | "too_many_open" | "turn_lost" | "unauthenticated" | "unsupported_file_type" | "uri_too_long" | "user_not_found" | "vector_store_not_found" | "version_not_found" | "version_not_kept" | "version_not_restorable" | "webhook_not_active" | "webhook_not_found" | "worker_crashed" | "workflows_unavailable" | "wrong_organization" | "wrong_space";
         ErrorObject: {
             /**
              * @description What went wrong, for people; of several problems the first
@@ -21376,7 +21382,7 @@ export interface operations {
                 };
                 content: {
                     /** @example (bytes) */
-                    "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The request cannot be served as it is */
@@ -24470,6 +24476,8 @@ export interface operations {
             header?: {
                 /** @description The caller's organization; any other one is refused with 403 */
                 "X-Organization-Id"?: string;
+                /** @description Sending the same request again with the same key answers as the first time, for 24 hours */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -24647,6 +24655,21 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It does not fit the present state */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -14,8 +14,10 @@ export interface AnswerParts {
   readonly shown: (documentIds: readonly string[]) => void;
   /** Called once, with what is to be kept, when the response has ended otherwise than by a refusal. */
   readonly ended: (response: ResponseObject) => void;
-  /** The error that the caller gets for a failure before the first byte. */
+  /** The error that the caller gets in place of a response. Nothing is kept then. */
   readonly asRefusal: (error: DomainError) => DomainError;
+  /** Called if the client goes away. */
+  readonly leave: (turn: Turn) => void;
 }
 
 /** @throws DomainError of a turn that failed, or was cancelled. */
@@ -79,7 +81,7 @@ export async function streamedResponse(parts: AnswerParts): Promise<StreamAnswer
   commit();
   return stream(async (res) => {
     const writer = openEventStream(res, { pingMs: parts.pingMs });
-    const leave = (): void => turn.abort();
+    const leave = (): void => parts.leave(turn);
     // The client left between the first piece and now.
     if (res.destroyed) leave();
     writer.closed.addEventListener("abort", leave, { once: true });
@@ -103,7 +105,7 @@ function refusalOf(
   result: Exclude<TurnResult, { status: "completed" }>,
   { asRefusal }: AnswerParts,
 ): DomainError {
-  return result.status === "failed"
-    ? asRefusal(result.error)
-    : new DomainError("cancelled", "The request was cancelled.");
+  return asRefusal(
+    result.status === "failed" ? result.error : new DomainError("cancelled", "The request was cancelled."),
+  );
 }

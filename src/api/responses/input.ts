@@ -6,7 +6,7 @@ import { type OutputItem, itemId } from "./items.ts";
 type Given = Readonly<Record<string, unknown>>;
 
 /** An item as it is kept and listed. */
-export interface InputItem extends Given {
+interface InputItem extends Given {
   readonly id: string;
   readonly type: string;
 }

@@ -2,7 +2,7 @@
 import type { ProvenMark } from "../../agents/quotes/evidence.ts";
 import type { SearchHit } from "../../search/hybrid.ts";
 
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
+type ItemStatus = "in_progress" | "completed" | "incomplete";
 export type ResponseStatus = "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
 
 export interface FileCitation extends Omit<ProvenMark, "index" | "start" | "end"> {

@@ -1,17 +1,17 @@
 /** Reads and writes the responses that are kept. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../db/documents/search.ts";
-import { readTenant } from "../../db/pool.ts";
+import { inTenant, readTenant } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
 import {
   type NewResponse,
   type ResponseRow,
+  deleteResponse,
   endResponse,
   findResponse,
   findResponseOfItem,
   putResponse,
 } from "../../db/responses/responses.ts";
-import { DomainError, type ErrorReason } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { TurnResult } from "../turns/turn.ts";
@@ -35,11 +35,19 @@ export interface StoredResponse {
   readonly response: ResponseObject;
 }
 
+interface Begun {
+  readonly ended: Promise<TurnResult>;
+  /** Whether it is written at once. */
+  readonly isUrgent: boolean;
+}
+
 export interface ResponseStore {
   /** Writes a response behind its answer: it is found at once by this process, and soon by others. */
   keepEnd(response: NewResponse, request: KeptRequest, ended: ResponseObject): void;
   /** Writes that a response is under way, unless it ends soon. */
-  keepBegin(response: NewResponse, request: KeptRequest, ended: Promise<TurnResult>): void;
+  keepBegin(response: NewResponse, request: KeptRequest, when: Begun): void;
+  /** Keeps nothing of a response that was refused. */
+  drop(response: NewResponse): void;
   /**
    * @throws DomainError `response_not_found` if the caller has no such response, or does not reach a document any
    *   more that it may tell about.
@@ -82,7 +90,7 @@ export function createResponseStore(deps: ResponsesDeps): ResponseStore {
 function writingTo(
   deps: ResponsesDeps,
   { writing, begins }: Writes,
-): Pick<ResponseStore, "keepBegin" | "keepEnd"> {
+): Pick<ResponseStore, "keepBegin" | "keepEnd" | "drop"> {
   const { db, log } = deps;
   const track = (id: string, write: () => Promise<unknown>): void => {
     const before = writing.get(id) ?? Promise.resolve();
@@ -102,16 +110,21 @@ function writingTo(
     begins.delete(id);
   };
   return {
-    keepBegin(response, request, ended) {
+    keepBegin(response, request, { ended, isUrgent }) {
       const { organization, id } = response;
-      const timer = setTimeout(() => {
+      const write = (): void => {
         begins.delete(id);
         track(id, async () =>
           putResponse(db, response, await sealRequest(deps, organization.id, id, request), null),
         );
-      }, BEGINS_AFTER_MS);
-      begins.set(id, timer);
+      };
+      if (isUrgent) return write();
+      begins.set(id, setTimeout(write, BEGINS_AFTER_MS));
       void ended.then(() => forget(id));
+    },
+    drop({ organization, id, callerId }) {
+      forget(id);
+      track(id, () => inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id)));
     },
     keepEnd(response, request, ended) {
       const { organization, id } = response;
@@ -265,33 +278,4 @@ function cutItem(item: ResponseObject["output"][number]): ResponseObject["output
 /** As a caller sees it. */
 export function shown(response: ResponseObject, withResults: boolean): ResponseObject {
   return { ...response, output: shownItems(response.output, withResults) };
-}
-
-/** The items that a response goes on from, and the documents that they may rest on. */
-export async function conversationBefore(
-  store: ResponseStore,
-  principal: Principal,
-  previousId: string | null | undefined,
-): Promise<{ readonly before: readonly KeptItem[]; readonly documentIds: readonly string[] }> {
-  if (previousId === null || previousId === undefined) return { before: [], documentIds: [] };
-  const { row, request, response } = await store.find(principal, previousId).catch((error: unknown) => {
-    throw asPrevious(error);
-  });
-  if (response.status === "queued" || response.status === "in_progress")
-    throw new DomainError("bad_request", "The previous response has not ended yet.", {
-      param: "previous_response_id",
-    });
-  return {
-    before: [...request.before, ...request.items, ...response.output],
-    documentIds: row.document_ids,
-  };
-}
-
-function asPrevious(error: unknown): unknown {
-  const missing: ErrorReason = "response_not_found";
-  return error instanceof DomainError && error.reason === missing
-    ? new DomainError("previous_response_not_found", "Previous response not found", {
-        param: "previous_response_id",
-      })
-    : error;
 }

@@ -24,7 +24,7 @@ export async function cancelFileBatch(
   return inTenantContended(deps.db, principal.organization, async (sql) => {
     const store = await requireStore(sql, principal, "documents:reprocess", storeId);
     const batch = await findBatch(sql, storeId, batchId);
-    if (batch === undefined) throw notFound("file_batch");
+    if (batch === undefined) throw notFound("batch");
     if (batch.in_progress > 0 && (await markBatchCancelled(sql, batchId))) {
       await endActiveRuns(sql, batch.document_ids, "cancelled", "The batch was cancelled.");
       await recordChange(sql, caller, "documents:reprocess", {

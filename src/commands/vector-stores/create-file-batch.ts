@@ -28,7 +28,7 @@ export async function createFileBatch(deps: AcceptDeps, caller: Caller, { storeI
     const documentIds = await acceptFiles(sql, { deps, caller, store }, files);
     await insertBatch(sql, { id, organizationId: organization.id, folderId: storeId, documentIds });
     const batch = await findBatch(sql, storeId, id);
-    if (batch === undefined) throw notFound("file_batch");
+    if (batch === undefined) throw notFound("batch");
     const answer = presentBatch(batch);
     await caller.keepAnswer?.(sql, answer);
     return answer;

@@ -223,6 +223,16 @@ export async function countKeyUsers(
               from mcp_answer_messages
               where organization_id = $1
                 and key_id <> $2
+            ) + (
+              select count(*)::int
+              from responses
+              where organization_id = $1
+                and (request_key_id <> $2 or response_key_id <> $2)
+            ) + (
+              select count(*)::int
+              from response_events
+              where organization_id = $1
+                and key_id <> $2
             ) as kept_answers`,
     [organizationId, keyId, until],
   );

@@ -6,7 +6,7 @@ export interface SealedText {
   readonly sealed: Buffer;
 }
 
-export type ResponseState = "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
+type ResponseState = "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
 
 export interface NewResponse {
   readonly id: string;

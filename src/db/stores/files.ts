@@ -6,8 +6,7 @@ import { WAITING_FOR, type WaitingFor } from "../runs/waits.ts";
 import { type CursorPage, type CursorRequest, readCursorPage } from "./cursor.ts";
 import { FILE_COUNTS, FILE_STATUS, type FileCounts, type StaticChunking } from "./stores.ts";
 
-export const STORE_FILE_STATUSES = ["in_progress", "completed", "cancelled", "failed"] as const;
-export type StoreFileStatus = (typeof STORE_FILE_STATUSES)[number];
+type StoreFileStatus = "in_progress" | "completed" | "cancelled" | "failed";
 
 export interface StoreFileRow {
   /** That of the file the document was made of, or the document's own. */

@@ -54,7 +54,7 @@ const accepted = (description: string, example: string) =>
 
 const penalty = z.number().min(-2).max(2).nullish();
 
-export const Metadata = record(z.string().max(512), METADATA_MAX, {
+const Metadata = record(z.string().max(512), METADATA_MAX, {
   additionalProperties: { type: "string", maxLength: 512 },
 })
   .superRefine((metadata, context) => {
@@ -75,7 +75,7 @@ const Format = withFewKeys(
   typed("`text`, `json_object`, or `json_schema` with `name`, `schema`, `strict`", "text"),
 );
 
-export const INCLUDABLE = [
+const INCLUDABLE = [
   "file_search_call.results",
   "web_search_call.results",
   "web_search_call.action.sources",
@@ -86,7 +86,7 @@ export const INCLUDABLE = [
   "message.output_text.logprobs",
 ] as const;
 
-export const Include = z
+const Include = z
   .array(z.enum(INCLUDABLE))
   .max(INCLUDABLE.length)
   .meta({

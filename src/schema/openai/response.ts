@@ -100,7 +100,7 @@ const FileSearchCall = z
   })
   .meta({ id: "ResponseFileSearchCall" });
 
-export const OutputItem = z.discriminatedUnion("type", [Message, FunctionCall, FileSearchCall]);
+const OutputItem = z.discriminatedUnion("type", [Message, FunctionCall, FileSearchCall]);
 
 const ResponseUsage = z
   .object({

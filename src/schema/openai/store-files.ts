@@ -26,32 +26,28 @@ export const StoreFileUpdate = z
   .object({ attributes: AttributesInput.nullable() })
   .meta({ id: "VectorStoreFileUpdate", example: { attributes: { year: 2026 } } });
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+const Absent = z.null().optional().meta({ description: "Left out where the other is given" });
 
 export const FileBatchCreate = z
-  .object({
-    file_ids: z
-      .array(FileIdInput)
-      .min(1)
-      .max(MAX_FILES)
-      .nullish()
-      .meta({ description: "The files; either this or `files`" }),
-    files: z
-      .array(OneFile)
-      .min(1)
-      .max(MAX_FILES)
-      .nullish()
-      .meta({ description: "The files, each with what is its own" }),
-    attributes: AttributesInput.nullish(),
-    chunking_strategy: ChunkingStrategy.nullish(),
-  })
-  .refine((body) => isGiven(body.file_ids) !== isGiven(body.files), {
-    path: ["file_ids"],
-    message: "either file_ids or files is needed",
-    when: ({ value }) => typeof value === "object" && value !== null && !Array.isArray(value),
-  })
+  .union([
+    z.object({
+      file_ids: z.array(FileIdInput).min(1).max(MAX_FILES).meta({ description: "The files" }),
+      files: Absent,
+      attributes: AttributesInput.nullish(),
+      chunking_strategy: ChunkingStrategy.nullish(),
+    }),
+    z.object({
+      file_ids: Absent,
+      files: z
+        .array(OneFile)
+        .min(1)
+        .max(MAX_FILES)
+        .meta({ description: "The files, each with attributes and chunking of its own" }),
+    }),
+  ])
   .meta({
     id: "VectorStoreFileBatchCreate",
+    description: "Either `file_ids`, or `files`",
     example: { file_ids: ["file-01900000000070008000000000000033"] },
   });
 

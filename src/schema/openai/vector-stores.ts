@@ -197,7 +197,7 @@ export const VectorStoreSearch = z
   })
   .meta({ id: "VectorStoreSearch" });
 
-export const TextContent = z
+const TextContent = z
   .object({
     type: z.literal("text").meta({ description: "As OpenAI's clients expect it" }),
     text: z.string().meta({ description: "The text", example: "The oil is changed every 500 hours." }),

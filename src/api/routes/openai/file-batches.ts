@@ -59,16 +59,16 @@ const createBatch = defineRoute({
 });
 
 function wantedOf(body: z.output<typeof FileBatchCreate>): WantedFile[] {
-  const shared = { attributes: body.attributes ?? undefined, chunking: chunkingOf(body.chunking_strategy) };
-  const named = body.file_ids ?? [];
-  if (named.length > 0)
-    return named.map((fileId, index) => ({ fileId, ...shared, param: `file_ids[${index}]` }));
-  return (body.files ?? []).map((file, index) => ({
-    fileId: file.file_id,
-    attributes: file.attributes ?? undefined,
-    chunking: chunkingOf(file.chunking_strategy),
-    param: `files[${index}].file_id`,
-  }));
+  if (body.files !== null && body.files !== undefined)
+    return body.files.map((file, index) => ({
+      fileId: file.file_id,
+      attributes: file.attributes ?? undefined,
+      chunking: chunkingOf(file.chunking_strategy),
+      param: `files[${index}].file_id`,
+    }));
+  const { file_ids: ids, attributes, chunking_strategy: strategy } = body;
+  const shared = { attributes: attributes ?? undefined, chunking: chunkingOf(strategy) };
+  return ids.map((fileId, index) => ({ fileId, ...shared, param: `file_ids[${index}]` }));
 }
 
 interface BatchInStore {
@@ -84,7 +84,7 @@ async function readBatch(
 ): Promise<BatchRow> {
   await requireStore(sql, principal, "documents:read", storeId);
   const batch = await findBatch(sql, storeId, batchId);
-  if (batch === undefined) throw notFound("file_batch");
+  if (batch === undefined) throw notFound("batch");
   return batch;
 }
 

@@ -209,7 +209,9 @@ const getContent = defineRoute({
     "Content-Length": "Bytes of the answer",
     "Cache-Control": "`private, no-cache`",
   },
-  otherContent: { "*/*": { schema: FilePart } },
+  otherContent: {
+    "application/octet-stream": { schema: FilePart, description: "Under the file's own type" },
+  },
   async handle({ deps, principal, params, request, reply }) {
     const found = await findFile(deps, principal, params.file_id);
     const content = "file" in found ? found.file : found.document;

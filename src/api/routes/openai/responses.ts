@@ -43,20 +43,22 @@ const createResponse = defineRoute({
   operation: "responses.create",
   audit: { action: "agents:chat", resource: "agent", idField: "model", isChange: false },
   budget: "chat",
+  idempotent: "turn",
   status: 200,
   body: ResponseRequest,
   response: ResponseAnswer,
   ignoresUnknown: true,
   otherContent: events,
-  errors: [404, 502, 503, 504],
+  errors: [404, 409, 502, 503, 504],
   summary: "Make a response.",
   description:
     "`model` is the id of an agent, or the name of the instance's chat model, which has no documents but what " +
     "`file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The " +
     "response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away " +
-    "cancels it, unless it is in the background.",
+    "cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.",
   async handle({ deps, principal, body, request }) {
-    return deps.responses.create(principal, body, request.signal) as never;
+    const { signal, idempotencyKey, bodyHash } = request;
+    return deps.responses.create(principal, { body, signal, idempotencyKey, bodyHash }) as never;
   },
 });
 

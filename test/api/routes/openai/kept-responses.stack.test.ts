@@ -81,6 +81,54 @@ describe("a kept response", () => {
   });
 });
 
+describe("an Idempotency-Key", () => {
+  const ask = (body: object, key: string, signal?: AbortSignal) =>
+    fetch(`${chat.url}/v1/responses`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${chat.key}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify({ model: agent, input: "Once", ...body }),
+      ...(signal ? { signal } : {}),
+    });
+
+  it("makes repeats one response with one answer, whole and streamed", async () => {
+    const [one, two] = await Promise.all(
+      [1, 2].map(async () => (await ask({}, "whole")).json() as Promise<Record<string, unknown>>),
+    );
+    expect(two).toEqual(one);
+    const streams = [];
+    for (const key of ["streamed", "streamed"]) streams.push(await (await ask({ stream: true }, key)).text());
+    const lastOf = (text: string | undefined) =>
+      text
+        ?.trimEnd()
+        .split("\n")
+        .at(-1)
+        ?.replace(/"sequence_number":\d+,/, "");
+    expect(lastOf(streams[1])).toBe(lastOf(streams[0]));
+    expect(chat.provider.requests.filter(({ route }) => route === "chat")).toHaveLength(2);
+  });
+
+  it("lets the response go on without its client, and refuses another request", async () => {
+    chat.provider.reply({ pieces: ["a", "b", "c"], delayMsBetweenPieces: 100 });
+    const leave = new AbortController();
+    const open = ask({ stream: true }, "left", leave.signal).then((answer) => answer.text());
+    await expect.poll(() => chat.provider.requests.filter(({ route }) => route === "chat").length).toBe(1);
+    leave.abort();
+    await expect(open).rejects.toThrow(/abort/);
+    expect(await (await ask({ stream: true }, "left")).text()).toContain('"text":"abc"');
+    expect((await ask({ input: "Other" }, "left")).status).toBe(400);
+  });
+
+  it("is free again after a refusal", async () => {
+    chat.provider.failChat({ status: 400 }, 1);
+    expect((await ask({}, "refused")).status).toBe(502);
+    expect((await ask({}, "refused")).status).toBe(200);
+  });
+});
+
 describe("bad input", () => {
   it.each([
     ["a conversation", { conversation: "conv_1" }, "conversation"],

@@ -1,0 +1,237 @@
+/** Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the request. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { NewResponse } from "../../db/responses/responses.ts";
+import { claimKeptTurn, dropKeptTurn } from "../../db/turns/kept-answers.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { ResponseBody } from "../../schema/openai/response-request.ts";
+import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
+import type { StreamAnswer } from "../response.ts";
+import { turnLost } from "../turns/answers/read-record.ts";
+import type { Turn } from "../turns/turn.ts";
+import { type AnswerParts, streamedResponse, wholeResponse } from "./answer.ts";
+import type { Background } from "./background.ts";
+import { conversationBefore } from "./conversation.ts";
+import type { ResponsesDeps } from "./deps.ts";
+import type { FileReader } from "./files.ts";
+import { followResponse } from "./follow.ts";
+import { type ItemReaders, type KeptItem, readItems, refuse } from "./input.ts";
+import type { ResponseObject } from "./items.ts";
+import {
+  type AskedBody,
+  type PreparedResponse,
+  findModel,
+  includesResults,
+  prepare,
+  refuseMissing,
+} from "./prepare.ts";
+import { type KeptRequest, keptCaller } from "./sealed.ts";
+import { type ResponseStore, callerIdOf, shown } from "./store.ts";
+
+export interface ResponsesHostParts {
+  readonly deps: ResponsesDeps;
+  readonly store: ResponseStore;
+  readonly background: Background;
+  readonly files: FileReader;
+}
+
+export interface NewRequest {
+  readonly body: ResponseBody;
+  /** Aborted if the client goes away. */
+  readonly signal: AbortSignal;
+  /** With it the response goes on without its client, and a repeat gets the same one. */
+  readonly idempotencyKey: string | undefined;
+  readonly bodyHash: Buffer | undefined;
+}
+
+type Answer = ResponseObject | StreamAnswer;
+
+export async function createResponse(
+  host: ResponsesHostParts,
+  principal: Principal,
+  request: NewRequest,
+): Promise<Answer> {
+  const id = newId();
+  const key = keyOf(principal, request);
+  if (key === undefined) return begin(host, principal, request, id);
+  const { db, chat } = host.deps;
+  const bodyHash = request.bodyHash ?? Buffer.alloc(0);
+  const found = await claimKeptTurn(db, key, { id, bodyHash, apiProcessId: chat.apiProcessId });
+  if (found === undefined)
+    return begin(host, principal, request, id).catch(async (error: unknown) => {
+      await dropKeptTurn(db, key.organization, id);
+      throw error;
+    });
+  if (!found.body_hash.equals(bodyHash))
+    throw new ValidationProblems([
+      valueError(["header", "idempotency-key"], "the key was used with another request before"),
+    ]);
+  return repeat(host, principal, request, found.turn_id);
+}
+
+/** A header has no line break: the keys of chat are others. */
+function keyOf(principal: Principal, { idempotencyKey }: NewRequest) {
+  if (idempotencyKey === undefined) return undefined;
+  return {
+    organization: principal.organization,
+    callerId: callerIdOf(principal),
+    key: `responses\n${idempotencyKey}`,
+  };
+}
+
+const LOOK_MS = 100;
+
+/** @throws DomainError `turn_lost` if nothing of the response is kept. */
+async function repeat(
+  { deps, store }: ResponsesHostParts,
+  principal: Principal,
+  { body, signal }: NewRequest,
+  id: string,
+): Promise<Answer> {
+  const withResults = includesResults(body.include);
+  try {
+    if (body.stream === true)
+      return await followResponse(deps, store, { principal, id, afterNo: -1, withResults });
+    for (;;) {
+      const { row, response } = await store.find(principal, id);
+      const isUnderWay = response.status === "queued" || response.status === "in_progress";
+      if (row.is_background || !isUnderWay) return shown(response, withResults);
+      await sleep(LOOK_MS, undefined, { signal });
+    }
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "not_found")
+      throw turnLost("Nothing is kept of the response of this Idempotency-Key; a new key makes a new one.");
+    throw error;
+  }
+}
+
+async function begin(
+  host: ResponsesHostParts,
+  principal: Principal,
+  { body, signal, idempotencyKey }: NewRequest,
+  id: string,
+): Promise<Answer> {
+  const { deps, store, background } = host;
+  refuseMissing(body);
+  const agent = await findModel(deps, principal, body.model);
+  const { before, documentIds } = await conversationBefore(store, principal, body.previous_response_id);
+  const { input, ...asked } = body;
+  const items = await readItems(input, before, readersOf(host, principal));
+  const prepared = await prepare(deps, principal, agent, { body: asked, before, items });
+  const response = {
+    id,
+    organization: principal.organization,
+    callerId: callerIdOf(principal),
+    userId: principal.user.id,
+    apiKeyId: principal.apiKeyId,
+    isBackground: body.background === true,
+    apiProcessId: deps.chat.apiProcessId,
+    documentIds,
+    createdAt: new Date(),
+    keptHours: deps.keptHours,
+  };
+  const request: KeptRequest = {
+    body: asked,
+    echo: prepared.echo,
+    before,
+    items,
+    caller: keptCaller(principal),
+  };
+  const isStream = body.stream === true;
+  if (response.isBackground) {
+    const queued = await background.start(response, request, prepared);
+    if (!isStream) return queued;
+    const withResults = prepared.showsResults;
+    return followResponse(deps, store, { principal, id: response.id, afterNo: -1, withResults });
+  }
+  const isRepeatable = idempotencyKey !== undefined;
+  const parts = answerParts(host, response, { request, prepared, signal, isRepeatable });
+  return isStream ? streamedResponse(parts) : wholeResponse(parts);
+}
+
+interface Asking {
+  readonly request: KeptRequest;
+  readonly prepared: PreparedResponse;
+  readonly signal: AbortSignal;
+  readonly isRepeatable: boolean;
+}
+
+function answerParts(
+  { deps, store }: ResponsesHostParts,
+  response: NewResponse,
+  { request, prepared, signal, isRepeatable }: Asking,
+): AnswerParts {
+  const documents = new Set(response.documentIds);
+  const isKept = request.body.store !== false;
+  const leave = (turn: Turn): void => {
+    if (!isRepeatable) turn.abort();
+  };
+  return {
+    head: {
+      id: response.id,
+      createdAt: Math.floor(response.createdAt.getTime() / 1_000),
+      echo: prepared.echo,
+      isBackground: false,
+      showsResults: prepared.showsResults,
+      showsCitations: prepared.agent.show_citations,
+    },
+    pingMs: deps.chat.pingMs,
+    leave,
+    async begin(sink): Promise<Turn> {
+      const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink, signal);
+      if (isKept) store.keepBegin(response, request, { ended: turn.result, isUrgent: isRepeatable });
+      if (signal.aborted) leave(turn);
+      signal.addEventListener("abort", () => leave(turn), { once: true });
+      return turn;
+    },
+    shown: (ids) => ids.forEach((one) => documents.add(one)),
+    ended(ended) {
+      if (isKept) store.keepEnd({ ...response, documentIds: [...documents] }, request, ended);
+    },
+    asRefusal(error) {
+      if (isKept) store.drop(response);
+      return asRefusal(error, request.body);
+    },
+  };
+}
+
+/** What the provider refuses of a schema is the request's fault; it does not say more than its code. */
+function asRefusal(error: DomainError, { text, tools }: AskedBody): DomainError {
+  if (error.code !== "rejected_by_provider") return error;
+  const ofSchema = text?.format?.type === "json_schema" ? "text.format.schema" : undefined;
+  const ofTools = tools?.some(({ type }) => type === "function") ? "tools" : undefined;
+  const param = ofSchema ?? ofTools;
+  if (param === undefined) return error;
+  return new DomainError("bad_request", `The model's provider refuses the request: ${error.message}`, {
+    param,
+  });
+}
+
+function readersOf({ store, files }: ResponsesHostParts, principal: Principal): ItemReaders {
+  return {
+    fileData: (data, filename, param) => files.textOf(principal, data, filename, param),
+    fileId: (fileId, param) => readInputFile(principal, fileId, param),
+    reference: (id, param) => readReference(store, principal, id, param),
+  };
+}
+
+/** The text of a file of the caller: to be filled in where files are kept. */
+async function readInputFile(_principal: Principal, _fileId: string, param: string): Promise<string> {
+  throw refuse(param, "Send the file as `file_data`.");
+}
+
+/** An item of a stored response, as clients send it that do not repeat what is stored. */
+async function readReference(
+  store: ResponseStore,
+  principal: Principal,
+  id: string,
+  param: string,
+): Promise<KeptItem> {
+  try {
+    return await store.findItem(principal, id);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== "not_found") throw error;
+    throw refuse(param, `Item with id '${id.slice(0, 64)}' not found.`);
+  }
+}
