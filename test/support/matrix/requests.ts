@@ -116,19 +116,23 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "POST /v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver": { delivery_id: UNKNOWN_ID },
 };
 
-/** `route` is `METHOD /v1/path/:parameter`. */
-export function matrixRequest(route: string, things: Things): MatrixRequest {
-  const [method = "", template = ""] = route.split(" ");
-  const values: Things = {
+function valuesOf(route: string, things: Things): Things {
+  return {
     user_id: newId(),
     model: things["agent_id"] ?? UNKNOWN_ID,
-    response_id: `resp_${UNKNOWN_ID.replaceAll("-", "")}`,
+    response_id: encodeId("response", UNKNOWN_ID),
     ...things,
     vector_store_id: encodeId("vectorStore", things["folder_id"] ?? UNKNOWN_ID),
     file_id: fileIdOf(things),
     ...ABSENT[route],
     file_batch_id: encodeId("fileBatch", things["file_batch_id"] ?? UNKNOWN_ID),
   };
+}
+
+/** `route` is `METHOD /v1/path/:parameter`. */
+export function matrixRequest(route: string, things: Things): MatrixRequest {
+  const [method = "", template = ""] = route.split(" ");
+  const values = valuesOf(route, things);
   const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
   const path = (template.startsWith("/v1/") ? template.slice(3) : BESIDE_V1 + template).replaceAll(
     /:(\w+)/g,
