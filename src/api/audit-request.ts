@@ -7,7 +7,9 @@ import type { AuditRule, Route } from "./route.ts";
 
 interface Audited {
   readonly deps: Pick<Deps, "audit">;
-  readonly ctx: Context;
+  readonly requestId: string;
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>;
   readonly principal: Principal | undefined;
   /** As the contract read it; undefined for a request that failed before. */
   readonly body: unknown;
@@ -16,19 +18,29 @@ interface Audited {
 /** Notes what a request read, and what it was denied. Changes are noted in the transaction that makes them. */
 export function audit(
   route: Route,
-  { deps, ctx, principal, body }: Audited,
+  { ctx, ...audited }: Omit<Audited, "requestId" | "params"> & { readonly ctx: Context },
+  outcome: "success" | "denied",
+): void {
+  const params = (ctx["params"] ?? {}) as Record<string, string>;
+  auditAs(route, { ...audited, params, requestId: ctx.state["requestId"] as string }, outcome);
+}
+
+/** The same for a request that comes by another door than the route's. */
+export function auditAs(
+  route: Route,
+  { deps, requestId, params, principal, body }: Audited,
   outcome: "success" | "denied",
 ): void {
   const { audit: rule } = route;
   if (rule === undefined || principal === undefined) return;
   const isChange = rule.isChange ?? route.method !== "GET";
   if (isChange && outcome === "success") return;
-  for (const named of namedBy(rule, (ctx["params"] ?? {}) as Record<string, string>, body)) {
+  for (const named of namedBy(rule, params, body)) {
     deps.audit.record(principal, {
       action: rule.action,
       resource_type: rule.resource,
       ...named,
-      request_id: ctx.state["requestId"] as string,
+      request_id: requestId,
       outcome,
     });
   }

@@ -34,6 +34,7 @@ import { type SharedCounter, createSharedCounter } from "./limits/shared-counter
 import { createEventHost, type EventHost } from "./events/host.ts";
 import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
+import { createMcpHost, type McpHost } from "./mcp/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
 import { createResponsesHost, type ResponsesHost } from "./responses/responses-host.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
@@ -58,6 +59,7 @@ interface ApiParts {
   readonly pages: PageHost;
   readonly readiness: Readiness;
   readonly operations: OperationsHost;
+  readonly mcp: McpHost;
 }
 
 export interface Deps extends SharedDeps, ApiParts {}
@@ -124,6 +126,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     responses,
     readiness: openReadiness(shared, chat.ready),
     operations: createOperationsHost(shared),
+    mcp: createMcpHost(),
     async close() {
       await Promise.all([events.hub.close(), states.close(), pages.close()]);
       responses.stop();

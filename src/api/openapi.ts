@@ -54,6 +54,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Organizations: "The organization's settings, members, keys, audit log and usage, for its admins.",
   Receipts: "What vouches for a citation: check it, now or later, also without this service.",
   Webhooks: "Events that are delivered to an address of the caller.",
+  MCP: "The Model Context Protocol: documents, search and agents for programs that speak it.",
   Operations: "The instance as its operators see it: dependencies, queues, processes, and what waits.",
 };
 
@@ -192,6 +193,8 @@ const HEADER_EXAMPLES: Readonly<Record<string, string>> = {
   "If-Range": '"wJ8kq0Y3mZ1f5pXcR7tVbA"',
   Range: "bytes=0-1023",
   "Last-Event-ID": "12",
+  "Mcp-Session-Id": "5f8c2d1e-7a9b-4c3d-8e6f-0a1b2c3d4e5f",
+  "MCP-Protocol-Version": "2025-11-25",
 };
 
 function headerParameters(route: Route): z.ZodObject | undefined {

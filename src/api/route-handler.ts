@@ -14,6 +14,7 @@ import { audit } from "./audit-request.ts";
 import { type JsonBody, readJsonBody } from "./body/json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 import { jsonPieces } from "./json-answer.ts";
+import type { ErrorAnswer } from "./errors/answer-error.ts";
 import { isRaw, isStream, sendRaw, stream, type StreamAnswer } from "./response.ts";
 import type { Route, RouteContext } from "./route.ts";
 import { unknownFieldWarnings } from "./validation/unknown-fields.ts";
@@ -26,11 +27,14 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
   return async (ctx) => {
     ctx.state["route"] = route.fullPath;
     ctx.state["form"] = route.form;
+    const { presentError } = route;
+    if (presentError !== undefined)
+      ctx.state["presentError"] = (answer: ErrorAnswer) => presentError(answer, deps.config);
     // Nothing of the body is read yet, so that a refused request costs no more than its head.
     const { principal, operator } = await admit(route, { deps, ctx, limit });
     let body: unknown;
     try {
-      const context = await contextOf(route, { deps, ctx, principal, operator });
+      const context = await contextOf(route, { deps, ctx, limit, principal, operator });
       body = context.body;
       await countMore(route, { ctx, limit, body });
       const answer = await answerOnce(route, context, (idempotency) =>
@@ -58,6 +62,7 @@ interface Admitted {
 interface Call extends Admitted {
   readonly deps: Deps;
   readonly ctx: Context;
+  readonly limit: RateLimit;
 }
 
 interface Arrival {
@@ -108,6 +113,7 @@ async function identify(
     organizationId: Array.isArray(organizationId) ? organizationId.at(-1) : organizationId,
     address: ctx.ip,
     isFresh,
+    audience: route.tokenResource === undefined ? undefined : deps.config.api.publicUrl + route.tokenResource,
   });
   ctx.state["principal"] = principal;
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
@@ -140,7 +146,7 @@ async function countingRefusals<T>(
 
 async function contextOf(
   route: Route,
-  { deps, ctx, principal, operator }: Call,
+  { deps, ctx, limit, principal, operator }: Call,
 ): Promise<RouteContext<"keys", unknown, unknown, unknown>> {
   const json: JsonBody =
     route.body === undefined
@@ -172,6 +178,7 @@ async function contextOf(
       signal: goneSignal(ctx),
       credentials: `${ctx.ip} ${ctx.get("x-organization-id")} ${ctx.get("authorization")}`,
       authenticateAgain: () => identify(route, { deps, ctx }, true),
+      countTurn: () => limit.countTurn(ctx, principal as Principal),
       idempotencyKey: route.idempotent !== undefined ? ctx.get("idempotency-key") || undefined : undefined,
       bodyHash: json.hash,
       req: ctx.req,

@@ -7,6 +7,7 @@ import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
 import type { Deps } from "./deps.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
+import type { ErrorAnswer } from "./errors/answer-error.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { ErrorForm } from "./errors/answer-error.ts";
 import type { Parts } from "./json-answer.ts";
@@ -37,6 +38,11 @@ export interface RouteRequest {
    * @throws as at the beginning of the request, if the caller has lost the right to it meanwhile.
    */
   readonly authenticateAgain: () => Promise<Principal>;
+  /**
+   * Counts the request as a chat turn too, for routes that find out late that it is one.
+   * @throws DomainError `rate_limited`
+   */
+  readonly countTurn: () => Promise<void>;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
   /** Set if the request has such a key: says what was sent in the form once it has been read. */
@@ -115,6 +121,13 @@ interface RouteContract<A extends Access> {
    * transaction.
    */
   readonly audit?: AuditRule;
+  /**
+   * The path of a resource of its own, which access tokens must name as their audience below the public
+   * address. Default: they name the audience of the API.
+   */
+  readonly tokenResource?: `/${string}`;
+  /** Gives its error answers another form. */
+  readonly presentError?: (answer: ErrorAnswer, config: Deps["config"]) => ErrorAnswer;
   /** The status of a failed authentication. Default 401. */
   readonly unauthenticatedStatus?: 403;
   readonly status: 200 | 201 | 202 | 204;
@@ -172,7 +185,7 @@ export interface Route extends RouteContract<Access> {
  * What a handler may return for `T`: readonly rows of the database too, and lists of the outermost object
  * also in parts.
  */
-type Presentable<T> = T extends Date
+export type Presentable<T> = T extends Date
   ? T
   : T extends readonly (infer Item)[]
     ? readonly Presentable<Item>[] | Parts<Presentable<Item>>

@@ -33,6 +33,8 @@ interface Credentials {
   readonly address: string;
   /** True: what was looked up before is not enough, however short ago that was. */
   readonly isFresh?: boolean;
+  /** What an access token must name as its audience. Default: the audience of the settings. */
+  readonly audience?: string | undefined;
 }
 
 export interface Authenticator {
@@ -111,8 +113,8 @@ export function createAuthenticator({
     return caller.principal;
   }
 
-  async function byJwt(token: string): Promise<Principal> {
-    const { subject, verifiedEmail, roles } = await requireVerifier(verifyJwt)(token);
+  async function byJwt(token: string, audience: string | undefined): Promise<Principal> {
+    const { subject, verifiedEmail, roles } = await requireVerifier(verifyJwt)(token, audience);
     const row = await withPrivateSpace(db, async () => {
       const { caller, ambiguous } = await findSubjectCaller(db, subject, verifiedEmail);
       if (ambiguous.length > 0) onAmbiguousLogin(ambiguous);
@@ -123,9 +125,9 @@ export function createAuthenticator({
   }
 
   return {
-    async authenticate({ authorization, organizationId, address, isFresh = false }) {
+    async authenticate({ authorization, organizationId, address, isFresh = false, audience }) {
       const token = bearerToken(authorization);
-      const principal = isKey(token) ? await byKey(token, address, isFresh) : await byJwt(token);
+      const principal = isKey(token) ? await byKey(token, address, isFresh) : await byJwt(token, audience);
       if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id)
         throw new DomainError("wrong_organization", "Permission denied: wrong organization");
       return principal;

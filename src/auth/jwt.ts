@@ -30,10 +30,11 @@ interface TokenSubject {
 }
 
 /**
+ * @param audience what the token must name, if it is not that of the settings.
  * @throws DomainError `unauthenticated`; `issuer_unavailable` if the signing key is not known and cannot be
  * fetched.
  */
-export type VerifyJwt = (token: string) => Promise<TokenSubject>;
+export type VerifyJwt = (token: string, audience?: string) => Promise<TokenSubject>;
 
 interface JwtSettings {
   /** The URL in the tokens' `iss`: https, or http on loopback. */
@@ -51,11 +52,11 @@ type FindKey = ReturnType<typeof createLocalJWKSet>;
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html
  * @see test/auth/jwt.test.ts
  */
-export function createJwtVerifier({ issuer, audience, now = Date.now }: JwtSettings): VerifyJwt {
+export function createJwtVerifier({ issuer, audience: usual, now = Date.now }: JwtSettings): VerifyJwt {
   assertSafeUrl(issuer);
   const keys = createSigningKeys(issuer, now);
 
-  async function verify(token: string, findKey: FindKey): Promise<JWTPayload> {
+  async function verify(token: string, findKey: FindKey, audience: string): Promise<JWTPayload> {
     const options = {
       issuer,
       audience,
@@ -67,12 +68,12 @@ export function createJwtVerifier({ issuer, audience, now = Date.now }: JwtSetti
     return (await jwtVerify(token, findKey, options)).payload;
   }
 
-  return async (token) => {
+  return async (token, audience = usual) => {
     assertAllowedAlgorithm(token);
     try {
-      const payload = await verify(token, await keys.current()).catch(async (error: unknown) => {
+      const payload = await verify(token, await keys.current(), audience).catch(async (error: unknown) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-        return verify(token, await keys.refreshed());
+        return verify(token, await keys.refreshed(), audience);
       });
       return subjectOf(payload);
     } catch (error) {

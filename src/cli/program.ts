@@ -7,6 +7,7 @@ import { addDrillCommand } from "./commands/drill.ts";
 import { addIntegrityCommand } from "./commands/integrity.ts";
 import { addKeysCommand } from "./commands/keys.ts";
 import { addLocationsCommand } from "./commands/locations.ts";
+import { addMcpConfigCommand } from "./commands/mcp-config.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addOrganizationCommand } from "./commands/operations.ts";
 import { addCreateCommand } from "./commands/organization-create.ts";
@@ -28,6 +29,7 @@ export function createProgram(): Command {
   addKeysCommand(program);
   addOperationsCommand(program);
   addTokenCommand(program);
+  addMcpConfigCommand(program);
   addIntegrityCommand(program);
   addLocationsCommand(program);
   addAuditCommand(program);

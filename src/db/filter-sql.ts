@@ -2,7 +2,7 @@
  * Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail.
  * @see test/db/filter-sql.database.test.ts
  */
-import type { Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
+import type { Clause, Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
 
 /**
  * The SQL expression of each field; that of `x.*` is a jsonb object, whose keys are the fields.
@@ -35,13 +35,23 @@ const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt:
  * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a
  * value matches: it differs from every value.
  */
-export function filterSql(
-  conditions: readonly Condition[],
-  columns: FieldColumns,
-  params: Parameters,
-): string {
-  const parts = conditions.map((condition) => conditionSql(condition, columns, params));
-  return parts.length === 0 ? "true" : parts.join(" and ");
+export function filterSql(conditions: readonly Clause[], columns: FieldColumns, params: Parameters): string {
+  return joined(conditions, "and", columns, params);
+}
+
+type Word = "and" | "or";
+
+function joined(clauses: readonly Clause[], word: Word, columns: FieldColumns, params: Parameters): string {
+  const parts = clauses.map((clause) => clauseSql(clause, columns, params));
+  if (parts.length === 0) return word === "and" ? "true" : "false";
+  return parts.join(` ${word} `);
+}
+
+function clauseSql(clause: Clause, columns: FieldColumns, params: Parameters): string {
+  if ("all" in clause) return `(${joined(clause.all, "and", columns, params)})`;
+  if ("any" in clause) return `(${joined(clause.any, "or", columns, params)})`;
+  if ("none" in clause) return `not coalesce((${joined(clause.none, "or", columns, params)}), false)`;
+  return conditionSql(clause, columns, params);
 }
 
 function conditionSql(condition: Condition, columns: FieldColumns, params: Parameters): string {

@@ -36,6 +36,7 @@ async function main(): Promise<void> {
   const provider = createIssuer({
     url,
     audience: DEVELOPMENT_AUDIENCE,
+    mcpResource: `${config.api.publicUrl}/mcp`,
     secret,
     keys: await keptKeys(join(dataDir, "issuer-keys.json")),
     consoleAddresses: consoleAddresses(config),

@@ -3,9 +3,15 @@
  * and that signs access tokens for whoever has the secret in its data folder.
  */
 import { generateKeyPair, exportJWK, type JWK } from "jose";
-import Provider, { type Account, type Configuration, type KoaContextWithOIDC, errors } from "oidc-provider";
+import Provider, {
+  type Account,
+  type Configuration,
+  type KoaContextWithOIDC,
+  errors,
+  interactionPolicy,
+} from "oidc-provider";
 import { sendSignOutPage } from "./pages.ts";
-import { CONSOLE_CLIENT } from "../embedded/servers/issuer-part.ts";
+import { CONSOLE_CLIENT, MCP_CLIENT } from "../embedded/servers/issuer-part.ts";
 import type { Person } from "./people.ts";
 
 export const ISSUER_CLIENT = "holdfast-cli";
@@ -17,11 +23,17 @@ const TOKEN_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 const ALGORITHM = "ES256";
 const CONSOLE_SCOPE = "openid profile email offline_access";
+/** Where programs that speak the Model Context Protocol wait for their code, on any port of this machine. */
+const MCP_CALLBACKS = ["127.0.0.1", "localhost"].flatMap((host) =>
+  ["/callback", "/oauth/callback"].map((path) => `http://${host}${path}`),
+);
 
 export interface IssuerSettings {
   /** Its URL, which is also the `iss` of its tokens. */
   readonly url: string;
   readonly audience: string;
+  /** The address of `/mcp`: a token that is asked for this resource names it as its audience, and no other. */
+  readonly mcpResource: string;
   /** The secret of the client that may ask for anybody's token, and the key of cookies. */
   readonly secret: string;
   readonly keys: readonly JWK[];
@@ -47,19 +59,19 @@ export async function makeIssuerKeys(): Promise<JWK[]> {
  * separated by spaces, and gets an access token.
  */
 export function createIssuer(settings: IssuerSettings): Provider {
-  const { url, audience } = settings;
-  const provider = new Provider(url, configuration(settings));
-  provider.registerGrantType(ISSUER_GRANT, (ctx) => grantToken(provider, ctx, audience), [
+  const provider = new Provider(settings.url, configuration(settings));
+  provider.registerGrantType(ISSUER_GRANT, (ctx) => grantToken(provider, ctx, settings), [
     "subject",
     "email",
     "name",
     "roles",
+    "resource",
   ]);
   return provider;
 }
 
 function configuration(settings: IssuerSettings): Configuration {
-  const { audience, secret, keys, consoleAddresses } = settings;
+  const { secret, keys, consoleAddresses } = settings;
   const origins = new Set(consoleAddresses.map((address) => new URL(address).origin));
   return {
     jwks: { keys: [...keys] } as NonNullable<Configuration["jwks"]>,
@@ -79,12 +91,20 @@ function configuration(settings: IssuerSettings): Configuration {
         redirect_uris: consoleAddresses.map((address) => `${address}/callback`),
         post_logout_redirect_uris: consoleAddresses.map((address) => `${address}/signed-out`),
       },
+      {
+        client_id: MCP_CLIENT,
+        application_type: "native",
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        redirect_uris: MCP_CALLBACKS,
+      },
     ],
     responseTypes: ["code"],
     pkce: { required: () => true },
     cookies: { keys: [secret] },
     clientBasedCORS: (_ctx, origin, { clientId }) => clientId === CONSOLE_CLIENT && origins.has(origin),
-    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
+    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}`, policy: withoutConsent() },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -92,12 +112,12 @@ function configuration(settings: IssuerSettings): Configuration {
       resourceIndicators: {
         enabled: true,
         defaultResource: () => RESOURCE,
-        getResourceServerInfo: () => resourceServer(audience),
+        getResourceServerInfo: (_ctx, resource) => resourceServer(audienceOf(resource, settings)),
         useGrantedResource: () => true,
       },
     },
     // The console is this service's own: nobody has to agree that it sees what they see.
-    loadExistingGrant: grantEverything,
+    loadExistingGrant: (ctx) => grantEverything(ctx, settings),
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     findAccount: async (_ctx, subject) => accountOf(await settings.findPerson(subject)),
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
@@ -112,6 +132,13 @@ function configuration(settings: IssuerSettings): Configuration {
       RefreshToken: DAY_SECONDS,
     },
   };
+}
+
+/** Nor of programs on this machine: whoever runs one could ask for anybody's token anyway. */
+function withoutConsent() {
+  const policy = interactionPolicy.base();
+  policy.get("consent")?.checks.remove("native_client_prompt");
+  return policy;
 }
 
 function accountOf(person: Person | undefined): Account | undefined {
@@ -139,7 +166,7 @@ const personOf = (claims: Readonly<Record<string, unknown>> | undefined) => ({
   name: claims?.["name"],
 });
 
-async function grantEverything(ctx: KoaContextWithOIDC) {
+async function grantEverything(ctx: KoaContextWithOIDC, { mcpResource }: IssuerSettings) {
   const { client, session, provider } = ctx.oidc;
   const known = session!.grantIdFor(client!.clientId);
   if (known !== undefined) {
@@ -148,9 +175,16 @@ async function grantEverything(ctx: KoaContextWithOIDC) {
   }
   const grant = new provider.Grant({ clientId: client!.clientId, accountId: session!.accountId! });
   grant.addOIDCScope(CONSOLE_SCOPE);
-  grant.addResourceScope(RESOURCE, CONSOLE_SCOPE);
+  for (const resource of [RESOURCE, mcpResource]) grant.addResourceScope(resource, CONSOLE_SCOPE);
   await grant.save();
   return grant;
+}
+
+/** @throws InvalidTarget for a resource that is not of this service */
+function audienceOf(resource: string, { audience, mcpResource }: IssuerSettings): string {
+  if (resource === RESOURCE) return audience;
+  if (resource === mcpResource) return mcpResource;
+  throw new errors.InvalidTarget();
 }
 
 function resourceServer(audience: string) {
@@ -163,8 +197,13 @@ function resourceServer(audience: string) {
   };
 }
 
-async function grantToken(provider: Provider, ctx: KoaContextWithOIDC, audience: string): Promise<void> {
-  const { subject, email } = ctx.oidc.params ?? {};
+async function grantToken(
+  provider: Provider,
+  ctx: KoaContextWithOIDC,
+  settings: IssuerSettings,
+): Promise<void> {
+  const { subject, email, resource: wanted } = ctx.oidc.params ?? {};
+  const resource = typeof wanted === "string" ? wanted : RESOURCE;
   if (typeof subject !== "string" || typeof email !== "string")
     throw new errors.InvalidRequest("subject and email are required");
   const token = new provider.AccessToken({
@@ -172,6 +211,9 @@ async function grantToken(provider: Provider, ctx: KoaContextWithOIDC, audience:
     client: ctx.oidc.client!,
     gty: ISSUER_GRANT,
   } as ConstructorParameters<typeof provider.AccessToken>[0]);
-  token.resourceServer = new provider.ResourceServer(RESOURCE, resourceServer(audience));
+  token.resourceServer = new provider.ResourceServer(
+    resource,
+    resourceServer(audienceOf(resource, settings)),
+  );
   ctx.body = { access_token: await token.save(), token_type: "Bearer", expires_in: token.expiration };
 }

@@ -5,7 +5,7 @@ import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
-import { fuse } from "../domain/fusion.ts";
+import { type FusionConstants, fuse } from "../domain/fusion.ts";
 import { mapAtMost } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
@@ -125,6 +125,11 @@ async function searchSpace(
   }
 }
 
+const constants = (measured: FusionConstants, alpha = measured.alpha): FusionConstants => ({
+  ...measured,
+  alpha,
+});
+
 interface Search {
   readonly deps: SearchDeps;
   readonly space: SpaceRef;
@@ -161,7 +166,7 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
   const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));
   const ranked = found.map((candidate) => ({
     ...candidate,
-    ...fuse(candidate, candidate.fusion ?? current.fusion),
+    ...fuse(candidate, constants(candidate.fusion ?? current.fusion, request.alpha)),
   }));
   const best = choose(ranked, request);
   const shown = await searchStage("hits", () => readHits(sql, space, best));

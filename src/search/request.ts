@@ -1,6 +1,6 @@
 /** What a search is asked and what it answers. */
 import type { FileType } from "../domain/file-type.ts";
-import type { Condition } from "../domain/requests/conditions.ts";
+import type { Clause } from "../domain/requests/conditions.ts";
 import type { Scores } from "../domain/fusion.ts";
 import type { Location } from "../domain/locations/location.ts";
 import type { PackedPlaces } from "../domain/locations/packed.ts";
@@ -20,7 +20,9 @@ export interface SearchRequest {
   /** As for documents; a folder stands for all folders in it too. */
   readonly folder_ids?: readonly string[] | null | undefined;
   /** Conditions on the fields of documents, all of which must hold. */
-  readonly filters?: readonly Condition[] | undefined;
+  readonly filters?: readonly Clause[] | undefined;
+  /** How much of a score is by meaning, 0 to 1; what was measured for the model if absent. */
+  readonly alpha?: number | undefined;
   readonly min_score?: number | null | undefined;
   readonly max_chunks_per_document?: number | null | undefined;
   /** False leaves the reranker out. */

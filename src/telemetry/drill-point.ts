@@ -55,6 +55,9 @@ export const DRILL_POINTS = [
   "webhookDelivery: deliveries made, none sent",
   "webhookDelivery: sent, outcome not written",
   "webhookDelivery: outcome written, workflow not told",
+  "createFile: object stored, nothing accepted",
+  "createVectorStore: committed with its files, not answered",
+  "createFileBatch: committed, not answered",
   "directory store: pieces about to be written",
 ] as const;
 

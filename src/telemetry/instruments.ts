@@ -31,6 +31,13 @@ export const rateLimited = counter(
   ["budget"],
 );
 
+/** `tool` is empty for other methods than `tools/call`; `outcome` is ok, tool_error, error or cancelled. */
+export const mcpRequests = counter(
+  "holdfast_mcp_requests_total",
+  "Requests of the Model Context Protocol, by method and tool.",
+  ["method", "tool", "outcome"],
+);
+
 export const ambiguousLogins = counter(
   "holdfast_ambiguous_logins_total",
   "First logins refused because users of several organizations have their verified e-mail address.",

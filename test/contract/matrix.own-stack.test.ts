@@ -50,6 +50,7 @@ const NEEDS_MORE = new Set([
   "transfer/import.insertRawFile",
   "transfer/import.isThere",
   "transfer/import.keepVectors",
+  "mcp/answers.readMcpDemand",
   "upkeep/document-integrity.listLiveDocuments",
   "keys/rolls.secondsUntilRoll",
   "keys/rolls.supersedeKeyText",

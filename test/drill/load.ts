@@ -111,6 +111,25 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
       quietly(send(stack, "POST", `/data/${pool[0]}/reprocess`, { chunker_name })),
     ]);
   },
+  /** Files, a store with one of them, and a batch of the others. */
+  async stores({ stack, documents, accepted }) {
+    const sent = await Promise.all(
+      Array.from({ length: Math.max(2, documents) }, async (_, index) =>
+        send(stack, "POST", "/files", fileForm(...mixed(index), { purpose: "assistants" })).catch(
+          () => undefined,
+        ),
+      ),
+    );
+    const [first, ...others] = sent.flatMap((answer) => answer?.body.id ?? []);
+    const store = await send(stack, "POST", "/vector_stores", {
+      metadata: { space_id: SPACES.research },
+      file_ids: first === undefined ? [] : [first],
+    }).catch(() => undefined);
+    const path = `/vector_stores/${store?.body.id}`;
+    await quietly(send(stack, "POST", `${path}/file_batches`, { file_ids: others }));
+    const listed = await send(stack, "GET", `${path}/files`).catch(() => undefined);
+    for (const file of listed?.body.data ?? []) accepted(file.document_id);
+  },
   async deletions({ stack, pool, accepted }) {
     const folder = await send(stack, "POST", "/folders", {
       name: `drill ${serial++}`,

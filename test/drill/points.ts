@@ -8,6 +8,7 @@ import type { FaultName } from "./faults.ts";
 /** The load that makes a process reach a point. */
 export type Load =
   | "uploads"
+  | "stores"
   | "deletions"
   | "batch"
   | "maintenance"
@@ -80,6 +81,9 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "webhookDelivery: deliveries made, none sent": ["worker", "uploads", "receiver dies"],
   "webhookDelivery: sent, outcome not written": ["worker", "uploads", "kill -9 worker"],
   "webhookDelivery: outcome written, workflow not told": ["worker", "uploads", "stop Postgres"],
+  "createFile: object stored, nothing accepted": ["api", "stores", "kill -9 api"],
+  "createVectorStore: committed with its files, not answered": ["api", "stores", "kill -9 api"],
+  "createFileBatch: committed, not answered": ["api", "stores", "stop Postgres"],
 };
 
 const isStep = (point: DrillPoint): point is Step => point !== DISK;

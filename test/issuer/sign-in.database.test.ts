@@ -210,3 +210,47 @@ describe("the sign-in of the console at the development issuer", () => {
     expect(response.status).toBe(400);
   });
 });
+
+describe("the sign-in of a program that speaks the Model Context Protocol", () => {
+  const mcp: oauth.Client = { client_id: "holdfast-mcp" };
+  const callback = "http://127.0.0.1:43210/callback";
+  const resource = "http://127.0.0.1:8080/mcp";
+
+  async function signInFor(resources: string) {
+    const browser = createBrowser();
+    const { url, verifier } = await authorizationOf({
+      client_id: mcp.client_id,
+      redirect_uri: callback,
+      scope: "openid email",
+      resource: resources,
+    });
+    const page = await browser.open(url);
+    if (page.url.origin !== new URL(server.issuer).origin) return { back: page.url, verifier };
+    const form = new URLSearchParams({ person: "ada" });
+    const { url: back } = await browser.open(page.url, { method: "POST", body: form });
+    return { back, verifier };
+  }
+
+  it("gives a token whose audience is /mcp alone, on whichever port of this machine it waits", async () => {
+    const { back, verifier } = await signInFor(resource);
+    const params = oauth.validateAuthResponse(server, mcp, back, "state");
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      mcp,
+      oauth.None(),
+      params,
+      callback,
+      verifier,
+      { ...insecure, additionalParameters: { resource } },
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, mcp, response, {
+      expectedNonce: "nonce",
+    });
+    expect(decodeJwt(tokens.access_token)).toMatchObject({ aud: resource, sub: "ada" });
+  });
+
+  it("gives none for a resource of somebody else", async () => {
+    const { back } = await signInFor("https://elsewhere.example/mcp");
+    expect(back.searchParams.get("error")).toBe("invalid_target");
+  });
+});

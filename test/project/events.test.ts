@@ -10,6 +10,9 @@ const NO_EVENTS: Readonly<Record<string, string>> = {
   "documents:reprocess document": "a run is told when it waits and when it ends",
   "documents:reprocess pipeline_run": "a run that is cancelled is told as its end",
   "documents:reprocess batch": "a batch is told when its last run has ended",
+  "documents:reprocess vector_store_batch": "each run that it cancels is told as its end",
+  "user_files:create user_file": "it is in no space, where others could be told of it",
+  "user_files:delete user_file": "its documents are told, and it is in no space itself",
   "organization:provision organization": "its events are those of what the file made or changed",
 };
 

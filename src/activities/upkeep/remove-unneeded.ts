@@ -41,6 +41,7 @@ import type { Storage } from "../../storage/storage.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { anchorToday } from "./anchor.ts";
+import { expireFiles, expireStores } from "./expire-stores.ts";
 import { asActivity } from "../heartbeat.ts";
 
 export interface MaintenanceDeps {
@@ -121,6 +122,8 @@ export async function maintainOrganization(
         ROWS_A_PURGE,
       ),
     );
+    for (const [kind, expire] of EXPIRIES)
+      add(kind, await untilNone(() => tenant((sql) => expire(sql, organization)), 1));
     if (isThorough) add("orphan_runs", await removeOrphans(deps, organization));
     add("purged_segments", await purgeSegments(tenant));
     add("hidden_runs", await purgeRuns(tenant, findHiddenRuns, purgeHiddenRun));
@@ -143,6 +146,12 @@ export async function maintainOrganization(
     return counts;
   });
 }
+
+/** Before what they leave is removed. */
+const EXPIRIES = [
+  ["expired_stores", expireStores],
+  ["expired_files", expireFiles],
+] as const;
 
 async function chainRows({ db, masterKey }: MaintenanceDeps, organizationId: string): Promise<number> {
   const secret = await loadInstanceSecret(db, AUDIT_CHAIN_SECRET, masterKey);

@@ -66,7 +66,7 @@ function decodeExtended(value: string | undefined): string | undefined {
  * The last part of a path of any system, in NFC, without control characters, shortened to 255 bytes with its
  * extension kept; `file` if nothing is left.
  */
-function cleanFilename(name: string): string {
+export function cleanFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const clean = withoutMiddle(last)
     .toWellFormed()

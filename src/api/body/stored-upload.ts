@@ -2,6 +2,7 @@
  * Streams the file of a form to the object store, before anything of the form is decided, and removes it if
  * it is refused.
  */
+import { Readable } from "node:stream";
 import type { StoredFile } from "../../commands/documents/stored-file.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import type { Deps } from "../deps.ts";
@@ -51,6 +52,35 @@ export async function receiveFile(
     if (stored !== undefined) await discardFile(deps, stored, error);
     throw error;
   }
+}
+
+interface WholeFile {
+  readonly filename: string;
+  readonly bytes: Buffer;
+  readonly signal: AbortSignal;
+}
+
+const HEAD_BYTES = 65_536;
+const OCTET_STREAM = "application/octet-stream";
+
+/** The same for a file that is in memory. The caller calls {@link discardFile} if it then refuses it. */
+export async function storeBytes(
+  { db, storage }: Pick<Deps, "db" | "storage">,
+  principal: Principal,
+  { filename, bytes, signal }: WholeFile,
+): Promise<StoredFile> {
+  const organizationId = principal.organization.id;
+  const objectKey = objectName(organizationId, newId());
+  await declareUpload(db.system, organizationId, objectKey);
+  const head = bytes.subarray(0, HEAD_BYTES);
+  const { fileType, mediaType } = await detectFileKind(head, filename, OCTET_STREAM);
+  const body = Readable.from(bytes.length === 0 ? [] : [bytes]);
+  return {
+    ...(await storage.put({ organizationId, name: objectKey, body, signal })),
+    objectKey,
+    fileType,
+    mediaType,
+  };
 }
 
 /**

@@ -8,7 +8,9 @@ const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
  */
 const ALLOWED_HEADERS = [
   ..."Authorization Authorization-Extras Content-Type Idempotency-Key If-Match If-None-Match".split(" "),
-  ..."Last-Event-ID OpenAI-Beta OpenAI-Organization OpenAI-Project Range Traceparent".split(" "),
+  ..."Last-Event-ID MCP-Protocol-Version Mcp-Session-Id OpenAI-Beta OpenAI-Organization OpenAI-Project Range Traceparent".split(
+    " ",
+  ),
   ..."X-Namespace X-Organization-Id X-Request-Id".split(" "),
 ];
 /** What OpenAI's clients say of themselves; each of their versions adds some. */
@@ -16,7 +18,7 @@ const OF_OPENAI_CLIENTS = /^x-stainless-[a-z-]{1,40}$/;
 /** More are not looked at. */
 const MAX_ASKED_CHARACTERS = 2_000;
 const SHOWN_HEADERS =
-  "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Policy, " +
+  "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, Mcp-Session-Id, RateLimit-Limit, RateLimit-Policy, " +
   "RateLimit-Remaining, RateLimit-Reset, Retry-After, Warning, X-Dropped-Messages, X-Request-Id, X-Should-Retry";
 const PREFLIGHT_SECONDS = "600";
 

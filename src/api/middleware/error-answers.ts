@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context, Middleware } from "koa";
 import type { Log } from "../../process/log.ts";
-import { answerError, type ErrorForm } from "../errors/answer-error.ts";
+import { answerError, type ErrorAnswer, type ErrorForm } from "../errors/answer-error.ts";
 
 /** A client that is still sending reads an early answer only if its bytes are accepted for a while. */
 const DRAIN_MS = 2_000;
@@ -25,11 +25,9 @@ async function answer(
   error: unknown,
   { log, guide }: { readonly log: Log; readonly guide: string },
 ): Promise<void> {
-  const { status, body, headers, isUnexpected } = answerError(
-    error,
-    guide,
-    ctx.state["form"] as ErrorForm | undefined,
-  );
+  const usual = answerError(error, guide, ctx.state["form"] as ErrorForm | undefined);
+  const present = ctx.state["presentError"] as ((answer: ErrorAnswer) => ErrorAnswer) | undefined;
+  const { status, body, headers, isUnexpected } = present?.(usual) ?? usual;
   const fields = { request_id: ctx.state["requestId"] as string, status };
   if (isUnexpected && !isGone(ctx)) log.error({ ...fields, err: error }, "a request failed unexpectedly");
   else if (status >= 500) log.warn({ ...fields, err: error }, "a request could not be served");

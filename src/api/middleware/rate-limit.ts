@@ -33,6 +33,8 @@ export interface RateLimit {
    * @throws DomainError `rate_limited` if a budget is used up.
    */
   countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat", weight?: number): Promise<void>;
+  /** Counts a request that was counted before as a chat turn too. @throws DomainError `rate_limited` */
+  countTurn(ctx: Context, principal: Principal): Promise<void>;
   /** The same for an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
   /**
@@ -85,6 +87,7 @@ export function createRateLimit(limits: RateLimits, counter: Pick<SharedCounter,
         [...requestBudgets(limits, principal), ...(kind === "chat" ? chatBudgets(limits, principal) : [])],
         weight,
       ),
+    countTurn: (ctx, principal) => consume(ctx, chatBudgets(limits, principal)),
     countOperator: (ctx, subject) =>
       consume(ctx, [budgetOf("operator", "requests", limits.requestsPerMinute, `operator ${subject}`)]),
     countRefusal: (ctx, weight) =>

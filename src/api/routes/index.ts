@@ -7,6 +7,11 @@ import { auditLogRoutes } from "./organizations/audit-log.ts";
 import { batchRoutes } from "./documents/batches.ts";
 import { batchDelete, batchMove } from "./documents/bulk.ts";
 import { createEmbeddings } from "./openai/embeddings.ts";
+import { fileBatchRoutes } from "./openai/file-batches.ts";
+import { userFileRoutes } from "./openai/files.ts";
+import { storeFileRoutes } from "./openai/store-files.ts";
+import { searchVectorStore } from "./openai/store-search.ts";
+import { vectorStoreRoutes } from "./openai/vector-stores.ts";
 import { responseRoutes } from "./openai/responses.ts";
 import { createChatCompletion } from "./chat/completions.ts";
 import { decodePayloads } from "./service/codec.ts";
@@ -27,6 +32,7 @@ import { getMe } from "./callers/me.ts";
 import { checkDocument } from "./documents/integrity.ts";
 import { leakedKeyRoutes } from "./callers/leaked-keys.ts";
 import { getModel, listModels } from "./chat/models.ts";
+import { mcpRoutes } from "./mcp/mcp.ts";
 import { memberRoutes } from "./organizations/members.ts";
 import { organizationKeyRoutes } from "./organizations/keys.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
@@ -74,6 +80,11 @@ export const API_ROUTES: readonly Route[] = [
   searchDocuments,
   compareSearches,
   createEmbeddings,
+  ...userFileRoutes,
+  ...vectorStoreRoutes,
+  searchVectorStore,
+  ...storeFileRoutes,
+  ...fileBatchRoutes,
   ...responseRoutes,
   ...receiptRoutes,
   ...rawFileRoutes,
@@ -93,6 +104,7 @@ export const API_ROUTES: readonly Route[] = [
   ...webhookRoutes,
   ...webhookDeliveryRoutes,
   ...operationRoutes,
+  ...mcpRoutes,
 ];
 
 export const ROUTES: readonly Route[] = [

@@ -14,6 +14,7 @@ const ROLES = [OPERATORS];
 interface Options {
   readonly organization?: string;
   readonly role?: string;
+  readonly mcp?: boolean;
   readonly json?: boolean;
 }
 
@@ -39,8 +40,9 @@ export function addTokenCommand(program: Command): void {
       `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' ` +
         "payloads in Temporal's Web UI",
     )
+    .option("--mcp", "for the Model Context Protocol: a token for /mcp, and for nothing else")
     .option("--json", "print JSON")
-    .action(async (email: string, { organization, role, json }: Options) => {
+    .action(async (email: string, { organization, role, mcp, json }: Options) => {
       if (role !== undefined && !ROLES.includes(role))
         throw new CommandError(`--role takes ${ROLES.join(" or ")}: no other means anything here.`);
       const issuer = await findIssuer();
@@ -52,6 +54,7 @@ export function addTokenCommand(program: Command): void {
         email: user.email,
         name: user.name,
         ...(role === undefined ? {} : { roles: role }),
+        ...(mcp === true ? { resource: `${loadConfig().api.publicUrl}/mcp` } : {}),
       });
       if (json) printJson(token);
       else printLine(token.access_token);

@@ -137,7 +137,11 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   kept_turn_pieces: tenant(BY_ID),
   kept_turns: tenant(BY_ID, { system: ALL }),
   leaked_keys: ofInstance({}),
+  mcp_answer_messages: tenant(BY_ID),
+  mcp_answers: tenant(BY_ID, { system: ALL }),
+  mcp_sessions: tenant(BY_ID, { system: ALL }),
   migrations: ofInstance({ app: "select", system: "select", maintenance: "select" }),
+  openai_files: tenant(BY_ID),
   operations: ofInstance({ system: "select, update", maintenance: "select, insert, update" }),
   orphan_counts: ofInstance({ system: "select, update" }),
   organization_keys: tenant(BY_ID, { maintenance: "select, update, delete" }),
@@ -201,6 +205,9 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   upload_intents: tenant(BY_ID, { system: ALL }),
   users: tenant(BY_ID, { maintenance: "select, insert, update" }),
   vector_indexes: tenant(BY_NUM, { system: ALL, maintenance: ALL }),
+  vector_store_batches: tenant(BY_ID),
+  vector_store_files: tenant(BY_ID),
+  vector_stores: tenant(BY_ID),
   webhook_deliveries: tenant(BY_ID, {
     system:
       "delete, select (num, organization_id, webhook_id, status, attempts, created_at, next_attempt_at)",

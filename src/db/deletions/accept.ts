@@ -77,6 +77,29 @@ export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<
   return true;
 }
 
+/** Does what {@link markRawFileDeleted} does for files with their documents, which the caller has locked. */
+export async function markRawFilesDeleted(
+  sql: Sql,
+  { organization, userId, targetIds }: Omit<Accepted, "targetId"> & { readonly targetIds: readonly string[] },
+): Promise<void> {
+  const { rows } = await sql.query<{ id: string; document_id: string | null }>(
+    `update raw_files
+     set deleted_at = now()
+     where id = any($1::uuid[])
+       and deleted_at is null
+     returning id, document_id`,
+    [targetIds],
+  );
+  const documentIds = rows.flatMap((row) => row.document_id ?? []);
+  if (documentIds.length > 0) await hideDocuments(sql, organization.num, documentIds);
+  await sql.query(
+    `insert into deletions (id, organization_id, kind, target_id, created_by)
+     select accepted.id, $3, 'raw_file', accepted.target_id, $4
+     from unnest($1::uuid[], $2::uuid[]) accepted(id, target_id)`,
+    [rows.map(() => newId()), rows.map((row) => row.id), organization.id, userId],
+  );
+}
+
 /**
  * Deletes the folder and its descendants. Marks only folders, since what is in a marked folder is hidden with
  * it.

@@ -36,9 +36,23 @@ export async function runsOf(
   return rows;
 }
 
+/** Neither a user's file nor a run of a document other than `$1` has the object. */
+const isUnshared = (object: string): string => `not exists (
+         select
+         from openai_files held
+         where held.object_key = ${object}
+       )
+       and not exists (
+         select
+         from pipeline_runs other
+         where other.object_key = ${object}
+           and other.document_id <> $1
+           and not other.object_purged
+       )`;
+
 /**
  * Returns the names of the objects to delete with the document. A raw file that stays (`withRawFile` is
- * false) or that belongs to another document keeps its object.
+ * false), another document that shares the object, and a user's file keep it.
  */
 export async function objectsOf(sql: Sql, documentId: string, withRawFile: boolean): Promise<string[]> {
   const { rows } = await sql.query<{ object_key: string }>(
@@ -51,12 +65,20 @@ export async function objectsOf(sql: Sql, documentId: string, withRawFile: boole
          where file.object_key = run.object_key
            and not ($2 and file.document_id = $1)
        )
+       and ${isUnshared("run.object_key")}
      union
-     select object_key
-     from raw_files
+     select own.object_key
+     from raw_files own
      where $2
-       and document_id = $1
-       and object_key is not null`,
+       and own.document_id = $1
+       and own.object_key is not null
+       and not exists (
+         select
+         from raw_files file
+         where file.object_key = own.object_key
+           and file.document_id is distinct from $1
+       )
+       and ${isUnshared("own.object_key")}`,
     [documentId, withRawFile],
   );
   return rows.map((row) => row.object_key);

@@ -84,23 +84,38 @@ async function tellDeleted(sql: Sql, deletion: Deletion, documentIds: readonly s
   );
 }
 
+/** The object of raw_files `file`; null if something else has it too, which then keeps it. */
+const OWN_OBJECT = `case when not exists (
+                      select from raw_files other
+                      where other.object_key = file.object_key and other.id <> file.id
+                    ) and not exists (
+                      select from openai_files held where held.object_key = file.object_key
+                    ) and not exists (
+                      select from pipeline_runs run
+                      join documents document on document.id = run.document_id and document.deleted_at is null
+                      where run.object_key = file.object_key and not run.object_purged
+                    ) then file.object_key end as object_key`;
+
 /** Reads at most `$2` raw files of the target `$1` that have no document; null if a kind has none. */
 const LOOSE_FILES_OF: Readonly<Record<DeletionKind, string | null>> = {
   document: null,
   folder: null,
-  raw_file: `select id, object_key
-             from raw_files
-             where id = $1
-               and document_id is null
+  raw_file: `select file.id, ${OWN_OBJECT}
+             from raw_files file
+             where file.id = $1
+               and file.document_id is null
              limit $2`,
-  space: `select id, object_key
-          from raw_files
-          where space_id = $1
-            and document_id is null
+  space: `select file.id, ${OWN_OBJECT}
+          from raw_files file
+          where file.space_id = $1
+            and file.document_id is null
           limit $2`,
 };
 
-/** Returns at most `limit` raw files of the target that have no document. */
+/**
+ * Returns at most `limit` raw files of the target that have no document. `object_key` is null where there is no
+ * object to delete with the file.
+ */
 export async function looseFiles(
   sql: Sql,
   deletion: Deletion,

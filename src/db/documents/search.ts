@@ -3,7 +3,7 @@
  * in reach are found.
  */
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
+import type { Clause, Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
 import { type FieldColumns, filterSql, type Parameters, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
@@ -24,6 +24,8 @@ const FIELDS: FieldColumns = {
   updated_at: "document.updated_at",
   version: "document.published_version",
   "doc_metadata.*": "document.metadata",
+  // What callers wrote alone, as attributes of a vector store's files.
+  "attributes.*": "document.metadata",
   "doc_metadata.extracted": "coalesce(document.metadata -> 'extracted', nullif(document.extracted, '{}'))",
   "doc_metadata.original_filename": "document.name",
   "doc_metadata.content_type": "document.content_type",
@@ -47,7 +49,7 @@ const FIELDS: FieldColumns = {
  * The conditions as one expression on {@link DOCUMENT_TABLES}.
  * @throws TypeError for a field that documents do not have.
  */
-export function documentFilterSql(conditions: readonly Condition[], params: Parameters): string {
+export function documentFilterSql(conditions: readonly Clause[], params: Parameters): string {
   return filterSql(conditions, FIELDS, params);
 }
 

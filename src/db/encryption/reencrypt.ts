@@ -54,6 +54,21 @@ const NAMED_OBJECTS = `
     order by 1
     limit $3
   )
+  union
+  (
+    select held.object_key
+    from openai_files held
+    where held.organization_id = $1
+      and held.object_key > $2
+      and exists (
+        select
+        from organizations organization
+        where organization.id = $1
+          and organization.deleted_at is null
+      )
+    order by 1
+    limit $3
+  )
   order by 1
   limit $3`;
 
@@ -91,6 +106,16 @@ export async function countNamedObjects(sql: Sql, organizationId: string): Promi
        where holder.organization_id = $1
          and not holder.object_purged
          and ${IS_LIVE}
+       union
+       select held.object_key
+       from openai_files held
+       where held.organization_id = $1
+         and exists (
+           select
+           from organizations organization
+           where organization.id = $1
+             and organization.deleted_at is null
+         )
      ) named`,
     [organizationId],
   );
@@ -108,6 +133,24 @@ export async function exchangeObject(
   organizationId: string,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<boolean> {
+  // First, and with the raw files locked: whoever makes a document of a file holds these rows, and has
+  // committed it when the next statements look for what names the object.
+  const { rowCount: held } = await sql.query(
+    `update openai_files
+     set object_key = $3
+     where organization_id = $1
+       and object_key = $2`,
+    [organizationId, from, to],
+  );
+  await sql.query(
+    `select
+     from raw_files
+     where organization_id = $1
+       and object_key = $2
+     order by id
+     for update`,
+    [organizationId, from],
+  );
   const { rowCount: files } = await sql.query(
     `update raw_files holder
      set object_key = $3
@@ -126,7 +169,7 @@ export async function exchangeObject(
        and ${IS_LIVE}`,
     [organizationId, from, to],
   );
-  if ((files ?? 0) + (runs ?? 0) === 0) return false;
+  if ((held ?? 0) + (files ?? 0) + (runs ?? 0) === 0) return false;
   await sql.query(
     `delete from upload_intents
      where organization_id = $1
@@ -173,6 +216,11 @@ export async function countKeyUsers(
             ) + (
               select count(*)::int
               from kept_turn_pieces
+              where organization_id = $1
+                and key_id <> $2
+            ) + (
+              select count(*)::int
+              from mcp_answer_messages
               where organization_id = $1
                 and key_id <> $2
             ) + (

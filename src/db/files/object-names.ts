@@ -1,7 +1,7 @@
 /** All SQL that compares the names of stored objects with the rows that refer to them. */
 import type { Sql } from "../pool.ts";
 
-/** Returns those of the names that no raw file, run or upload in progress has. */
+/** Returns those of the names that no raw file, user's file, run or upload in progress has. */
 export async function findUnnamed(sql: Sql, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql.query<{ name: string }>(
     `select object.name
@@ -11,6 +11,9 @@ export async function findUnnamed(sql: Sql, names: readonly string[]): Promise<s
        )
        and not exists (
          select from pipeline_runs run where run.object_key = object.name and not run.object_purged
+       )
+       and not exists (
+         select from openai_files held where held.object_key = object.name
        )
        and not exists (
          select from upload_intents intent where intent.object_key = object.name
@@ -38,6 +41,9 @@ export async function findNamed(sql: Sql, after: string, to: string | null): Pro
          and document.deleted_at is null
          and folder.deleted_at is null
          and space.deleted_at is null
+       union
+       select held.object_key
+       from openai_files held
        union
        select run.object_key
        from pipeline_runs run

@@ -2,7 +2,7 @@
  * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
  * filters.
  */
-import type { Condition } from "../../domain/requests/conditions.ts";
+import type { Clause } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_TABLES } from "../documents/read.ts";
 import { documentFilterSql } from "../documents/search.ts";
 import { parameters } from "../filter-sql.ts";
@@ -24,7 +24,7 @@ interface DocumentFilter {
   readonly documentIds: readonly string[] | null;
   readonly folderIds: readonly string[] | null;
   /** On the fields of documents. */
-  readonly conditions?: readonly Condition[] | undefined;
+  readonly conditions?: readonly Clause[] | undefined;
 }
 
 export interface SearchedModel {

@@ -5,7 +5,7 @@ import type { Sql } from "../pool.ts";
 export interface StorageQuotas {
   /** Counts documents that are not deleted; undefined means no bound. */
   readonly documentsPerOrganization: number | undefined;
-  /** Adds up raw files that are not deleted; undefined means no bound. */
+  /** Adds up users' files, and raw files that are not deleted; undefined means no bound. */
   readonly bytesPerOrganization: number | undefined;
 }
 
@@ -42,9 +42,18 @@ export async function requireWithinQuotas(
             )::int as documents,
             (
               select coalesce(sum(size), 0)
-              from raw_files, own
+              from raw_files file, own
               where space_id = any(own.ids)
                 and deleted_at is null
+                and not exists (
+                  select
+                  from openai_files held
+                  where held.object_key = file.object_key
+                )
+            )::bigint + (
+              select coalesce(sum(size), 0)
+              from openai_files
+              where organization_id = $1
             )::bigint as bytes`,
     [organizationId],
   );

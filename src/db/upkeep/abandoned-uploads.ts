@@ -19,6 +19,11 @@ export async function lockExpiredIntents(
             )
             or exists (
               select
+              from openai_files held
+              where held.object_key = intent.object_key
+            )
+            or exists (
+              select
               from pipeline_runs run
               where run.object_key = intent.object_key
             ) as is_stored

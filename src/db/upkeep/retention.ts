@@ -59,6 +59,20 @@ const DELETE_EXPIRED = {
                  where created_at < now() - interval '24 hours'
                  limit $1
                ))`,
+  mcp_answers: `delete from mcp_answers
+                where ctid = any(array(
+                  select ctid
+                  from mcp_answers
+                  where created_at < now() - interval '1 hour'
+                  limit $1
+                ))`,
+  mcp_sessions: `delete from mcp_sessions
+                 where ctid = any(array(
+                   select ctid
+                   from mcp_sessions
+                   where used_at < now() - interval '25 hours'
+                   limit $1
+                 ))`,
   responses: `delete from responses
               where ctid = any(array(
                 select ctid

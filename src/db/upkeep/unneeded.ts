@@ -153,6 +153,11 @@ export async function findSpentObjects(sql: Sql, limit: number): Promise<string[
        )
        and not exists (
          select
+         from openai_files held
+         where held.object_key = run.object_key
+       )
+       and not exists (
+         select
          from pipeline_runs other
          left join documents document on document.latest_run_num = other.num
          where other.object_key = run.object_key
@@ -195,6 +200,11 @@ export async function deleteOldRuns(sql: Sql, limit: number): Promise<number> {
              select
              from raw_files file
              where file.object_key = run.object_key
+           )
+           or exists (
+             select
+             from openai_files held
+             where held.object_key = run.object_key
            )
            or exists (
              select

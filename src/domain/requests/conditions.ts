@@ -38,6 +38,13 @@ export interface Condition {
   readonly value: Scalar | readonly Scalar[];
 }
 
+/** Conditions that are joined by other words than `and`; they may be nested. */
+export type Clause =
+  | Condition
+  | { readonly all: readonly Clause[] }
+  | { readonly any: readonly Clause[] }
+  | { readonly none: readonly Clause[] };
+
 export interface OrderTerm {
   readonly field: string;
   readonly jsonKey: string | null;

@@ -9,6 +9,8 @@ import { StartError } from "../start-error.ts";
 export const DEVELOPMENT_AUDIENCE = "holdfast";
 /** The client with which people sign in to the console. */
 export const CONSOLE_CLIENT = "holdfast-console";
+/** The client with which programs that speak the Model Context Protocol sign people in. */
+export const MCP_CLIENT = "holdfast-mcp";
 const READY_MS = 30_000;
 const POLL_MS = 50;
 const ASK_TIMEOUT_MS = 2_000;

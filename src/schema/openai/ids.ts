@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { isUuid } from "../../domain/ids.ts";
 
-export const ID_PREFIXES = {
+const ID_PREFIXES = {
   file: "file-",
   vectorStore: "vs_",
   fileBatch: "vsfb_",
@@ -100,4 +100,3 @@ export const ResponseIdInput = input("response");
 export const FileIdOutput = output("file");
 export const VectorStoreIdOutput = output("vectorStore");
 export const FileBatchIdOutput = output("fileBatch");
-export const ResponseIdOutput = output("response");

@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { issuerUrl, startIssuer } from "../../../src/embedded/servers/issuer-part.ts";
@@ -111,6 +112,9 @@ describe("holdfast token", () => {
     ) as { access_token: string };
     expect((await line.whoIs(token)).user.email).toBe("vic@acme.example");
     await expect(runCommand(["token", "nobody@acme.example"], env)).rejects.toThrow("There is no user");
+    const ofMcp = (await runCommand(["token", "ada@acme.example", "--mcp"], env)).trim();
+    expect(decodeJwt(ofMcp).aud).toBe("http://127.0.0.1:8080/mcp");
+    await expect(line.whoIs(ofMcp)).rejects.toMatchObject({ code: "unauthenticated" });
   });
 });
 

@@ -116,6 +116,8 @@ const READ_BY_SYSTEM = [
   "hidden_runs",
   "idempotency_keys",
   "kept_turns",
+  "mcp_answers",
+  "mcp_sessions",
   "organizations",
   "pipeline_runs",
   "posting_runs",

@@ -3,7 +3,8 @@
  * client and with a generated one.
  */
 import { execFile } from "node:child_process";
-import { access, mkdtemp, rename, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { access, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -66,7 +67,8 @@ export async function generatePythonClient(cacheDir: string, library: string, fo
 
 /** The settings with which Python finds the packages, which are installed if they are not there. */
 export async function pythonEnvironment({ cacheDir, library, path }: Packages): Promise<NodeJS.ProcessEnv> {
-  const packages = await installed(cacheDir, library);
+  const name = library.replaceAll("==", "-").replaceAll(" ", "-");
+  const packages = await installed({ cacheDir, name, shown: library, wanted: library.split(" ") });
   return {
     PATH: process.env["PATH"],
     HOME: process.env["HOME"],
@@ -76,20 +78,43 @@ export async function pythonEnvironment({ cacheDir, library, path }: Packages): 
 }
 
 /**
+ * Installs the packages of a file of requirements that names all of them with their versions, so that pip has
+ * nothing to choose. @returns the folder to import from.
+ */
+export async function installedRequirements(cacheDir: string, file: string): Promise<string> {
+  const hash = createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex")
+    .slice(0, 16);
+  return installed({ cacheDir, name: hash, shown: file, wanted: ["--no-deps", "--requirement", file] });
+}
+
+interface Wanted {
+  readonly cacheDir: string;
+  /** What the folder is called. */
+  readonly name: string;
+  /** What an error says was wanted. */
+  readonly shown: string;
+  /** What pip takes. */
+  readonly wanted: readonly string[];
+}
+
+/** The installed Python's version, such as "3.11". @throws Error if there is none. */
+export async function pythonVersion(): Promise<string> {
+  const { stdout } = await run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]);
+  return stdout.trim();
+}
+
+/**
  * Returns a folder of packages for the installed Python. Compiled packages fit no other version of it, so
  * each version has a folder.
  */
-async function installed(cacheDir: string, library: string): Promise<string> {
-  const needed = `${NEEDED} ${library}.`;
-  const version = await run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).catch(
-    (error: unknown) => {
-      throw new Error(needed, { cause: error });
-    },
-  );
-  const folder = join(
-    cacheDir,
-    `python-${version.stdout.trim()}-${library.replaceAll("==", "-").replaceAll(" ", "-")}`,
-  );
+async function installed({ cacheDir, name, shown, wanted }: Wanted): Promise<string> {
+  const needed = `${NEEDED} ${shown}.`;
+  const version = await pythonVersion().catch((error: unknown) => {
+    throw new Error(needed, { cause: error });
+  });
+  const folder = join(cacheDir, `python-${version}-${name}`);
   const isThere = await access(folder).then(
     () => true,
     () => false,
@@ -105,10 +130,12 @@ async function installed(cacheDir: string, library: string): Promise<string> {
       "--disable-pip-version-check",
       "--quiet",
     ];
-    await run("python3", ["-m", "pip", "install", ...options, ...library.split(" ")], {
-      timeout: INSTALL_MS,
+    await run("python3", ["-m", "pip", "install", ...options, ...wanted], { timeout: INSTALL_MS });
+    // Another test file may have installed it meanwhile.
+    await rename(fresh, folder).catch(async (error: unknown) => {
+      await access(folder).catch(() => Promise.reject(error));
+      await rm(fresh, { recursive: true, force: true });
     });
-    await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
     throw new Error(needed, { cause: error });

@@ -9,8 +9,10 @@ import { runSchedule } from "../stack/maintenance.ts";
 import { runCli } from "../stack/processes.ts";
 import type { Stack } from "../stack/stack.ts";
 import { ACME, AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
+import { useMcp } from "./mcp-life.ts";
 import { until } from "../until.ts";
 import { makeResponses } from "./live-responses.ts";
+import { useStores } from "./use-stores.ts";
 
 type As = (method: string, path: string, body?: unknown) => ReturnType<typeof call>;
 
@@ -25,6 +27,8 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await changeWebhooks(signedIn);
   await verifyReceipts(stack, owner);
   await makeResponses(stack);
+  await useStores(stack, owner);
+  await useMcp(stack);
   await runCli(["locations", "--organization", ACME, "--documents"], stack.env);
   await runCli(
     [

@@ -4,6 +4,7 @@
  */
 import { newId } from "../../../src/domain/ids.ts";
 import { fileForm } from "../clients/client.ts";
+import { encodeId } from "../../../src/schema/openai/ids.ts";
 import type { Things } from "./world.ts";
 
 export const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
@@ -15,13 +16,32 @@ export interface MatrixRequest {
   readonly headers?: Record<string, string>;
 }
 
+/** Paths are sent below `/v1`, which this leaves. */
+const BESIDE_V1 = "/..";
+const MCP_HEADERS = { accept: "application/json, text/event-stream" };
+
 /** An ETag that no resource has: a caller who may change the resource gets 412, and nothing changes. */
 const STALE = { "if-match": '"stale"' };
 const SPACE_FIELD = (things: Things) => ({ space_id: things["space_id"] });
 const text = (spaceId: string | undefined, more: Record<string, string> = {}) =>
   fileForm("A file.", `${newId()}.txt`, { ...(spaceId === undefined ? {} : { space_id: spaceId }), ...more });
 
+const fileIdOf = (things: Things): string => encodeId("file", things["document_id"] ?? UNKNOWN_ID);
+
 const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
+  "POST /v1/files": () => fileForm("A file.", `${newId()}.txt`, { purpose: "assistants" }),
+  "POST /v1/vector_stores": (things) => ({ name: newId(), metadata: SPACE_FIELD(things) }),
+  "POST /v1/vector_stores/:vector_store_id": () => ({}),
+  "POST /v1/vector_stores/:vector_store_id/search": () => ({ query: "stands in the text" }),
+  "POST /v1/vector_stores/:vector_store_id/files": (things) => ({ file_id: fileIdOf(things) }),
+  "POST /v1/vector_stores/:vector_store_id/files/:file_id": () => ({ attributes: { seen: true } }),
+  "POST /v1/vector_stores/:vector_store_id/file_batches": (things) => ({ file_ids: [fileIdOf(things)] }),
+  "POST /mcp": () => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "matrix", version: "1" } },
+  }),
   "POST /v1/embeddings": () => ({ model: "scripted-embedding", input: "A text" }),
   "POST /v1/responses": ({ agent_id: model }) => ({ model, input: "Hello" }),
   "POST /v1/chat/completions": ({ agent_id: model }) => ({
@@ -82,6 +102,8 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "DELETE /v1/spaces/:space_id/members/:user_id": { user_id: UNKNOWN_ID },
   "POST /v1/data/:document_id/versions/:version/restore": { version: "99" },
   "GET /v1/data/:document_id/pages/:page_number": { page_number: "1" },
+  "DELETE /v1/files/:file_id": { file_id: encodeId("file", UNKNOWN_ID) },
+  "DELETE /v1/vector_stores/:vector_store_id/files/:file_id": { file_id: encodeId("file", UNKNOWN_ID) },
   "DELETE /v1/me/api-keys/:api_key_id": { api_key_id: UNKNOWN_ID },
   "POST /v1/me/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
   "POST /v1/organizations/:organization_id/api-keys/:api_key_id/roll": { api_key_id: UNKNOWN_ID },
@@ -94,25 +116,36 @@ const ABSENT: Readonly<Record<string, Things>> = {
   "POST /v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver": { delivery_id: UNKNOWN_ID },
 };
 
+function valuesOf(route: string, things: Things): Things {
+  return {
+    user_id: newId(),
+    model: things["agent_id"] ?? UNKNOWN_ID,
+    response_id: encodeId("response", UNKNOWN_ID),
+    ...things,
+    vector_store_id: encodeId("vectorStore", things["folder_id"] ?? UNKNOWN_ID),
+    file_id: fileIdOf(things),
+    ...ABSENT[route],
+    file_batch_id: encodeId("fileBatch", things["file_batch_id"] ?? UNKNOWN_ID),
+  };
+}
+
 /** `route` is `METHOD /v1/path/:parameter`. */
 export function matrixRequest(route: string, things: Things): MatrixRequest {
   const [method = "", template = ""] = route.split(" ");
-  const values: Things = {
-    user_id: newId(),
-    model: things["agent_id"] ?? UNKNOWN_ID,
-    response_id: `resp_${UNKNOWN_ID.replaceAll("-", "")}`,
-    ...things,
-    ...ABSENT[route],
-  };
+  const values = valuesOf(route, things);
   const query = new URLSearchParams(QUERIES[route]?.(things)).toString();
-  const path = template
-    .replace("/v1", "")
-    .replaceAll(/:(\w+)/g, (_whole, name: string) => values[name] ?? UNKNOWN_ID);
+  const path = (template.startsWith("/v1/") ? template.slice(3) : BESIDE_V1 + template).replaceAll(
+    /:(\w+)/g,
+    (_whole, name: string) => values[name] ?? UNKNOWN_ID,
+  );
   const body = BODIES[route]?.(things);
   return {
     method,
     path: query === "" ? path : `${path}?${query}`,
     ...(body === undefined ? {} : { body }),
-    headers: ["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {},
+    headers: {
+      ...(["PATCH", "DELETE"].includes(method) && !path.endsWith("/rename") ? STALE : {}),
+      ...(path.endsWith("/mcp") ? MCP_HEADERS : {}),
+    },
   };
 }

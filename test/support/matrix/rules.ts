@@ -17,7 +17,9 @@ export interface MatrixRule {
   readonly needs: Needs;
   readonly on: Target;
   /** The capability that a key needs; "no key" if the route takes access tokens only. */
-  readonly key: Capability | "no key";
+  readonly key: Capability | "any key" | "no key";
+  /** Access tokens for the API are none for this route, whose tokens name another audience. */
+  readonly refusesTokens?: true;
   /** The status of a request without valid credentials, if it is not 401. */
   readonly unauthenticated?: 403;
   /**
@@ -73,11 +75,37 @@ const ofCaller = (key: Capability, within: string): MatrixRule => ({
   key,
   within,
 });
+const mcp: MatrixRule = { needs: "all", on: "nothing", key: "any key", refusesTokens: true };
+const WITHOUT_SESSION = "Bad Request: the header Mcp-Session-Id is needed";
 
 export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
+  "POST /mcp": mcp,
+  "GET /mcp": { ...mcp, elsewise: WITHOUT_SESSION },
+  "DELETE /mcp": { ...mcp, elsewise: WITHOUT_SESSION },
   "GET /v1/models": listing("chat"),
   "GET /v1/models/:model": role("chat"),
   "POST /v1/embeddings": { needs: "all", on: "nothing", key: "search" },
+  "POST /v1/files": { needs: "all", on: "nothing", key: "write" },
+  "GET /v1/files": { needs: "all", on: "nothing", key: "read" },
+  "GET /v1/files/:file_id": role("read"),
+  "DELETE /v1/files/:file_id": { needs: "all", on: "nothing", key: "write", within: "File not found" },
+  "GET /v1/files/:file_id/content": role("read"),
+  "POST /v1/vector_stores": write(),
+  "GET /v1/vector_stores": listing("read"),
+  "GET /v1/vector_stores/:vector_store_id": role("read"),
+  "POST /v1/vector_stores/:vector_store_id": write(),
+  "DELETE /v1/vector_stores/:vector_store_id": write(),
+  "POST /v1/vector_stores/:vector_store_id/search": role("search"),
+  "POST /v1/vector_stores/:vector_store_id/files": write(),
+  "GET /v1/vector_stores/:vector_store_id/files": role("read"),
+  "GET /v1/vector_stores/:vector_store_id/files/:file_id": role("read"),
+  "POST /v1/vector_stores/:vector_store_id/files/:file_id": write(),
+  "DELETE /v1/vector_stores/:vector_store_id/files/:file_id": write({ within: "File not found" }),
+  "GET /v1/vector_stores/:vector_store_id/files/:file_id/content": role("read"),
+  "POST /v1/vector_stores/:vector_store_id/file_batches": write(),
+  "GET /v1/vector_stores/:vector_store_id/file_batches/:file_batch_id": role("read"),
+  "POST /v1/vector_stores/:vector_store_id/file_batches/:file_batch_id/cancel": write(),
+  "GET /v1/vector_stores/:vector_store_id/file_batches/:file_batch_id/files": role("read"),
   "POST /v1/chat/completions": role("chat"),
   "POST /v1/responses": role("chat"),
   "GET /v1/responses/:response_id": ofCaller("chat", "Response not found"),
@@ -233,14 +261,18 @@ export function hasCapability(
   { isKey, onlyCapability }: MatrixCaller,
   capability: MatrixRule["key"],
 ): boolean {
-  return !isKey || onlyCapability === undefined || onlyCapability === capability;
+  return !isKey || capability === "any key" || onlyCapability === undefined || onlyCapability === capability;
 }
+
+const isForeignToken = ({ isKey }: MatrixCaller, { refusesTokens }: MatrixRule): boolean =>
+  refusesTokens === true && !isKey;
 
 /** Returns what the specification demands of one cell of the matrix. */
 export function expected(caller: MatrixCaller, rule: MatrixRule, space: SpaceName): Expected {
   // Nothing of the caller is looked up: whether it is a token, and gives the role, decides.
   if (rule.needs === "operator") return caller.isKey ? 401 : 403;
   if (caller.standing === "bad") return rule.unauthenticated ?? 401;
+  if (isForeignToken(caller, rule)) return 401;
   if (caller.standing === "left") return 403;
   if (caller.isKey && rule.key === "no key") return 401;
   if (!hasCapability(caller, rule.key)) return 403;

@@ -5,6 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, ended, fileForm, upload } from "../clients/client.ts";
+import { decodeId, encodeId } from "../../../src/schema/openai/ids.ts";
 import type { TestIssuer } from "../servers/issuer.ts";
 import { UNKNOWN_ID } from "./requests.ts";
 import type { MatrixCaller, SpaceName } from "./rules.ts";
@@ -242,7 +243,14 @@ export async function makeThings({ url }: Stack, space: SpaceName, spaceId: stri
   );
   const run = await call(url, token, "POST", `/data/${document.id}/reprocess`);
   const batch = await call(url, token, "POST", "/data/batch-reprocess", { document_ids: [document.id] });
-  const made = [folder, nested, filed, run, batch].find((answer) => answer.status >= 300);
+  const fileBatch = await call(
+    url,
+    token,
+    "POST",
+    `/vector_stores/${encodeId("vectorStore", folder.body.id)}/file_batches`,
+    { file_ids: [encodeId("file", document.id)] },
+  );
+  const made = [folder, nested, filed, run, batch, fileBatch].find((answer) => answer.status >= 300);
   if (made !== undefined)
     throw new Error(`making things answered ${made.status}: ${JSON.stringify(made.body)}`);
   return {
@@ -255,5 +263,6 @@ export async function makeThings({ url }: Stack, space: SpaceName, spaceId: stri
     agent_id: { research: AGENTS.librarian, archive: AGENTS.public, rival: AGENTS.rival, diary: "" }[space],
     pipeline_run_id: run.body.pipeline_run_id,
     batch_id: batch.body.batch_id,
+    file_batch_id: decodeId("fileBatch", fileBatch.body.id)!,
   };
 }

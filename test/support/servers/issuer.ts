@@ -6,8 +6,8 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface TestIssuer {
   readonly url: string;
   readonly audience: string;
-  /** Signs a token that is valid for an hour and has these additional claims. */
-  token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Signs a token that is valid for an hour and has these additional claims, or another audience. */
+  token(subject: string, claims?: Readonly<Record<string, unknown>>, of?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -26,10 +26,10 @@ export async function startIssuer(): Promise<TestIssuer> {
   return {
     url,
     audience,
-    token: (subject, claims) =>
+    token: (subject, claims, of = audience) =>
       new SignJWT({ ...claims })
         .setIssuer(url)
-        .setAudience(audience)
+        .setAudience(of)
         .setSubject(subject)
         .setIssuedAt()
         .setExpirationTime("1h")

@@ -1,5 +1,6 @@
 /** The shared stack with every kind of credential and one resource of each kind that a path can name. */
 import { beforeAll } from "vitest";
+import { encodeId } from "../../../src/schema/openai/ids.ts";
 import { call, ended, upload } from "../clients/client.ts";
 import { onSharedStack } from "./shared-stack.ts";
 import type { Stack } from "./stack.ts";
@@ -89,7 +90,15 @@ export async function makeThings(
   });
   const reprocessed = await call(url, keys.owner, "POST", `/data/${document.id}/reprocess`);
   const batch = await call(url, keys.owner, "POST", "/data/batch-reprocess", { document_ids: [document.id] });
+  const store = encodeId("vectorStore", folder.body.id);
+  const file = encodeId("file", document.id);
+  const fileBatch = await call(url, keys.owner, "POST", `/vector_stores/${store}/file_batches`, {
+    file_ids: [file],
+  });
   const made = {
+    vector_store_id: store,
+    file_id: file,
+    file_batch_id: fileBatch.body.id,
     folder_id: folder.body.id,
     pipeline_run_id: reprocessed.body.pipeline_run_id,
     batch_id: batch.body.batch_id,

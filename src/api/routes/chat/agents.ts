@@ -23,7 +23,7 @@ import { getAgentHistory } from "./agent-history.ts";
 const ETAG = { ETag: "Changes with the agent's configuration; for If-Match" };
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the agent has changed since" };
 
-const searchForAgents = defineRoute({
+export const searchForAgents = defineRoute({
   method: "POST",
   path: "/agents/search",
   operation: "agents.search",

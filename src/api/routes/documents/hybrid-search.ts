@@ -10,7 +10,7 @@ import { locate } from "../../../search/hits.ts";
 import type { Deps } from "../../deps.ts";
 import { defineRoute } from "../../route.ts";
 
-const WARNINGS = {
+export const SEARCH_WARNINGS = {
   dense_unavailable: '199 holdfast "The model provider is away: results are by words alone"',
   rerank_unavailable: '199 holdfast "The reranker is away: results are in the order of their scores"',
 };
@@ -43,7 +43,7 @@ async function answerSearch({ deps, principal, signal }: Asked, body: z.output<t
     total_results: found.results.length,
     results: await locate(found.results),
   };
-  return { answer, warning: found.warning === undefined ? undefined : WARNINGS[found.warning] };
+  return { answer, warning: found.warning === undefined ? undefined : SEARCH_WARNINGS[found.warning] };
 }
 
 export const searchDocuments = defineRoute({

@@ -20,7 +20,7 @@ import { defineRoute } from "../../route.ts";
 const ETAG = { ETag: "Changes with the space; for If-Match" };
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the space has changed since" };
 
-const searchForSpaces = defineRoute({
+export const searchForSpaces = defineRoute({
   method: "POST",
   path: "/spaces/search",
   operation: "spaces.search",

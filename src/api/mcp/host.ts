@@ -1,0 +1,33 @@
+/** The requests of sessions that this process answers now, so that they can be cancelled. */
+
+export interface McpHost {
+  /**
+   * Notes a request that runs.
+   * @returns what takes it off again
+   */
+  enter(sessionId: string, requestId: string, cancel: () => void): () => void;
+  /** @returns whether it runs here */
+  cancel(sessionId: string, requestId: string): boolean;
+  counts(): number;
+}
+
+export function createMcpHost(): McpHost {
+  const running = new Map<string, () => void>();
+  const nameOf = (sessionId: string, requestId: string): string => `${sessionId} ${requestId}`;
+  return {
+    enter(sessionId, requestId, cancel) {
+      const name = nameOf(sessionId, requestId);
+      running.set(name, cancel);
+      return () => {
+        // A client that used the id twice has two; the later one is found.
+        if (running.get(name) === cancel) running.delete(name);
+      };
+    },
+    cancel(sessionId, requestId) {
+      const cancel = running.get(nameOf(sessionId, requestId));
+      cancel?.();
+      return cancel !== undefined;
+    },
+    counts: () => running.size,
+  };
+}

@@ -1,0 +1,83 @@
+/** Agents as prompts: each asks one of them; and one that asks whichever is named. */
+import { isUuid } from "../../domain/ids.ts";
+import { notFound } from "../../domain/not-found.ts";
+import { searchForAgents } from "../routes/chat/agents.ts";
+import { callRoute, type McpCall } from "./call.ts";
+import { nextCursor, placeOf } from "./cursors.ts";
+import { RPC_CODES, RpcError } from "./rpc-error.ts";
+
+const PAGE = 50;
+/** The prompt that takes an agent as an argument. */
+export const ASK_PROMPT = "ask-agent";
+const MAX_QUESTION_CHARACTERS = 100_000;
+
+const QUESTION = { name: "question", description: "What the agent is asked", required: true };
+
+interface ShownAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Agents that the caller may use, by name. */
+export async function pageOfAgents(
+  call: McpCall,
+  { page, limit, filters = {} }: { page: number; limit: number; filters?: Record<string, unknown> },
+): Promise<{ items: ShownAgent[]; total: number }> {
+  const { answer } = await callRoute(searchForAgents, call, {
+    query: { page, limit },
+    body: { filters, order_by: ["name"] },
+  });
+  const { items, total_items: total } = answer as { items: ShownAgent[]; total_items: number };
+  return { items, total };
+}
+
+/** Only for who may chat: the others could do nothing with them. */
+const mayChat = ({ principal }: McpCall): boolean =>
+  principal.capabilities.has("chat") && principal.capabilities.has("read");
+
+export async function listPrompts(call: McpCall, cursor: string | undefined) {
+  const page = placeOf("prompts", cursor);
+  if (!mayChat(call)) return { prompts: [] };
+  const { items, total } = await pageOfAgents(call, { page, limit: PAGE });
+  const ofAgents = items.map(({ id, name, description }) => ({
+    name: id,
+    title: name,
+    description,
+    arguments: [QUESTION],
+  }));
+  const general = {
+    name: ASK_PROMPT,
+    title: "Ask an agent",
+    description: "Asks one of the agents of this service, with citations",
+    arguments: [{ name: "agent_id", description: "The agent", required: true }, QUESTION],
+  };
+  return {
+    prompts: page === 1 ? [general, ...ofAgents] : ofAgents,
+    nextCursor: nextCursor("prompts", { page, limit: PAGE, total }),
+  };
+}
+
+export async function getPrompt(call: McpCall, name: string, args: Readonly<Record<string, string>> = {}) {
+  const { question = "", agent_id: agentId = "" } = args;
+  if (question.trim() === "" || question.length > MAX_QUESTION_CHARACTERS)
+    throw new RpcError(RPC_CODES.invalidParams, "The argument question is missing or too long");
+  const id = name === ASK_PROMPT ? agentId : name;
+  const agent = mayChat(call) && isUuid(id) ? await findShownAgent(call, id) : undefined;
+  if (agent === undefined) {
+    if (name === ASK_PROMPT) throw notFound("agent");
+    throw new RpcError(RPC_CODES.invalidParams, "Unknown prompt");
+  }
+  const text =
+    `Use the tool ask_agent with agent_id "${agent.id}" (${agent.name}) to answer this question. Give its ` +
+    `answer with its citations: the document's name, and the quote where there is one.\n\n${question}`;
+  return {
+    description: agent.description,
+    messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
+  };
+}
+
+async function findShownAgent(call: McpCall, id: string): Promise<ShownAgent | undefined> {
+  const { items } = await pageOfAgents(call, { page: 1, limit: 1, filters: { id__exact: id } });
+  return items[0];
+}

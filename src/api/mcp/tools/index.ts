@@ -1,0 +1,70 @@
+/** The tools, whom they are shown to, and what becomes of a call. */
+import { z } from "zod";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import type { McpCall } from "../call.ts";
+import { failureOf, pathsOf, RPC_CODES, RpcError } from "../rpc-error.ts";
+import { askAgentTool } from "./ask-agent.ts";
+import { listDocumentsTool, listSpacesTool, readDocumentTool, searchTool } from "./reading.ts";
+import type { McpTool } from "./tool.ts";
+import { deleteDocumentTool, reprocessDocumentTool, uploadDocumentTool } from "./writing.ts";
+
+const TOOLS: readonly McpTool[] = [
+  searchTool,
+  readDocumentTool,
+  listDocumentsTool,
+  listSpacesTool,
+  askAgentTool,
+  uploadDocumentTool,
+  reprocessDocumentTool,
+  deleteDocumentTool,
+];
+
+/** Undefined if there is none, or the caller's key lacks its capability: then it does not exist. */
+export function findTool({ capabilities }: Principal, name: string): McpTool | undefined {
+  const tool = TOOLS.find((one) => one.name === name);
+  return tool !== undefined && capabilities.has(tool.capability) ? tool : undefined;
+}
+
+export const isToolName = (name: string): boolean => TOOLS.some((one) => one.name === name);
+
+/** Those that change something are shown where the caller may write in some space. */
+export function shownTools(principal: Principal): McpTool["shown"][] {
+  const mayWrite = [...principal.reach.values()].some(({ role }) => role !== "viewer");
+  return TOOLS.filter(
+    ({ name, capability }) => findTool(principal, name) !== undefined && (capability !== "write" || mayWrite),
+  ).map(({ shown }) => shown);
+}
+
+/**
+ * Runs a tool. What fails is told to the model as the tool's answer, so that it can do something else.
+ * @throws RpcError for a tool that does not exist
+ */
+export async function callTool(call: McpCall, name: string, args: unknown) {
+  const tool = findTool(call.principal, name);
+  if (tool === undefined) throw new RpcError(RPC_CODES.invalidParams, "Unknown tool");
+  const parsed = tool.input.safeParse(args ?? {});
+  if (!parsed.success) return failed(`Invalid arguments: ${pathsOf(parsed.error)}`, "invalid", 422);
+  try {
+    const answer = (await tool.run(call, parsed.data)) as Record<string, unknown>;
+    return {
+      content: [{ type: "text" as const, text: JSON.stringify(answer) }],
+      structuredContent: answer,
+    };
+  } catch (error) {
+    call.signal.throwIfAborted();
+    if (error instanceof RpcError) return failed(error.message, "invalid", 422);
+    // A tool whose answer does not fit its schema is a defect.
+    const failure = error instanceof z.ZodError ? undefined : failureOf(error);
+    if (failure !== undefined) return failed(failure.message, failure.code, failure.status);
+    call.deps.log.error({ request_id: call.request.id, err: error }, "a tool failed unexpectedly");
+    return failed("Internal error", "internal", 500);
+  }
+}
+
+function failed(message: string, code: string, status: number) {
+  return {
+    isError: true,
+    content: [{ type: "text" as const, text: message }],
+    _meta: { "holdfast/error": { code, status } },
+  };
+}

@@ -1,0 +1,163 @@
+/** Batches of files that are put into a vector store together. */
+import { presentBatch, presentStoreFile } from "../../../commands/vector-stores/presented.ts";
+import { cancelFileBatch } from "../../../commands/vector-stores/cancel-file-batch.ts";
+import { createFileBatch } from "../../../commands/vector-stores/create-file-batch.ts";
+import type { WantedFile } from "../../../commands/vector-stores/file.ts";
+import { requireStore } from "../../../commands/vector-stores/store.ts";
+import { type BatchRow, findBatch, findStoreFile, listStoreFiles } from "../../../db/stores/files.ts";
+import { readTenant, type Sql } from "../../../db/pool.ts";
+import { notFound } from "../../../domain/not-found.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
+import type { z } from "zod";
+import {
+  FileBatch,
+  FileBatchCreate,
+  FileBatchParams,
+  StoreFileList,
+  StoreFilesQuery,
+} from "../../../schema/openai/store-files.ts";
+import { chunkingOf, VectorStoreParams } from "../../../schema/openai/vector-stores.ts";
+import { drillPoint } from "../../../telemetry/drill-point.ts";
+import { defineRoute } from "../../route.ts";
+import { answerList, cursorsOf } from "./cursors.ts";
+import { cursorOf } from "./store-files.ts";
+import { repeatsIn } from "./vector-stores.ts";
+
+const TAGS = ["OpenAI"] as const;
+const PATH = "/vector_stores/:vector_store_id/file_batches";
+const BATCH = `${PATH}/:file_batch_id` as const;
+const RESOURCE = { resource: "vector_store_batch", param: "file_batch_id" } as const;
+
+const createBatch = defineRoute({
+  method: "POST",
+  path: PATH,
+  operation: "vector_stores.file_batches.create",
+  form: "openai",
+  access: "keys",
+  capability: "write",
+  audit: { action: "documents:create", ...RESOURCE },
+  status: 200,
+  summary: "Put many files into a vector store: all of them or none.",
+  description:
+    "For editors and owners of its space. A file that the caller has not is refused with its field as `param`, " +
+    "and nothing is changed.",
+  tags: TAGS,
+  params: VectorStoreParams,
+  body: FileBatchCreate,
+  response: FileBatch,
+  ignoresUnknown: true,
+  errors: [503],
+  idempotent: repeatsIn("documents:create"),
+  async handle({ deps, caller, params, body }) {
+    const batch = await createFileBatch(deps, caller, {
+      storeId: params.vector_store_id,
+      files: wantedOf(body),
+    });
+    await drillPoint("createFileBatch: committed, not answered");
+    return batch;
+  },
+});
+
+function wantedOf(body: z.output<typeof FileBatchCreate>): WantedFile[] {
+  if (body.files !== null && body.files !== undefined)
+    return body.files.map((file, index) => ({
+      fileId: file.file_id,
+      attributes: file.attributes ?? undefined,
+      chunking: chunkingOf(file.chunking_strategy),
+      param: `files[${index}].file_id`,
+    }));
+  const { file_ids: ids, attributes, chunking_strategy: strategy } = body;
+  const shared = { attributes: attributes ?? undefined, chunking: chunkingOf(strategy) };
+  return ids.map((fileId, index) => ({ fileId, ...shared, param: `file_ids[${index}]` }));
+}
+
+interface BatchInStore {
+  readonly vector_store_id: string;
+  readonly file_batch_id: string;
+}
+
+/** @throws DomainError `not_found`, `permission_denied` */
+async function readBatch(
+  sql: Sql,
+  principal: Principal,
+  { vector_store_id: storeId, file_batch_id: batchId }: BatchInStore,
+): Promise<BatchRow> {
+  await requireStore(sql, principal, "documents:read", storeId);
+  const batch = await findBatch(sql, storeId, batchId);
+  if (batch === undefined) throw notFound("batch");
+  return batch;
+}
+
+const getBatch = defineRoute({
+  method: "GET",
+  path: BATCH,
+  operation: "vector_stores.file_batches.get",
+  form: "openai",
+  access: "keys",
+  capability: "read",
+  audit: { action: "documents:read", ...RESOURCE },
+  status: 200,
+  summary: "A batch of files, and how many of them are in which state.",
+  description: "For everybody with a role in its space. Files that were removed since do not count.",
+  tags: TAGS,
+  params: FileBatchParams,
+  response: FileBatch,
+  async handle({ deps, principal, params }) {
+    return presentBatch(
+      await readTenant(deps.db, principal.organization, (sql) => readBatch(sql, principal, params)),
+    );
+  },
+});
+
+const cancelBatch = defineRoute({
+  method: "POST",
+  path: `${BATCH}/cancel`,
+  operation: "vector_stores.file_batches.cancel",
+  form: "openai",
+  access: "keys",
+  capability: "write",
+  audit: { action: "documents:reprocess", ...RESOURCE },
+  status: 200,
+  summary: "Cancel a batch of files: those that are still processed end.",
+  description:
+    "For editors and owners of its space. What has completed stays. A batch that has ended stays as it is.",
+  tags: TAGS,
+  params: FileBatchParams,
+  response: FileBatch,
+  idempotent: repeatsIn("documents:reprocess"),
+  async handle({ deps, caller, params }) {
+    return cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id });
+  },
+});
+
+const listFilesOfBatch = defineRoute({
+  method: "GET",
+  path: `${BATCH}/files`,
+  operation: "vector_stores.file_batches.files",
+  form: "openai",
+  access: "keys",
+  capability: "read",
+  audit: { action: "documents:read", ...RESOURCE },
+  status: 200,
+  summary: "The files of a batch that are still in the vector store.",
+  description: "For everybody with a role in its space.",
+  tags: TAGS,
+  params: FileBatchParams,
+  query: StoreFilesQuery,
+  response: StoreFileList,
+  async handle({ deps, principal, params, query }) {
+    const { vector_store_id: folderId } = params;
+    return readTenant(deps.db, principal.organization, async (sql) => {
+      const batch = await readBatch(sql, principal, params);
+      const page = await listStoreFiles(
+        sql,
+        { folderId, status: query.filter ?? null, documentIds: batch.document_ids },
+        await cursorsOf(query, async (id) => cursorOf(await findStoreFile(sql, folderId, id))),
+      );
+      const files = page.items.map((file) => presentStoreFile(folderId, file));
+      return answerList("file", page, files);
+    });
+  },
+});
+
+export const fileBatchRoutes = [createBatch, getBatch, cancelBatch, listFilesOfBatch];

@@ -1,0 +1,225 @@
+/** All SQL of the files that users send to /v1/files, which are in no space until documents are made of them. */
+import type { FileType } from "../../domain/file-type.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
+import { reachedSpaceIds } from "../../domain/tenancy/principal.ts";
+import { parameters } from "../filter-sql.ts";
+import type { Sql } from "../pool.ts";
+import { type CursorPage, type CursorRequest, readCursorPage } from "./cursor.ts";
+
+/** What a document can be made of. */
+export interface FileContent {
+  readonly name: string;
+  readonly size: number;
+  readonly content_type: string;
+  readonly file_type: FileType;
+  readonly sha256: string;
+  readonly object_key: string;
+}
+
+export interface UserFileRow extends FileContent {
+  readonly id: string;
+  readonly user_id: string;
+  readonly purpose: string;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+}
+
+const COLUMNS = `file.id, file.user_id, file.name, file.purpose, file.size, file.content_type, file.file_type,
+            file.sha256, file.object_key, file.created_at, file.expires_at`;
+
+/** A file of the user `$1`, sent with the key `$2` if that is narrowed to spaces. */
+const IS_OWN = `file.user_id = $1
+       and ($2::uuid is null or file.api_key_id = $2)
+       and (file.expires_at is null or file.expires_at > now())`;
+
+function ownedBy({ user, apiKeyId, isScoped }: Principal): [userId: string, keyId: string | null] {
+  return [user.id, isScoped ? apiKeyId : null];
+}
+
+interface NewUserFile extends Omit<UserFileRow, "created_at" | "expires_at"> {
+  readonly organizationId: string;
+  readonly apiKeyId: string | null;
+  readonly expiresAfterSeconds: number | null;
+}
+
+/** Writes the file and deletes the intent of its upload. */
+export async function insertUserFile(sql: Sql, file: NewUserFile): Promise<UserFileRow> {
+  const { rows } = await sql.query<UserFileRow>(
+    `with intent as (
+       delete from upload_intents
+       where object_key = $11
+     )
+     insert into openai_files as file
+       (id, organization_id, user_id, api_key_id, name, purpose, size, content_type, file_type, sha256,
+        object_key, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + make_interval(secs => $12))
+     returning ${COLUMNS}`,
+    [
+      file.id,
+      file.organizationId,
+      file.user_id,
+      file.apiKeyId,
+      file.name,
+      file.purpose,
+      file.size,
+      file.content_type,
+      file.file_type,
+      file.sha256,
+      file.object_key,
+      file.expiresAfterSeconds,
+    ],
+  );
+  return rows[0]!;
+}
+
+/** Returns the file if it is the caller's. */
+export async function findUserFile(
+  sql: Sql,
+  principal: Principal,
+  id: string,
+): Promise<UserFileRow | undefined> {
+  const { rows } = await sql.query<UserFileRow>(
+    `select ${COLUMNS}
+     from openai_files file
+     where file.id = $3
+       and ${IS_OWN}`,
+    [...ownedBy(principal), id],
+  );
+  return rows[0];
+}
+
+/** Does what {@link findUserFile} does, and keeps documents from being made of the file meanwhile. */
+export async function lockUserFile(
+  sql: Sql,
+  principal: Principal,
+  id: string,
+): Promise<UserFileRow | undefined> {
+  const { rows } = await sql.query<UserFileRow>(
+    `select ${COLUMNS}
+     from openai_files file
+     where file.id = $3
+       and ${IS_OWN}
+     for update`,
+    [...ownedBy(principal), id],
+  );
+  return rows[0];
+}
+
+/** Returns a page of the caller's files. */
+export async function listUserFiles(
+  sql: Sql,
+  principal: Principal,
+  purpose: string | null,
+  page: CursorRequest,
+): Promise<CursorPage<UserFileRow>> {
+  const params = parameters([...ownedBy(principal), purpose]);
+  return readCursorPage<UserFileRow>(
+    sql,
+    {
+      select: `select ${COLUMNS} from openai_files file`,
+      where: `${IS_OWN} and ($3::text is null or file.purpose = $3)`,
+      createdAt: "file.created_at",
+      id: "file.id",
+      params,
+    },
+    page,
+  );
+}
+
+/** A file by the id that the caller named: their own, or a document's that they reach. */
+export type SourceRow = FileContent & { readonly id: string };
+
+/**
+ * Returns the contents of those of the files that a document can be made of, and keeps them from being deleted
+ * or encrypted again until the transaction ends.
+ */
+export async function lockSources(
+  sql: Sql,
+  principal: Principal,
+  ids: readonly string[],
+): Promise<SourceRow[]> {
+  const own = await sql.query<SourceRow>(
+    `select ${COLUMNS}
+     from openai_files file
+     where file.id = any($3::uuid[])
+       and ${IS_OWN}
+     order by file.id
+     for share`,
+    [...ownedBy(principal), ids],
+  );
+  const found = new Set(own.rows.map(({ id }) => id));
+  const others = ids.filter((id) => !found.has(id));
+  if (others.length === 0) return own.rows;
+  const documents = await sql.query<SourceRow>(
+    `select document.id, document.name, file.size, file.content_type, document.file_type, file.sha256,
+            file.object_key
+     from documents document
+     join raw_files file
+       on file.document_id = document.id
+      and file.deleted_at is null
+      and file.object_key is not null
+     left join folders folder on folder.id = document.folder_id
+     where document.id = any($2::uuid[])
+       and document.space_id = any($1::uuid[])
+       and document.deleted_at is null
+       and folder.deleted_at is null
+     order by document.id
+     for share of file`,
+    [reachedSpaceIds(principal.reach), others],
+  );
+  return [...own.rows, ...documents.rows];
+}
+
+/** A document that was made of a file. */
+export interface MadeDocument {
+  readonly id: string;
+  readonly space_id: string;
+  readonly folder_id: string | null;
+  readonly raw_file_id: string | null;
+}
+
+/** Returns the documents in the spaces that were made of the file, and locks them. */
+export async function lockDocumentsMadeOf(
+  sql: Sql,
+  spaceIds: readonly string[],
+  fileId: string,
+): Promise<MadeDocument[]> {
+  const { rows } = await sql.query<MadeDocument>(
+    `select document.id, document.space_id, document.folder_id,
+            (
+              select file.id
+              from raw_files file
+              where file.document_id = document.id
+                and file.deleted_at is null
+              limit 1
+            ) as raw_file_id
+     from vector_store_files origin
+     join documents document
+       on document.id = origin.document_id
+      and document.deleted_at is null
+      and document.space_id = any($1::uuid[])
+     left join folders folder on folder.id = document.folder_id
+     where origin.file_id = $2
+       and folder.deleted_at is null
+     order by document.id
+     for update of document`,
+    [spaceIds, fileId],
+  );
+  return rows;
+}
+
+/** Deletes the file's row, and leaves its object to the next round of maintenance if nothing else has it. */
+export async function deleteUserFile(sql: Sql, organizationId: string, id: string): Promise<void> {
+  await sql.query(
+    `with gone as (
+       delete from openai_files
+       where id = $2
+       returning object_key
+     )
+     insert into upload_intents (object_key, organization_id, leased_until)
+     select object_key, $1, now() - interval '23 hours'
+     from gone
+     on conflict (object_key) do nothing`,
+    [organizationId, id],
+  );
+}

@@ -1,0 +1,191 @@
+/**
+ * The contract of the tools that `/mcp` offers: what each takes and gives. Answers are read by models, so they
+ * have less than those of the routes that the tools stand for.
+ */
+import { z } from "zod";
+import { FileType } from "../documents/document.ts";
+import { RESOURCES_PER_PAGE } from "../fields.ts";
+import { AgentId, ChunkId, DocumentId, FolderId, RunId, SpaceId } from "../ids.ts";
+import { Locations } from "../location.ts";
+import { withFewKeys } from "../requests/record.ts";
+
+const MAX_QUERY_CHARACTERS = 8_192;
+const MAX_QUESTION_CHARACTERS = 100_000;
+const MAX_HITS = 50;
+const MAX_FILTERS = 50;
+/** Base64 makes a third more of it; both fit a JSON body. */
+const MAX_CONTENT_CHARACTERS = 4_000_000;
+const MAX_CURSOR_CHARACTERS = 128;
+const MAX_WAIT_SECONDS = 60;
+
+const Uri = z.string().meta({
+  description: "The document as a resource",
+  example:
+    "holdfast://spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030",
+});
+const Cursor = z
+  .string()
+  .max(MAX_CURSOR_CHARACTERS)
+  .optional()
+  .meta({ description: "The `next_cursor` of the answer before; absent: from the beginning" });
+const NextCursor = z.string().optional().meta({ description: "Absent: there is nothing more" });
+const Limit = z
+  .int()
+  .min(1)
+  .max(RESOURCES_PER_PAGE.max)
+  .default(RESOURCES_PER_PAGE.default)
+  .meta({ description: "The most entries" });
+const Total = z.int().meta({ description: "How many there are on all pages" });
+const Wait = z
+  .int()
+  .min(0)
+  .max(MAX_WAIT_SECONDS)
+  .default(0)
+  .meta({ description: "Seconds to wait for the end of its processing; 0: the answer comes at once" });
+const FileName = z.string().meta({ description: "The file's name", example: "report.pdf" });
+const Status = z.string().optional().meta({
+  description: "Where its latest processing is: `completed`, `failed` and `cancelled` are its ends",
+  example: "completed",
+});
+
+export const SearchInput = z.strictObject({
+  query: z.string().min(1).max(MAX_QUERY_CHARACTERS).meta({
+    description: "What is looked for, in natural language",
+  }),
+  space_ids: z.array(SpaceId).min(1).max(20).optional().meta({
+    description: "The spaces to search; absent: all that the caller reaches, at most 20",
+  }),
+  folder_id: FolderId.optional().meta({ description: "Narrows to this folder and those below" }),
+  document_ids: z.array(DocumentId).max(100).optional().meta({
+    description: "Narrows to these documents",
+  }),
+  filters: withFewKeys(z.record(z.string(), z.unknown()), MAX_FILTERS).optional().meta({
+    description: "Conditions on fields of documents, such as `file_type__exact` or `doc_metadata.year__gte`",
+  }),
+  limit: z.int().min(1).max(MAX_HITS).default(10).meta({ description: "The most results" }),
+  min_score: z.number().min(0).max(1).optional().meta({ description: "Leaves out lower scores" }),
+});
+
+export const SearchOutput = z.object({
+  total_results: z.int().meta({ description: "How many results this answer has" }),
+  results: z.array(
+    z.object({
+      document_id: DocumentId,
+      document_name: FileName,
+      space_id: SpaceId,
+      chunk_id: ChunkId,
+      chunk_index: z.int().meta({ description: "Which chunk of the document it is, from 0" }),
+      score: z.number().meta({ description: "0 to 1" }),
+      dense_score: z.number().nullable().meta({ description: "The share of vector search" }),
+      sparse_score: z.number().nullable().meta({ description: "The share of the words" }),
+      text: z.string().meta({ description: "What was found" }),
+      locations: Locations,
+      uri: Uri,
+    }),
+  ),
+  warning: z.string().optional().meta({ description: "What was left out of the ranking" }),
+});
+
+export const ListSpacesInput = z.strictObject({ limit: Limit, cursor: Cursor });
+export const ListSpacesOutput = z.object({
+  spaces: z.array(
+    z.object({
+      id: SpaceId,
+      name: z.string().meta({ description: "Two spaces may have the same" }),
+      is_private: z.boolean().meta({ description: "Whether nobody else reaches it" }),
+      role: z.enum(["owner", "editor", "viewer"]).meta({ description: "The caller's" }),
+    }),
+  ),
+  total: Total,
+  next_cursor: NextCursor,
+});
+
+const McpDocument = z.object({
+  id: DocumentId,
+  name: FileName,
+  space_id: SpaceId,
+  folder_path: z.string().nullable().meta({ description: "Null: the space's root" }),
+  file_type: FileType,
+  file_size: z.int().meta({ description: "Bytes" }),
+  created_at: z.string().meta({ description: "ISO 8601" }),
+  version: z.int().nullable().meta({ description: "The published version; null: none yet" }),
+  status: Status,
+  error: z.string().optional().meta({ description: "Why the latest processing failed" }),
+  uri: Uri,
+});
+
+export const ListDocumentsInput = z.strictObject({
+  space_id: SpaceId.optional().meta({ description: "Only of this space" }),
+  folder_id: FolderId.optional().meta({ description: "Only of this folder, not of those below" }),
+  name_contains: z.string().min(1).max(255).optional().meta({ description: "Only with this in the name" }),
+  limit: Limit,
+  cursor: Cursor,
+});
+export const ListDocumentsOutput = z.object({
+  documents: z.array(McpDocument),
+  total: Total,
+  next_cursor: NextCursor,
+});
+
+export const ReadDocumentInput = z.strictObject({
+  document_id: DocumentId,
+  cursor: Cursor,
+  max_characters: z.int().min(1_000).max(100_000).default(20_000).meta({
+    description: "About how much text one answer has at most; the rest follows by `next_cursor`",
+  }),
+});
+export const ReadDocumentOutput = z.object({
+  document: McpDocument,
+  text: z.string().meta({ description: "Markdown" }),
+  next_cursor: NextCursor,
+});
+
+export const AskAgentInput = z.strictObject({
+  agent_id: AgentId,
+  question: z.string().min(1).max(MAX_QUESTION_CHARACTERS).meta({ description: "In natural language" }),
+});
+export const AskAgentOutput = z.object({
+  answer: z.string().meta({ description: "Marks like [1] cite the source with that index" }),
+  finish_reason: z.string().meta({ description: "`stop`: the answer is whole" }),
+  citations: z.array(
+    z.object({
+      index: z.int().meta({ description: "The n of the mark [n]" }),
+      document_id: DocumentId,
+      document_name: FileName,
+      chunk_id: ChunkId,
+      page: z.int().nullable().meta({ description: "From 1; null: the format has none" }),
+      quote: z.string().optional().meta({ description: "The words that support the statement" }),
+      support: z.string().optional().meta({ description: "`strong` or `weak`" }),
+      receipt: z
+        .string()
+        .optional()
+        .meta({ description: "Proves the quote; `/v1/receipts/verify` checks it" }),
+      locations: Locations,
+    }),
+  ),
+  usage: z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+});
+
+export const UploadDocumentInput = z.strictObject({
+  space_id: SpaceId,
+  folder_id: FolderId.optional().meta({ description: "Absent: the space's root" }),
+  name: z.string().min(1).max(255).meta({ description: "The file's name with its ending" }),
+  content: z.string().max(MAX_CONTENT_CHARACTERS).meta({ description: "The file, as `encoding` says" }),
+  encoding: z.enum(["text", "base64"]).default("text").meta({
+    description: "`text`: as it is, in UTF-8; `base64`: bytes",
+  }),
+  wait_seconds: Wait,
+});
+export const ReprocessDocumentInput = z.strictObject({ document_id: DocumentId, wait_seconds: Wait });
+export const DocumentOutput = z.object({ document: McpDocument });
+export const ReprocessOutput = z.object({
+  document_id: DocumentId,
+  run_id: RunId,
+  status: z.string().meta({ description: "`queued`, or how it ended if it was waited for" }),
+});
+
+export const DeleteDocumentInput = z.strictObject({ document_id: DocumentId });
+export const DeleteDocumentOutput = z.object({
+  document_id: DocumentId,
+  deleted: z.literal(true).meta({ description: "Its record, chunks and search entries are gone" }),
+});

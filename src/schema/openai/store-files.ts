@@ -1,0 +1,133 @@
+/** The files of vector stores and their batches, as OpenAI's clients send and read them. */
+import { z } from "zod";
+import { DocumentId } from "../ids.ts";
+import { AttributesInput, AttributesOutput } from "./attributes.ts";
+import { MomentInSeconds } from "./files.ts";
+import {
+  FileBatchIdInput,
+  FileBatchIdOutput,
+  FileIdInput,
+  FileIdOutput,
+  VectorStoreIdInput,
+  VectorStoreIdOutput,
+} from "./ids.ts";
+import { listOf, listQuery } from "./list.ts";
+import { ChunkingStrategy, FileCounts, MAX_FILES } from "./vector-stores.ts";
+
+const OneFile = z.object({
+  file_id: FileIdInput,
+  attributes: AttributesInput.nullish(),
+  chunking_strategy: ChunkingStrategy.nullish(),
+});
+
+export const StoreFileCreate = OneFile.meta({ id: "VectorStoreFileCreate" });
+
+export const StoreFileUpdate = z
+  .object({ attributes: AttributesInput.nullable() })
+  .meta({ id: "VectorStoreFileUpdate", example: { attributes: { year: 2026 } } });
+
+const Absent = z.null().optional().meta({ description: "Left out where the other is given" });
+
+export const FileBatchCreate = z
+  .union([
+    z.object({
+      file_ids: z.array(FileIdInput).min(1).max(MAX_FILES).meta({ description: "The files" }),
+      files: Absent,
+      attributes: AttributesInput.nullish(),
+      chunking_strategy: ChunkingStrategy.nullish(),
+    }),
+    z.object({
+      file_ids: Absent,
+      files: z
+        .array(OneFile)
+        .min(1)
+        .max(MAX_FILES)
+        .meta({ description: "The files, each with attributes and chunking of its own" }),
+    }),
+  ])
+  .meta({
+    id: "VectorStoreFileBatchCreate",
+    description: "Either `file_ids`, or `files`",
+    example: { file_ids: ["file-01900000000070008000000000000033"] },
+  });
+
+export const StoreFile = z
+  .object({
+    id: FileIdOutput,
+    object: z.literal("vector_store.file").meta({ description: "As OpenAI's clients expect it" }),
+    created_at: MomentInSeconds.meta({ description: "When it came into the store" }),
+    vector_store_id: VectorStoreIdOutput,
+    usage_bytes: z.int().meta({ description: "Its size once it has completed", example: 2_048 }),
+    status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({
+      description: "By the document's latest run",
+      example: "completed",
+    }),
+    last_error: z
+      .object({
+        code: z
+          .enum(["server_error", "unsupported_file", "invalid_file", "rate_limit_exceeded"])
+          .meta({ description: "The kind of failure", example: "invalid_file" }),
+        message: z.string().meta({ description: "What went wrong", example: "The file is empty." }),
+      })
+      .nullable()
+      .meta({ description: "Why it failed", example: null }),
+    attributes: AttributesOutput,
+    chunking_strategy: z
+      .union([
+        z.object({
+          type: z.literal("static").meta({ description: "As it was asked for" }),
+          static: z.object({
+            max_chunk_size_tokens: z.int().meta({ description: "Tokens of a chunk", example: 240 }),
+            chunk_overlap_tokens: z.int().meta({ description: "Tokens that two share", example: 0 }),
+          }),
+        }),
+        z.object({ type: z.literal("other").meta({ description: "A document that people put there" }) }),
+      ])
+      .meta({ description: "How it is chunked" }),
+    filename: z.string().meta({ description: "Its name", example: "manual.pdf" }),
+    document_id: DocumentId,
+    waiting_for: z
+      .string()
+      .nullable()
+      .meta({ description: "The code of the outage that an `in_progress` file waits for", example: null }),
+    waiting_since: MomentInSeconds.nullable().meta({ description: "Since when it waits", example: null }),
+  })
+  .meta({ id: "VectorStoreFile" });
+
+export const StoreFileList = listOf(StoreFile, "VectorStoreFileList");
+
+export const StoreFileDeleted = z
+  .object({
+    id: FileIdOutput,
+    object: z.literal("vector_store.file.deleted").meta({ description: "As OpenAI's clients expect it" }),
+    deleted: z.literal(true).meta({ description: "It is" }),
+  })
+  .meta({ id: "VectorStoreFileDeleted" });
+
+export const StoreFileParams = z.object({ vector_store_id: VectorStoreIdInput, file_id: FileIdInput });
+
+export const StoreFilesQuery = listQuery(FileIdInput).extend({
+  filter: z
+    .enum(["in_progress", "completed", "failed", "cancelled"])
+    .optional()
+    .meta({ description: "Only files with this status", example: "completed" }),
+});
+
+export const FileBatch = z
+  .object({
+    id: FileBatchIdOutput,
+    object: z.literal("vector_store.files_batch").meta({ description: "As OpenAI's clients expect it" }),
+    created_at: MomentInSeconds,
+    vector_store_id: VectorStoreIdOutput,
+    status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({
+      description: "`failed` if all files did; `cancelled` once no file of a cancelled batch is under way",
+      example: "completed",
+    }),
+    file_counts: FileCounts,
+  })
+  .meta({ id: "VectorStoreFileBatch" });
+
+export const FileBatchParams = z.object({
+  vector_store_id: VectorStoreIdInput,
+  file_batch_id: FileBatchIdInput,
+});

@@ -1,0 +1,178 @@
+/** Who may call `/mcp`: credentials, audiences, origins, lost rights; and messages that are none. */
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { call } from "../../support/clients/client.ts";
+import { beginMcp, connectMcp, postMcp } from "../../support/clients/mcp-client.ts";
+import { onSharedStack } from "../../support/stack/shared-stack.ts";
+
+const shared = onSharedStack();
+const keys = () => shared.tenants.keys;
+const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+
+test("without credentials the answer says where the resource's metadata are, and they name the issuer", async () => {
+  const { url, issuer } = shared.stack;
+  const refused = await postMcp(url, null, LIST);
+  const challenge = refused.headers.get("www-authenticate")!;
+  const [, metadataUrl] = /^Bearer resource_metadata="([^"]+)"$/.exec(challenge)!;
+  const answers = await Promise.all([
+    fetch(metadataUrl!),
+    fetch(`${url}/.well-known/oauth-protected-resource`),
+  ]);
+  const [metadata, root] = await Promise.all(answers.map((answer) => answer.json()));
+
+  expect(refused.status).toBe(401);
+  expect(new URL(metadataUrl!).pathname).toBe("/.well-known/oauth-protected-resource/mcp");
+  expect(metadata).toMatchObject({
+    resource: `${url}/mcp`,
+    authorization_servers: [issuer.url],
+    bearer_methods_supported: ["header"],
+  });
+  expect(root).toEqual(metadata);
+});
+
+test("a token for /mcp works there and not on /v1, and one for the API the other way round", async () => {
+  const { url, issuer } = shared.stack;
+  const subject = shared.tenants.subject("ada");
+  const ofMcp = await issuer.token(subject, {}, `${url}/mcp`);
+  const ofApi = await issuer.token(subject);
+  const { client } = await connectMcp(url, ofMcp);
+  const refused = await postMcp(url, ofApi, LIST);
+
+  expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  expect((await call(url, ofApi, "GET", "/me")).status).toBe(200);
+  expect((await call(url, ofMcp, "GET", "/me")).status).toBe(401);
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("www-authenticate")).toContain('error="invalid_token"');
+});
+
+test("pages of the service's own and of allowed origins may call, others are refused", async () => {
+  const { url, temporalUi } = shared.stack;
+  const sessionId = await beginMcp(url, keys().owner);
+  const statusFrom = async (origin: string) =>
+    (await postMcp(url, keys().owner, LIST, { sessionId, headers: { origin } })).status;
+
+  expect(await statusFrom(new URL(url).origin)).toBe(200);
+  expect(await statusFrom(temporalUi!)).toBe(200);
+  expect(await statusFrom("https://evil.example")).toBe(403);
+  expect(await statusFrom("null")).toBe(403);
+});
+
+async function keyWith(capabilities: string[]): Promise<{ id: string; key: string; token: string }> {
+  const { url, issuer } = shared.stack;
+  const token = await issuer.token(shared.tenants.subject("ada"));
+  const { body } = await call(url, token, "POST", "/me/api-keys", { name: randomUUID(), capabilities });
+  return { id: body.id, key: body.key, token };
+}
+
+test("a key without a capability has none of its tools, and cannot call them by name", async () => {
+  const { key } = await keyWith(["read", "search"]);
+  const { client } = await connectMcp(shared.stack.url, key);
+  const { tools } = await client.listTools();
+
+  expect(tools.map(({ name }) => name)).toEqual(["search", "read_document", "list_documents", "list_spaces"]);
+  await expect(client.callTool({ name: "delete_document", arguments: {} })).rejects.toMatchObject({
+    code: -32_602,
+  });
+  expect((await client.listPrompts()).prompts).toEqual([]);
+});
+
+test("a key that can write nowhere is shown no tool that writes", async () => {
+  const { url, issuer } = shared.stack;
+  const token = await issuer.token(shared.tenants.subject("vic"));
+  const { body } = await call(url, token, "POST", "/me/api-keys", {
+    name: randomUUID(),
+    spaces: [shared.tenants.spaces.research],
+  });
+  const { client } = await connectMcp(url, body.key);
+
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    "search",
+    "read_document",
+    "list_documents",
+    "list_spaces",
+    "ask_agent",
+  ]);
+});
+
+test("after a lost right a tool is refused without a word about what is there, and a revoked key is 401", async () => {
+  const { url, issuer } = shared.stack;
+  const ada = await issuer.token(shared.tenants.subject("ada"));
+  const { body: space } = await call(url, ada, "POST", "/spaces", { name: randomUUID() });
+  const { body: me } = await call(url, await issuer.token(shared.tenants.subject("vic")), "GET", "/me");
+  await call(url, ada, "PUT", `/spaces/${space.id}/members/${me.id}`, { role: "editor" });
+  const vic = await issuer.token(shared.tenants.subject("vic"), {}, `${url}/mcp`);
+  const { client } = await connectMcp(url, vic);
+  const write = () =>
+    client.callTool({
+      name: "upload_document",
+      arguments: { space_id: space.id, name: "a.txt", content: "A." },
+    });
+  const before = await write();
+  await call(url, ada, "DELETE", `/spaces/${space.id}/members/${me.id}`);
+  const after = await write();
+  const { id, key } = await keyWith(["read"]);
+  const sessionId = await beginMcp(url, key);
+  await call(url, ada, "DELETE", `/me/api-keys/${id}`);
+
+  expect(before.isError).toBeUndefined();
+  expect(after).toMatchObject({ isError: true, content: [{ type: "text", text: "Space not found" }] });
+  expect((await postMcp(url, key, LIST, { sessionId })).status).toBe(401);
+});
+
+test("the stream of a session ends when its key is revoked", async () => {
+  const { url } = shared.stack;
+  const { id, key, token } = await keyWith(["read"]);
+  const sessionId = await beginMcp(url, key);
+  const stream = await postMcp(url, key, undefined, { sessionId, method: "GET" });
+  await call(url, token, "DELETE", `/me/api-keys/${id}`);
+
+  expect(stream.status).toBe(200);
+  // It ends, or this would wait for ever.
+  await stream.text();
+});
+
+test("a key that may not read has a session without a stream", async () => {
+  const { url } = shared.stack;
+  const { key } = await keyWith(["chat"]);
+  const sessionId = await beginMcp(url, key);
+
+  expect((await postMcp(url, key, undefined, { sessionId, method: "GET" })).status).toBe(405);
+});
+
+test.each([
+  ["no JSON", "{", -32_700],
+  ["no message", '{"hello": 1}', -32_600],
+  ["another version of JSON-RPC", '{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32_600],
+  ["a batch", '[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32_600],
+  ["a list in a list too deep", `${"[".repeat(70)}${"]".repeat(70)}`, -32_700],
+  ["nothing", "", -32_600],
+  ["an id without end", `{"jsonrpc": "2.0", "method": "ping", "id": "${"x".repeat(257)}"}`, -32_600],
+  ["a text with NUL", '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "\\u0000"}}', -32_600],
+])("%s is a JSON-RPC error with status 400", async (_name, body, code) => {
+  const sessionId = await beginMcp(shared.stack.url, keys().owner);
+  const response = await postMcp(shared.stack.url, keys().owner, body, { sessionId });
+
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code } });
+});
+
+test("a body over the limit of JSON bodies is refused before it is parsed", async () => {
+  const response = await postMcp(shared.stack.url, keys().owner, `"${"x".repeat(5_000_000)}"`);
+
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    jsonrpc: "2.0",
+    error: { data: { code: "body_too_large" } },
+  });
+});
+
+test("an unknown method, and params that do not fit, are errors of their request", async () => {
+  const { url } = shared.stack;
+  const sessionId = await beginMcp(url, keys().owner);
+  const send = async (method: string, params: unknown) =>
+    (await postMcp(url, keys().owner, { jsonrpc: "2.0", id: 5, method, params }, { sessionId })).json();
+
+  expect(await send("no/such", {})).toMatchObject({ id: 5, error: { code: -32_601 } });
+  expect(await send("tools/call", { arguments: {} })).toMatchObject({ id: 5, error: { code: -32_602 } });
+  expect(await send("ping", {})).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
+});
