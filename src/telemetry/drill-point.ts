@@ -47,6 +47,8 @@ export const DRILL_POINTS = [
   "chatTurn: tool in hand",
   "chatTurn: tool answered, workflow not told",
   "chatTurn: model answered, workflow not told",
+  "backgroundResponse: written, turn not begun",
+  "backgroundResponse: events written, end not written",
   "placeEvents: committed, not placed",
   "webhookDelivery: events placed, endpoint not started",
   "webhookDelivery: workflow started, answer not seen",

@@ -70,7 +70,7 @@ export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Pro
     await ended(stack.url, KEYS.editor, id, READY_MS);
     pool.push(id);
   }
-  if (load === "chat")
+  if (load === "chat" || load === "responses")
     await until("chat answers", async () => (await ask(stack, AGENTS.analyst)).status === 200, READY_MS);
   if (load === "maintenance") await makeOldVersions(stack);
 }
@@ -197,6 +197,11 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
       quietly(requestRotation(db, null)),
       uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),
     ]);
+  },
+  async responses({ stack }) {
+    stack.provider.replyAlways({ pieces: ["An ", "answer."] });
+    const body = { model: AGENTS.analyst, input: "drill", background: true };
+    await Promise.all([1, 2].map(() => quietly(send(stack, "POST", "/responses", body))));
   },
   async chat({ stack }) {
     stack.provider.replyAlways((request) => {

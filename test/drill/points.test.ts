@@ -94,7 +94,14 @@ test.each(Object.entries(BROKEN))(
 test("every workflow has points, and the short form has every fault", async () => {
   const workflows = Object.keys(await import("../../src/workflows/index.ts"));
   expect(new Set(POINTS.map(({ name }) => name.slice(0, name.indexOf(":"))))).toEqual(
-    new Set([...workflows, "placeEvents", "createFile", "createVectorStore", "createFileBatch"]),
+    new Set([
+      ...workflows,
+      "placeEvents",
+      "backgroundResponse",
+      "createFile",
+      "createVectorStore",
+      "createFileBatch",
+    ]),
   );
   expect(new Set(POINTS.map(({ short }) => short))).toEqual(new Set(FAULTS.map(({ name }) => name)));
 });

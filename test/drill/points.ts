@@ -14,6 +14,7 @@ export type Load =
   | "maintenance"
   | "upkeep"
   | "chat"
+  | "responses"
   | "operations";
 
 /** No process is held at this point; from here on the disk of the object store is full. */
@@ -72,6 +73,8 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "chatTurn: tool in hand": ["api", "chat", "provider hangs"],
   "chatTurn: tool answered, workflow not told": ["api", "chat", "kill -9 Temporal"],
   "chatTurn: model answered, workflow not told": ["api", "chat", "provider 429"],
+  "backgroundResponse: written, turn not begun": ["api", "responses", "kill -9 api"],
+  "backgroundResponse: events written, end not written": ["api", "responses", "kill -9 api"],
   "placeEvents: committed, not placed": ["api", "uploads", "kill -9 api"],
   "webhookDelivery: events placed, endpoint not started": ["api", "uploads", "kill -9 api"],
   "webhookDelivery: workflow started, answer not seen": ["api", "uploads", "kill -9 Temporal"],

@@ -3,6 +3,7 @@ import { addResponseEvents } from "../../db/responses/events.ts";
 import { releaseResponse } from "../../db/responses/orphans.ts";
 import { type ResponseFence, endResponse } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
 import type { AnswerSink, Turn, TurnResult } from "../turns/turn.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { type DraftHead, type DraftStart, ResponseDraft } from "./draft.ts";
@@ -138,6 +139,7 @@ export class BackgroundRun {
         return await this.#release();
       this.#draft.finish(result);
       await this.flushed();
+      await drillPoint("backgroundResponse: events written, end not written");
       await this.#writeEnd();
     } catch (error) {
       this.#giveUp(error);

@@ -15,18 +15,20 @@ import {
   type NewResponse,
   type ResponseFence,
   deleteResponse,
+  endResponse,
   putResponse,
 } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import { drillPoint } from "../../telemetry/drill-point.ts";
 import { BackgroundRun, type RunGiven } from "./background-run.ts";
 import type { ResponsesDeps } from "./deps.ts";
-import type { DraftHead } from "./draft.ts";
-import { foldEvents } from "./fold.ts";
-import type { ResponseObject } from "./items.ts";
+import type { DraftHead, DraftStart } from "./draft.ts";
+import { foldEvents, isLast } from "./fold.ts";
+import type { ResponseEvent, ResponseObject } from "./items.ts";
 import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
-import { type KeptRequest, openRequest, sealRequest } from "./sealed.ts";
-import { eventsAfter } from "./store.ts";
+import { type KeptRequest, openRequest, sealRequest, sealResponse } from "./sealed.ts";
+import { eventsAfter, itemIdsOf } from "./store.ts";
 
 export interface Background {
   /**
@@ -75,7 +77,10 @@ export function createBackground(deps: ResponsesDeps): Background {
     const organization = { id: row.organization_id, num: row.organization_num };
     const fence = { organization, id: row.id, attempt: row.attempt };
     try {
-      await run(await takenUp(deps, row, fence));
+      const events = await eventsAfter(deps, organization, row.id, -1);
+      const last = events.at(-1)?.event;
+      if (last !== undefined && isLast(last)) return await endAsWritten(deps, fence, last);
+      await run(await takenUp(deps, row, fence, foldEvents(events.map(({ event }) => event))));
     } catch (error) {
       log.warn({ err: error, turn_id: row.id }, "a response in the background waits for another try");
       await sleep(SWEEP_MS);
@@ -96,6 +101,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     async start(response, request, prepared) {
       const sealed = await sealRequest(deps, response.organization.id, response.id, request);
       await putResponse(db, response, sealed, null);
+      await drillPoint("backgroundResponse: written, turn not begun");
       const fence = { organization: response.organization, id: response.id, attempt: 1 };
       try {
         const head = headOf(response.id, response.createdAt, prepared);
@@ -152,12 +158,22 @@ function headOf(id: string, createdAt: Date, { echo, agent, showsResults }: Prep
   };
 }
 
+/** Its process was lost after the last event: that has the whole response. */
+async function endAsWritten(deps: ResponsesDeps, fence: ResponseFence, last: ResponseEvent): Promise<void> {
+  const response = last["response"] as ResponseObject;
+  const sealed = await sealResponse(deps, fence.organization.id, fence.id, response);
+  const end = { ...sealed, status: response.status, itemIds: itemIdsOf(response) };
+  await endResponse(deps.db, fence, end, null);
+}
+
 /** What was asked, with the rights that the caller has now, and what was written so far. */
-async function takenUp(deps: ResponsesDeps, row: TakenResponse, fence: ResponseFence): Promise<RunGiven> {
-  const { organization } = fence;
-  const request = await openRequest(deps, organization.id, row);
-  const events = await eventsAfter(deps, organization, row.id, -1);
-  const start = foldEvents(events.map(({ event }) => event));
+async function takenUp(
+  deps: ResponsesDeps,
+  row: TakenResponse,
+  fence: ResponseFence,
+  start: DraftStart,
+): Promise<RunGiven> {
+  const request = await openRequest(deps, fence.organization.id, row);
   const given = { fence, start, documentIds: row.document_ids };
   const head = {
     id: row.id,
@@ -170,7 +186,7 @@ async function takenUp(deps: ResponsesDeps, row: TakenResponse, fence: ResponseF
   try {
     if (row.attempt > ATTEMPTS_MAX)
       throw new DomainError("turn_lost", "The response was lost with its process too often.");
-    const principal = await principalOf(deps, organization, request);
+    const principal = await principalOf(deps, fence.organization, request);
     const agent = await findModel(deps, principal, request.body.model);
     const prepared = await prepare(deps, principal, agent, request);
     return { ...given, head: headOf(row.id, row.created_at, prepared), prepared };

@@ -4,6 +4,9 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { KeptItem } from "./input.ts";
 import type { ResponseStore } from "./store.ts";
 
+/** Each response keeps all of it again. */
+const MAX_CHARACTERS = 16 * 1_024 * 1_024;
+
 /** The items that a response goes on from, and the documents that they may rest on. */
 export async function conversationBefore(
   store: ResponseStore,
@@ -18,8 +21,13 @@ export async function conversationBefore(
     throw new DomainError("bad_request", "The previous response has not ended yet.", {
       param: "previous_response_id",
     });
+  const before = [...request.before, ...request.items, ...response.output];
+  if (JSON.stringify(before).length > MAX_CHARACTERS)
+    throw new DomainError("context_length_exceeded", "The conversation has become too long to go on from.", {
+      param: "previous_response_id",
+    });
   return {
-    before: [...request.before, ...request.items, ...response.output],
+    before,
     documentIds: row.document_ids,
   };
 }

@@ -10,9 +10,9 @@ export function foldEvents(events: readonly ResponseEvent[]): DraftStart {
     nextNo = event.sequence_number + 1;
     const at = event["output_index"] as number;
     if (event.type === "response.output_item.added" || event.type === "response.output_item.done")
-      items[at] = event["item"] as OutputItem;
+      items[at] = structuredClone(event["item"]) as OutputItem;
     else if (event.type === "response.content_part.added")
-      textsOf(items[at]).push(event["part"] as OutputText);
+      textsOf(items[at]).push({ ...(event["part"] as OutputText) });
     else if (event.type === "response.output_text.delta") {
       const part = textsOf(items[at])[0];
       if (part !== undefined) part.text += event["delta"] as string;

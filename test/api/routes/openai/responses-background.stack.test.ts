@@ -1,6 +1,7 @@
 /** Responses in the background: they outlive their client, and are followed, cancelled and deleted. */
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { decodeId } from "../../../../src/schema/openai/ids.ts";
 import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
 
 const PIECES = Array.from({ length: 20 }, (_, index) => `piece${index} `);
@@ -95,6 +96,24 @@ describe("a response in the background", () => {
     await client.responses.delete(id);
     await expect.poll(() => chat.provider.counts.aborted).toBe(aborted + 1);
     await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
+  it("ends as it was written if its process was lost behind its last event", async () => {
+    chat.provider.reply({ pieces: ["All"] });
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await ended(id, "completed");
+    const whole = await client.responses.retrieve(id);
+    const calls = chat.provider.counts.chat;
+    const { rowCount } = await chat.database.db.owner.query(
+      `update responses
+       set status = 'in_progress', sealed_response = null, response_key_id = null, api_process_id = $2
+       where id = $1`,
+      [decodeId("response", id), "00000000-0000-0000-0000-000000000000"],
+    );
+    expect(rowCount).toBe(1);
+    await ended(id, "completed");
+    expect(await client.responses.retrieve(id)).toEqual(whole);
+    expect(chat.provider.counts.chat).toBe(calls);
   });
 
   it("fails with the provider, and says so", async () => {
