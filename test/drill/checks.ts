@@ -72,6 +72,8 @@ async function findOrphans(owner: pg.Pool, names: readonly string[]): Promise<st
      union
      select object_key from pipeline_runs
      union
+     select object_key from openai_files
+     union
      select object_key from upload_intents`,
   );
   const known = new Set(rows.map((row) => row.name));
