@@ -175,6 +175,7 @@ function answerParts(
       isBackground: false,
       showsResults: prepared.showsResults,
       showsCitations: prepared.agent.show_citations,
+      fileIds: prepared.fileIds,
     },
     pingMs: deps.chat.pingMs,
     leave,
@@ -211,14 +212,9 @@ function asRefusal(error: DomainError, { text, tools }: AskedBody): DomainError 
 function readersOf({ store, files }: ResponsesHostParts, principal: Principal): ItemReaders {
   return {
     fileData: (data, filename, param) => files.textOf(principal, data, filename, param),
-    fileId: (fileId, param) => readInputFile(principal, fileId, param),
+    fileId: (fileId, param) => files.textOfStored(principal, fileId, param),
     reference: (id, param) => readReference(store, principal, id, param),
   };
-}
-
-/** The text of a file of the caller: to be filled in where files are kept. */
-async function readInputFile(_principal: Principal, _fileId: string, param: string): Promise<string> {
-  throw refuse(param, "Send the file as `file_data`.");
 }
 
 /** An item of a stored response, as clients send it that do not repeat what is stored. */

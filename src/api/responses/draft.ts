@@ -32,6 +32,8 @@ export interface DraftHead {
   /** Whether events show what searches have found. */
   readonly showsResults: boolean;
   readonly showsCitations: boolean;
+  /** Of what searches before have found, by documents. */
+  readonly fileIds?: ReadonlyMap<string, string> | undefined;
 }
 
 /** What was written before, by a process that is gone. */
@@ -57,6 +59,7 @@ export class ResponseDraft {
   /** The messages of this attempt, with where their text begins in the text of the turn. */
   readonly #messages: { readonly text: OutputText; readonly from: number }[] = [];
   readonly #searches = new Map<string, { readonly item: SearchItem; readonly index: number }>();
+  readonly #fileIds: Map<string, string>;
   #open: OpenMessage | undefined;
   #written = 0;
   #nextNo: number;
@@ -69,6 +72,7 @@ export class ResponseDraft {
     this.#send = send;
     this.#nextNo = start.nextNo;
     this.#items = [...start.items];
+    this.#fileIds = new Map(head.fileIds);
   }
 
   /** The response as its reader sees it now. */
@@ -140,6 +144,7 @@ export class ResponseDraft {
     if (begun === undefined) return;
     const { item, index } = begun;
     item.results = hits.map(searchResultOf);
+    for (const { document_id, file_id } of item.results) this.#fileIds.set(document_id, file_id);
     void this.#emit("response.file_search_call.completed", { item_id: item.id, output_index: index });
     this.#itemDone(item, index, "completed");
     this.#searches.delete(callId);
@@ -259,7 +264,9 @@ export class ResponseDraft {
         .filter(({ start }) => start >= from && start < until)
         .flatMap((mark) => {
           const citation = byIndex.get(mark.index);
-          return citation === undefined ? [] : [annotationOf(citation, mark, from)];
+          return citation === undefined
+            ? []
+            : [annotationOf(citation, mark, { from, fileIds: this.#fileIds })];
         });
     }
   }

@@ -42,7 +42,7 @@ const FLUSH_MS = 5_000;
 export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
   const store = createResponseStore(deps);
   const background = createBackground(deps);
-  const files = createFileReader(deps.dataDir);
+  const files = createFileReader(deps);
   const host = { deps, store, background, files };
   return {
     create: (principal, request) => createResponse(host, principal, request),
