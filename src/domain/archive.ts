@@ -37,6 +37,8 @@ export interface Directory {
   readonly agents: Row[];
   /** The public keys of receipts. Archives of versions before 0.9.0 have none, and those versions ignore them. */
   readonly receipt_keys?: Row[];
+  /** Archives of versions before 0.10.0 have none, and those versions ignore them. */
+  readonly vector_stores?: Row[];
 }
 
 export interface Page {

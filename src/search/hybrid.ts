@@ -85,6 +85,19 @@ export async function searchSpaces(
     : { ...found, results: reranked };
 }
 
+/**
+ * Begins to embed a query that is searched for once something else is known. The search shares the vector, and
+ * meets what fails.
+ */
+export function embedAhead(
+  { queryEmbedding }: Pick<SearchDeps, "queryEmbedding">,
+  { id }: OrganizationKey,
+  query: string,
+  signal?: AbortSignal,
+): void {
+  queryEmbedding.embed(parseQuery(query).text, id, signal).catch(() => undefined);
+}
+
 /** The hits in the order of their scores. */
 async function findHits(
   deps: SearchDeps,

@@ -18,7 +18,7 @@ import {
   hasCapability,
   roleIn,
 } from "../support/matrix/rules.ts";
-import { SPACE_NAMES, WITH_PRIVATE, canary, unknownThings } from "../support/matrix/world.ts";
+import { SPACE_NAMES, type Things, WITH_PRIVATE, canary, unknownThings } from "../support/matrix/world.ts";
 import { queryFunctions, recordedFunctions, replayAs } from "../support/matrix/tenant-replay.ts";
 import { readRecords, statementsOf } from "../support/matrix/sql-records.ts";
 import { type Matrix, startMatrix } from "../support/matrix/start-matrix.ts";
@@ -255,10 +255,13 @@ describe("what is not the caller's", () => {
         const exists = await send(caller, matrixRequest(route, things.research), ids.exists);
         const unknown = unknownThings(things.research);
         const missing = await send(caller, matrixRequest(route, unknown), ids.missing);
-        expect({ what, status: exists.status, body: exists.body }).toEqual({
+        // Some answers repeat the id that was asked for.
+        const bodyOf = (answer: Answer, { agent_id: id }: Things): string =>
+          JSON.stringify(answer.body).replaceAll(id ?? "no id", "the agent's id");
+        expect({ what, status: exists.status, body: bodyOf(exists, things.research) }).toEqual({
           what,
           status: missing.status,
-          body: missing.body,
+          body: bodyOf(missing, unknown),
         });
         asked.push({ what, ...ids });
       }

@@ -9,6 +9,10 @@ export const SPACE_MEMBER_COLUMNS = "space_id, user_id, role";
 export const FOLDER_COLUMNS =
   "id, space_id, parent_folder_id, name, from_system, created_by, created_at, updated_at";
 
+/** What a folder that is a vector store has beyond a folder. */
+export const STORE_COLUMNS =
+  "folder_id, name, folder_name, description, metadata, chunking, expires_after_days, created_at, last_active_at";
+
 /** The public halves alone: an organization that was imported makes a key of its own for new receipts. */
 export const RECEIPT_KEY_COLUMNS = "kid, public_key, created_at, retired_at";
 

@@ -11,6 +11,7 @@ import {
   RECEIPT_KEY_COLUMNS,
   SPACE_COLUMNS,
   SPACE_MEMBER_COLUMNS,
+  STORE_COLUMNS,
   USER_COLUMNS,
 } from "./directory-columns.ts";
 
@@ -50,6 +51,16 @@ const DIRECTORY = `
         select ${FOLDER_COLUMNS}
         from folders
         where deleted_at is null
+          and space_id in (select id from live_spaces)
+      ) listed
+    ), '[]'),
+    'vector_stores', coalesce((
+      select jsonb_agg(to_jsonb(listed))
+      from (
+        select store.${STORE_COLUMNS.replaceAll(", ", ", store.")}
+        from vector_stores store
+        join folders on folders.id = store.folder_id
+          and deleted_at is null
           and space_id in (select id from live_spaces)
       ) listed
     ), '[]'),

@@ -12,6 +12,7 @@ import {
   FOLDER_COLUMNS,
   SPACE_COLUMNS,
   SPACE_MEMBER_COLUMNS,
+  STORE_COLUMNS,
   USER_COLUMNS,
 } from "./directory-columns.ts";
 
@@ -89,6 +90,14 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
       insert into folders (organization_id, ${FOLDER_COLUMNS})
       select $1, ${FOLDER_COLUMNS}
       from jsonb_populate_recordset(null::folders, $2)
+      on conflict do nothing`,
+  },
+  {
+    part: "vector_stores",
+    statement: `
+      insert into vector_stores (organization_id, ${STORE_COLUMNS})
+      select $1, ${STORE_COLUMNS}
+      from jsonb_populate_recordset(null::vector_stores, $2)
       on conflict do nothing`,
   },
   {

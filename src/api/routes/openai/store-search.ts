@@ -12,7 +12,7 @@ import {
   VectorStoreSearch,
   VectorStoreSearchPage,
 } from "../../../schema/openai/vector-stores.ts";
-import { searchSpaces } from "../../../search/hybrid.ts";
+import { embedAhead, searchSpaces } from "../../../search/hybrid.ts";
 import type { SearchAnswer, SearchHit, SearchRequest } from "../../../search/request.ts";
 import type { Deps } from "../../deps.ts";
 import { SEARCH_WARNINGS } from "../documents/hybrid-search.ts";
@@ -39,10 +39,12 @@ export const searchVectorStore = defineRoute({
   errors: [503],
   async handle({ deps, principal, caller, params, body, request, reply }) {
     const { organization } = principal;
+    const queries = typeof body.query === "string" ? [body.query] : body.query;
+    // While the store is looked up, so that finding it costs the search no time.
+    for (const query of queries) embedAhead(deps, organization, query, request.signal);
     const store = await readTenant(deps.db, organization, (sql) =>
       requireStore(sql, principal, "documents:search", params.vector_store_id),
     );
-    const queries = typeof body.query === "string" ? [body.query] : body.query;
     const space = principal.reach.get(store.space_id)!;
     const scope = { organization, spaces: [space] };
     const options = optionsOf(body, store.id);
