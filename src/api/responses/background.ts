@@ -89,7 +89,7 @@ export function createBackground(deps: ResponsesDeps): Background {
   };
   const sweep = async (): Promise<void> => {
     await dropLost(deps, running);
-    const taken = await takeOrphans(db, chat.apiProcessId, TAKEN_AT_ONCE);
+    const taken = await takeOrphans(db, chat.apiProcessId, [...running.keys()], TAKEN_AT_ONCE);
     await Promise.all(taken.map(takeUp));
   };
   const timer = everySecond(sweep, (error) =>

@@ -43,6 +43,8 @@ export interface NewRequest {
   /** With it the response goes on without its client, and a repeat gets the same one. */
   readonly idempotencyKey: string | undefined;
   readonly bodyHash: Buffer | undefined;
+  /** Looks the caller up again, for a stream that takes long. */
+  readonly lookUp: () => Promise<Principal>;
 }
 
 type Answer = ResponseObject | StreamAnswer;
@@ -86,13 +88,13 @@ const LOOK_MS = 100;
 async function repeat(
   { deps, store }: ResponsesHostParts,
   principal: Principal,
-  { body, signal }: NewRequest,
+  { body, signal, lookUp }: NewRequest,
   id: string,
 ): Promise<Answer> {
   const withResults = includesResults(body.include);
   try {
     if (body.stream === true)
-      return await followResponse(deps, store, { principal, id, afterNo: -1, withResults });
+      return await followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
     for (;;) {
       const { row, response } = await store.find(principal, id);
       const isUnderWay = response.status === "queued" || response.status === "in_progress";
@@ -109,7 +111,7 @@ async function repeat(
 async function begin(
   host: ResponsesHostParts,
   principal: Principal,
-  { body, signal, idempotencyKey }: NewRequest,
+  { body, signal, idempotencyKey, lookUp }: NewRequest,
   id: string,
 ): Promise<Answer> {
   const { deps, store, background } = host;
@@ -143,7 +145,7 @@ async function begin(
     const queued = await background.start(response, request, prepared);
     if (!isStream) return queued;
     const withResults = prepared.showsResults;
-    return followResponse(deps, store, { principal, id: response.id, afterNo: -1, withResults });
+    return followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
   }
   const isRepeatable = idempotencyKey !== undefined;
   const parts = answerParts(host, response, { request, prepared, signal, isRepeatable });

@@ -32,11 +32,11 @@ export interface DraftHead {
   /** Whether events show what searches have found. */
   readonly showsResults: boolean;
   readonly showsCitations: boolean;
-  /** Of what searches before have found, by documents. */
+  /** By documents, of searches before. */
   readonly fileIds?: ReadonlyMap<string, string> | undefined;
 }
 
-/** What was written before, by a process that is gone. */
+/** What a process that is gone has written. */
 export interface DraftStart {
   readonly nextNo: number;
   readonly items: readonly OutputItem[];
@@ -153,10 +153,11 @@ export class ResponseDraft {
   /** The last events. */
   finish(result: TurnResult): void {
     this.#result = result;
-    this.#completedAt = Math.floor(Date.now() / 1_000);
     if (result.status === "completed") this.#finishWhole(result);
     else this.#finishBroken(result);
-    this.#lifecycle(`response.${this.#status}`);
+    if (this.#status === "completed") this.#completedAt = Math.floor(Date.now() / 1_000);
+    // There is no event of a cancel: a stream that is cut by one just ends.
+    if (this.#status !== "cancelled") this.#lifecycle(`response.${this.#status}`);
   }
 
   #finishWhole(result: Completed): void {
@@ -168,14 +169,12 @@ export class ResponseDraft {
     this.#closeMessage(isCut ? "incomplete" : "completed");
     for (const call of result.functionCalls ?? []) this.#functionCall(call);
     this.#status = isCut ? "incomplete" : "completed";
-    if (isCut) this.#completedAt = null;
   }
 
   #finishBroken(result: TurnResult): void {
     this.#closeMessage("incomplete");
     for (const { item, index } of this.#searches.values()) this.#itemDone(item, index, "failed");
     this.#status = result.status === "cancelled" ? "cancelled" : "failed";
-    this.#completedAt = null;
   }
 
   #openMessage(): OpenMessage {
