@@ -91,6 +91,7 @@ const NEEDS_MORE = new Set([
   "search/index/reindex.readSegmentTexts",
   "search/index/reindex.rewriteSegment",
   "search/index/due-segments.findSegmentsToPurge",
+  "search/index/segments.isMergeDue",
   "search/index/segments.mergeSegments",
   "search/index/segments.purgeSegment",
   "tenancy/space-members.settleOwners",

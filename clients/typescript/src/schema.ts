@@ -7769,9 +7769,17 @@ export interface components {
             };
             /** @description The text of the chunk */
             content: components["schemas"]["VectorStoreText"][];
-            /** @description The document that the file is in the store */
+            /**
+             * Format: uuid
+             * @description The document that the file is in the store
+             * @example 01900000-0000-7000-8000-000000000030
+             */
             document_id: string;
-            /** @description The chunk */
+            /**
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
+             */
             chunk_id: string;
         };
         VectorStoreText: {
@@ -22494,8 +22502,8 @@ export interface operations {
                      *               "text": "The oil is changed every 500 hours."
                      *             }
                      *           ],
-                     *           "document_id": null,
-                     *           "chunk_id": null
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
+                     *           "chunk_id": "01900000-0000-7000-8000-000000000031"
                      *         }
                      *       ],
                      *       "has_more": false,

@@ -1,6 +1,6 @@
 /** `/v1/vector_stores`, as OpenAI's clients send and read it. */
 import { z } from "zod";
-import { SpaceId, FolderId } from "../ids.ts";
+import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
 import { NOT_BLANK } from "../requests/patterns.ts";
 import { AttributeFilter, AttributesOutput, Metadata } from "./attributes.ts";
 import { MomentInSeconds } from "./files.ts";
@@ -220,8 +220,8 @@ const FoundChunk = z
     score: z.number().min(0).max(1).meta({ description: "As in hybrid search", example: 0.61 }),
     attributes: AttributesOutput,
     content: z.array(TextContent).meta({ description: "The text of the chunk" }),
-    document_id: z.string().meta({ description: "The document that the file is in the store" }),
-    chunk_id: z.string().meta({ description: "The chunk" }),
+    document_id: DocumentId.meta({ description: "The document that the file is in the store" }),
+    chunk_id: ChunkId,
   })
   .meta({ id: "VectorStoreSearchResult" });
 

@@ -100,7 +100,7 @@ interface Wanted {
 }
 
 /** The installed Python's version, such as "3.11". @throws Error if there is none. */
-export async function pythonVersion(): Promise<string> {
+async function pythonVersion(): Promise<string> {
   const { stdout } = await run("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]);
   return stdout.trim();
 }
