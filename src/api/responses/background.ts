@@ -89,7 +89,7 @@ export function createBackground(deps: ResponsesDeps): Background {
   };
   const sweep = async (): Promise<void> => {
     await dropLost(deps, running);
-    const taken = await takeOrphans(db, chat.apiProcessId, TAKEN_AT_ONCE);
+    const taken = await takeOrphans(db, chat.apiProcessId, [...running.keys()], TAKEN_AT_ONCE);
     await Promise.all(taken.map(takeUp));
   };
   const timer = everySecond(sweep, (error) =>
@@ -147,7 +147,11 @@ async function dropLost({ db }: ResponsesDeps, running: ReadonlyMap<string, Back
   for (const { id } of held) if (!left.has(id)) running.get(id)?.drop();
 }
 
-function headOf(id: string, createdAt: Date, { echo, agent, showsResults }: PreparedResponse): DraftHead {
+function headOf(
+  id: string,
+  createdAt: Date,
+  { echo, agent, showsResults, fileIds }: PreparedResponse,
+): DraftHead {
   return {
     id,
     createdAt: Math.floor(createdAt.getTime() / 1_000),
@@ -155,6 +159,7 @@ function headOf(id: string, createdAt: Date, { echo, agent, showsResults }: Prep
     isBackground: true,
     showsResults,
     showsCitations: agent.show_citations,
+    fileIds,
   };
 }
 

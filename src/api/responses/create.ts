@@ -43,6 +43,8 @@ export interface NewRequest {
   /** With it the response goes on without its client, and a repeat gets the same one. */
   readonly idempotencyKey: string | undefined;
   readonly bodyHash: Buffer | undefined;
+  /** Looks the caller up again, for a stream that takes long. */
+  readonly lookUp: () => Promise<Principal>;
 }
 
 type Answer = ResponseObject | StreamAnswer;
@@ -86,13 +88,13 @@ const LOOK_MS = 100;
 async function repeat(
   { deps, store }: ResponsesHostParts,
   principal: Principal,
-  { body, signal }: NewRequest,
+  { body, signal, lookUp }: NewRequest,
   id: string,
 ): Promise<Answer> {
   const withResults = includesResults(body.include);
   try {
     if (body.stream === true)
-      return await followResponse(deps, store, { principal, id, afterNo: -1, withResults });
+      return await followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
     for (;;) {
       const { row, response } = await store.find(principal, id);
       const isUnderWay = response.status === "queued" || response.status === "in_progress";
@@ -109,7 +111,7 @@ async function repeat(
 async function begin(
   host: ResponsesHostParts,
   principal: Principal,
-  { body, signal, idempotencyKey }: NewRequest,
+  { body, signal, idempotencyKey, lookUp }: NewRequest,
   id: string,
 ): Promise<Answer> {
   const { deps, store, background } = host;
@@ -143,7 +145,7 @@ async function begin(
     const queued = await background.start(response, request, prepared);
     if (!isStream) return queued;
     const withResults = prepared.showsResults;
-    return followResponse(deps, store, { principal, id: response.id, afterNo: -1, withResults });
+    return followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
   }
   const isRepeatable = idempotencyKey !== undefined;
   const parts = answerParts(host, response, { request, prepared, signal, isRepeatable });
@@ -175,6 +177,7 @@ function answerParts(
       isBackground: false,
       showsResults: prepared.showsResults,
       showsCitations: prepared.agent.show_citations,
+      fileIds: prepared.fileIds,
     },
     pingMs: deps.chat.pingMs,
     leave,
@@ -211,14 +214,9 @@ function asRefusal(error: DomainError, { text, tools }: AskedBody): DomainError 
 function readersOf({ store, files }: ResponsesHostParts, principal: Principal): ItemReaders {
   return {
     fileData: (data, filename, param) => files.textOf(principal, data, filename, param),
-    fileId: (fileId, param) => readInputFile(principal, fileId, param),
+    fileId: (fileId, param) => files.textOfStored(principal, fileId, param),
     reference: (id, param) => readReference(store, principal, id, param),
   };
-}
-
-/** The text of a file of the caller: to be filled in where files are kept. */
-async function readInputFile(_principal: Principal, _fileId: string, param: string): Promise<string> {
-  throw refuse(param, "Send the file as `file_data`.");
 }
 
 /** An item of a stored response, as clients send it that do not repeat what is stored. */

@@ -4,11 +4,13 @@ import type { Toolbox } from "../../agents/tools/index.ts";
 import type { Log } from "../../process/log.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { ChatHost } from "../turns/chat-host.ts";
 
 export interface ResponsesDeps extends SearchDeps {
   readonly db: Database;
   readonly keyring: Keyring;
+  readonly storage: Storage;
   readonly log: Log;
   readonly toolbox: Toolbox;
   readonly chat: ChatHost;

@@ -32,9 +32,11 @@ export interface DraftHead {
   /** Whether events show what searches have found. */
   readonly showsResults: boolean;
   readonly showsCitations: boolean;
+  /** By documents, of searches before. */
+  readonly fileIds?: ReadonlyMap<string, string> | undefined;
 }
 
-/** What was written before, by a process that is gone. */
+/** What a process that is gone has written. */
 export interface DraftStart {
   readonly nextNo: number;
   readonly items: readonly OutputItem[];
@@ -57,6 +59,7 @@ export class ResponseDraft {
   /** The messages of this attempt, with where their text begins in the text of the turn. */
   readonly #messages: { readonly text: OutputText; readonly from: number }[] = [];
   readonly #searches = new Map<string, { readonly item: SearchItem; readonly index: number }>();
+  readonly #fileIds: Map<string, string>;
   #open: OpenMessage | undefined;
   #written = 0;
   #nextNo: number;
@@ -69,6 +72,7 @@ export class ResponseDraft {
     this.#send = send;
     this.#nextNo = start.nextNo;
     this.#items = [...start.items];
+    this.#fileIds = new Map(head.fileIds);
   }
 
   /** The response as its reader sees it now. */
@@ -140,6 +144,7 @@ export class ResponseDraft {
     if (begun === undefined) return;
     const { item, index } = begun;
     item.results = hits.map(searchResultOf);
+    for (const { document_id, file_id } of item.results) this.#fileIds.set(document_id, file_id);
     void this.#emit("response.file_search_call.completed", { item_id: item.id, output_index: index });
     this.#itemDone(item, index, "completed");
     this.#searches.delete(callId);
@@ -148,10 +153,11 @@ export class ResponseDraft {
   /** The last events. */
   finish(result: TurnResult): void {
     this.#result = result;
-    this.#completedAt = Math.floor(Date.now() / 1_000);
     if (result.status === "completed") this.#finishWhole(result);
     else this.#finishBroken(result);
-    this.#lifecycle(`response.${this.#status}`);
+    if (this.#status === "completed") this.#completedAt = Math.floor(Date.now() / 1_000);
+    // There is no event of a cancel: a stream that is cut by one just ends.
+    if (this.#status !== "cancelled") this.#lifecycle(`response.${this.#status}`);
   }
 
   #finishWhole(result: Completed): void {
@@ -163,14 +169,12 @@ export class ResponseDraft {
     this.#closeMessage(isCut ? "incomplete" : "completed");
     for (const call of result.functionCalls ?? []) this.#functionCall(call);
     this.#status = isCut ? "incomplete" : "completed";
-    if (isCut) this.#completedAt = null;
   }
 
   #finishBroken(result: TurnResult): void {
     this.#closeMessage("incomplete");
     for (const { item, index } of this.#searches.values()) this.#itemDone(item, index, "failed");
     this.#status = result.status === "cancelled" ? "cancelled" : "failed";
-    this.#completedAt = null;
   }
 
   #openMessage(): OpenMessage {
@@ -259,7 +263,9 @@ export class ResponseDraft {
         .filter(({ start }) => start >= from && start < until)
         .flatMap((mark) => {
           const citation = byIndex.get(mark.index);
-          return citation === undefined ? [] : [annotationOf(citation, mark, from)];
+          return citation === undefined
+            ? []
+            : [annotationOf(citation, mark, { from, fileIds: this.#fileIds })];
         });
     }
   }

@@ -15,13 +15,23 @@ export function usageOf({ usage }: Completed): ResponseUsage {
   };
 }
 
-/** @param from where the message begins in the text of the turn. */
-export function annotationOf(citation: Citation, mark: ProvenMark, from: number): FileCitation {
+interface MarkPlace {
+  /** Where the message begins in the text of the turn. */
+  readonly from: number;
+  /** Ids of files by documents; others have the document's own. */
+  readonly fileIds: ReadonlyMap<string, string>;
+}
+
+export function annotationOf(
+  citation: Citation,
+  mark: ProvenMark,
+  { from, fileIds }: MarkPlace,
+): FileCitation {
   const { index: number, start, end, ...evidence } = mark;
   const { index: _index, text: _text, ...source } = citation;
   return {
     type: "file_citation",
-    file_id: fileIdOf(citation.document_id),
+    file_id: fileIds.get(citation.document_id) ?? fileIdOf(citation.document_id),
     filename: citation.document_name,
     index: start - from,
     number,

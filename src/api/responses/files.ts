@@ -2,11 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { Database } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { detectFileKind } from "../../parsers/file-kind.ts";
 import type { ParserPool } from "../../parsers/process/child-process.ts";
 import { openTemporaryFolder } from "../../process/temporary-folder.ts";
+import { findFile } from "../../queries/user-files/find-file.ts";
+import { decodeId } from "../../schema/openai/ids.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { refuse } from "./input.ts";
 
 export interface FileReader {
@@ -16,7 +21,23 @@ export interface FileReader {
    * @throws DomainError `bad_request` for what cannot be read.
    */
   textOf(principal: Principal, data: string, filename: string, param: string): Promise<string>;
+  /**
+   * The text of a file that is stored.
+   * @throws DomainError `bad_request` for what cannot be read, or the caller has not.
+   */
+  textOfStored(principal: Principal, fileId: string, param: string): Promise<StoredText>;
   close(): Promise<void>;
+}
+
+interface StoredText {
+  readonly filename: string;
+  readonly text: string;
+}
+
+interface FileParts {
+  readonly db: Database;
+  readonly storage: Storage;
+  readonly dataDir: string;
 }
 
 interface Workshop {
@@ -28,35 +49,25 @@ interface Workshop {
 const TIMEOUT_MS = 30_000;
 const MEBIBYTE = 1_024 * 1_024;
 const MAX_CHARACTERS = 2 * MEBIBYTE;
+const MAX_STORED_BYTES = 32 * MEBIBYTE;
 
 /** Starts no process before the first file. */
-export function createFileReader(dataDir: string): FileReader {
+export function createFileReader(parts: FileParts): FileReader {
   let opened: Promise<Workshop> | undefined;
   const workshop = (): Promise<Workshop> => {
-    opened ??= openWorkshop(dataDir).catch((error: unknown) => {
+    opened ??= openWorkshop(parts.dataDir).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
     return opened;
   };
+  const textOf = async (principal: Principal, bytes: Buffer, filename: string, param: string) =>
+    parsed(await workshop(), principal, { bytes, filename, param });
   return {
-    async textOf({ organization, user }, data, filename, param) {
-      const bytes = bytesOf(data, param);
-      const { fileType } = await detectFileKind(bytes, filename);
-      const { folder, pool } = await workshop();
-      const path = join(folder, `${randomUUID()}.${fileType.toLowerCase()}`);
-      try {
-        await writeFile(path, bytes, { mode: 0o600 });
-        const owner = { organizationId: organization.id, userId: user.id };
-        const { units } = await pool.parse({ fileType, path, name: filename }, { owner });
-        const text = units.map((unit) => unit.text).join("\n\n");
-        if (text.length > MAX_CHARACTERS) throw refuse(param, "The text of the file is too long.");
-        return text;
-      } catch (error) {
-        throw asRefusal(error, param);
-      } finally {
-        await rm(path, { force: true });
-      }
+    textOf: (principal, data, filename, param) => textOf(principal, bytesOf(data, param), filename, param),
+    async textOfStored(principal, fileId, param) {
+      const { name, bytes } = await storedBytes(parts, principal, fileId, param);
+      return { filename: name, text: await textOf(principal, bytes, name, param) };
     },
     async close() {
       const workshopOpened = await opened;
@@ -64,6 +75,54 @@ export function createFileReader(dataDir: string): FileReader {
       if (workshopOpened !== undefined) await rm(workshopOpened.folder, { recursive: true, force: true });
     },
   };
+}
+
+interface GivenFile {
+  readonly bytes: Buffer;
+  readonly filename: string;
+  readonly param: string;
+}
+
+async function parsed(
+  { folder, pool }: Workshop,
+  { organization, user }: Principal,
+  { bytes, filename, param }: GivenFile,
+): Promise<string> {
+  const { fileType } = await detectFileKind(bytes, filename);
+  const path = join(folder, `${randomUUID()}.${fileType.toLowerCase()}`);
+  try {
+    await writeFile(path, bytes, { mode: 0o600 });
+    const owner = { organizationId: organization.id, userId: user.id };
+    const { units } = await pool.parse({ fileType, path, name: filename }, { owner });
+    const text = units.map((unit) => unit.text).join("\n\n");
+    if (text.length > MAX_CHARACTERS) throw refuse(param, "The text of the file is too long.");
+    return text;
+  } catch (error) {
+    throw asRefusal(error, param);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function storedBytes(
+  { db, storage }: FileParts,
+  principal: Principal,
+  fileId: string,
+  param: string,
+): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+  const id = decodeId("file", fileId);
+  const found = id === null ? undefined : await findFile(db, principal, id).catch(orUndefined);
+  if (found === undefined) throw refuse(param, "There is no such file.");
+  const { name, size, object_key: object } = "file" in found ? found.file : found.document;
+  if (size > MAX_STORED_BYTES)
+    throw refuse(param, `A file of a request has at most ${MAX_STORED_BYTES} bytes; put it into a store.`);
+  const stored = await storage.get({ organizationId: principal.organization.id, name: object });
+  return { name, bytes: await buffer(stored) };
+}
+
+function orUndefined(error: unknown): undefined {
+  if (error instanceof DomainError && error.code === "not_found") return undefined;
+  throw error;
 }
 
 /** Loads the code of the sandbox too, which a process that reads no file does without. */

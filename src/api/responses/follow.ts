@@ -14,12 +14,15 @@ export interface Followed {
   /** -1: from the first event. */
   readonly afterNo: number;
   readonly withResults: boolean;
-  /** Looks the caller up again, with the reach that it has now. */
   readonly principal: Principal;
+  /** Looks the caller up again, past all caches. @throws if it is let in no more. */
+  readonly lookUp: () => Promise<Principal>;
 }
 
 const LOOK_MS = 100;
 const WHOLE_LOOK_MS = 250;
+/** How often the caller of a stream is looked up again. */
+const LOOK_UP_EVERY_MS = 2_000;
 
 /** @throws DomainError `response_not_found`. */
 export async function followResponse(
@@ -48,6 +51,19 @@ export async function followResponse(
   });
 }
 
+/** The caller with the rights of the last two seconds. */
+function callerOf({ principal, lookUp }: Followed): () => Promise<Principal> {
+  let known = principal;
+  let knownAt = performance.now();
+  return async () => {
+    if (performance.now() - knownAt > LOOK_UP_EVERY_MS) {
+      known = await lookUp();
+      knownAt = performance.now();
+    }
+    return known;
+  };
+}
+
 interface Sending {
   readonly writer: Pick<EventStream, "closed">;
   readonly send: (event: ResponseEvent, text?: string) => Promise<void>;
@@ -56,11 +72,14 @@ interface Sending {
 async function followEvents(
   deps: ResponsesDeps,
   store: ResponseStore,
-  { id, afterNo, principal }: Followed,
+  followed: Followed,
   { writer, send }: Sending,
 ): Promise<void> {
+  const { id, afterNo } = followed;
+  const now = callerOf(followed);
   for (let lastNo = afterNo; !writer.closed.aborted;) {
     // Before the events: if it has ended by now, all of them are there. It also checks what may be seen.
+    const principal = await now();
     const row = await store.findRow(principal, id);
     const events = await eventsAfter(deps, principal.organization, id, lastNo);
     for (const { event, text } of events) {
@@ -74,13 +93,11 @@ async function followEvents(
 }
 
 /** The events of a response that was kept whole, once it has ended. */
-async function sendWhole(
-  store: ResponseStore,
-  { id, afterNo, principal, withResults }: Followed,
-  { writer, send }: Sending,
-): Promise<void> {
+async function sendWhole(store: ResponseStore, followed: Followed, { writer, send }: Sending): Promise<void> {
+  const { id, afterNo, withResults } = followed;
+  const now = callerOf(followed);
   while (!writer.closed.aborted) {
-    const { response } = await store.find(principal, id);
+    const { response } = await store.find(await now(), id);
     if (response.status !== "queued" && response.status !== "in_progress") {
       const left = eventsOf(shown(response, withResults)).slice(afterNo + 1);
       for (const event of left) await send(event);

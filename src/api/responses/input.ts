@@ -18,7 +18,10 @@ export interface ItemReaders {
   /** The text of a file that came with the request. */
   readonly fileData: (data: string, filename: string, param: string) => Promise<string>;
   /** The text of a file of the caller. */
-  readonly fileId: (fileId: string, param: string) => Promise<string>;
+  readonly fileId: (
+    fileId: string,
+    param: string,
+  ) => Promise<{ readonly filename: string; readonly text: string }>;
   /** The item of a stored response of the caller. */
   readonly reference: (id: string, param: string) => Promise<KeptItem>;
 }
@@ -155,8 +158,7 @@ async function readFile(part: Given, at: string, readers: ItemReaders): Promise<
   if (url !== undefined && url !== null)
     throw refuse(`${at}.file_url`, "Files are not fetched from addresses: send `file_data`.");
   const name = typeof filename === "string" ? filename.slice(0, 255) : "file";
-  if (typeof id === "string")
-    return { ...rest, file_id: id, text: await readers.fileId(id, `${at}.file_id`) };
+  if (typeof id === "string") return { ...rest, file_id: id, ...(await readers.fileId(id, `${at}.file_id`)) };
   if (typeof data !== "string") throw refuse(`${at}.file_data`, "A file has `file_data` or `file_id`.");
   return { ...rest, filename: name, text: await readers.fileData(data, name, `${at}.file_data`) };
 }

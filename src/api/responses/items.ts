@@ -1,6 +1,6 @@
 /** The items of a response and the response itself, in the form of OpenAI's interface. */
 import type { ProvenMark } from "../../agents/quotes/evidence.ts";
-import type { SearchHit } from "../../search/hybrid.ts";
+import type { FoundHit } from "../turns/response-ask.ts";
 
 type ItemStatus = "in_progress" | "completed" | "incomplete";
 export type ResponseStatus = "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
@@ -135,13 +135,13 @@ export function uuidOfItem(id: string): string | null {
 
 export const fileIdOf = (documentId: string): string => `file-${documentId.replaceAll(HEX_OF_ID, "")}`;
 
-export function searchResultOf(hit: SearchHit): SearchResult {
+export function searchResultOf(hit: FoundHit): SearchResult {
   return {
-    file_id: fileIdOf(hit.document_id),
+    file_id: fileIdOf(hit.fileId),
     filename: hit.document_name,
     score: hit.score,
     text: hit.text,
-    attributes: {},
+    attributes: hit.attributes,
     document_id: hit.document_id,
     chunk_id: hit.chunk_id,
     chunk_index: hit.chunk_index,

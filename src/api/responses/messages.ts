@@ -8,13 +8,22 @@ type Given = Readonly<Record<string, unknown>>;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What the searches among the items have found, each passage once. */
-export function passagesOf(items: readonly KeptItem[]): Passage[] {
-  const results = items.flatMap((item) =>
+function resultsOf(items: readonly KeptItem[]): readonly SearchResult[] {
+  return items.flatMap((item) =>
     item.type === "file_search_call" && Array.isArray(item["results"])
       ? (item["results"] as readonly SearchResult[])
       : [],
   );
+}
+
+/** Ids of files by documents, of what the searches among the items have found. */
+export function fileIdsOf(items: readonly KeptItem[]): ReadonlyMap<string, string> {
+  return new Map(resultsOf(items).map((result) => [result.document_id, result.file_id]));
+}
+
+/** What the searches among the items have found, each passage once. */
+export function passagesOf(items: readonly KeptItem[]): Passage[] {
+  const results = resultsOf(items);
   const byChunk = new Map(results.map((result) => [result.chunk_id, result]));
   return [...byChunk.values()].map((result) => ({
     chunk_id: result.chunk_id,

@@ -13,7 +13,7 @@ import type { TurnRequest } from "../turns/turn.ts";
 import { type KeptItem, refuse } from "./input.ts";
 import type { ResponseEcho } from "./items.ts";
 import type { ResponsesDeps } from "./deps.ts";
-import { messagesOf, passagesOf } from "./messages.ts";
+import { fileIdsOf, messagesOf, passagesOf } from "./messages.ts";
 import { readChoice, readTools } from "./tools.ts";
 
 /** What is asked, without the input, which is read into items. */
@@ -24,6 +24,8 @@ export interface PreparedResponse {
   readonly echo: ResponseEcho;
   readonly turn: TurnRequest;
   readonly showsResults: boolean;
+  /** Ids of files by documents, of what searches before have found. */
+  readonly fileIds: ReadonlyMap<string, string>;
 }
 
 export interface Conversation {
@@ -108,6 +110,7 @@ export async function prepare(
       ask,
     },
     showsResults: includesResults(body.include),
+    fileIds: fileIdsOf([...before, ...items]),
   };
 }
 

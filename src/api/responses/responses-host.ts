@@ -9,7 +9,7 @@ import { createBackground } from "./background.ts";
 import { type NewRequest, createResponse } from "./create.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { createFileReader } from "./files.ts";
-import { followResponse } from "./follow.ts";
+import { type Followed, followResponse } from "./follow.ts";
 import { type KeptItem, listedItem } from "./input.ts";
 import type { ResponseObject } from "./items.ts";
 import { callerIdOf, cancelStored, createResponseStore, shown } from "./store.ts";
@@ -27,7 +27,7 @@ export interface ResponsesHost {
   create(principal: Principal, request: NewRequest): Promise<ResponseObject | StreamAnswer>;
   /** All that follow throw DomainError `response_not_found`. */
   get(principal: Principal, id: string, viewing: Viewing): Promise<ResponseObject>;
-  follow(principal: Principal, id: string, afterNo: number, viewing: Viewing): Promise<StreamAnswer>;
+  follow(followed: Followed): Promise<StreamAnswer>;
   inputItems(principal: Principal, id: string): Promise<readonly KeptItem[]>;
   cancel(principal: Principal, id: string): Promise<ResponseObject>;
   delete(principal: Principal, id: string): Promise<void>;
@@ -42,7 +42,7 @@ const FLUSH_MS = 5_000;
 export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
   const store = createResponseStore(deps);
   const background = createBackground(deps);
-  const files = createFileReader(deps.dataDir);
+  const files = createFileReader(deps);
   const host = { deps, store, background, files };
   return {
     create: (principal, request) => createResponse(host, principal, request),
@@ -50,8 +50,7 @@ export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
       const { response } = await store.find(principal, id);
       return shown(response, withResults);
     },
-    follow: (principal, id, afterNo, { withResults }) =>
-      followResponse(deps, store, { principal, id, afterNo, withResults }),
+    follow: (followed) => followResponse(deps, store, followed),
     async inputItems(principal, id) {
       const { request } = await store.find(principal, id);
       return request.items.map(listedItem);

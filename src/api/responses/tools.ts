@@ -1,15 +1,27 @@
 /** Reads the tools of a request, and how the model is to choose among them. */
-import { findFolder } from "../../db/documents/folders.ts";
+import type { z } from "zod";
+import { noteUse } from "../../commands/vector-stores/note-use.ts";
+import { attributesOf } from "../../commands/vector-stores/presented.ts";
+import { requireStore } from "../../commands/vector-stores/store.ts";
 import { type Database, readTenant } from "../../db/pool.ts";
+import { readFoundFiles } from "../../db/stores/files.ts";
+import type { StoreRow } from "../../db/stores/stores.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ToolDefinition } from "../../models/chat/chat-model.ts";
+import type { Log } from "../../process/log.ts";
 import { decodeId } from "../../schema/openai/ids.ts";
+import { VectorStoreSearch } from "../../schema/openai/vector-stores.ts";
 import { type SearchDeps, type SearchHit, searchSpaces } from "../../search/hybrid.ts";
-import { FILE_SEARCH, type FileSearch } from "../turns/response-ask.ts";
+import { FILE_SEARCH, type FileSearch, type FoundHit } from "../turns/response-ask.ts";
 import { refuse } from "./input.ts";
 
 type Given = Readonly<Record<string, unknown>>;
+
+interface StoreDeps extends SearchDeps {
+  readonly log: Log;
+}
 
 export interface AskedTools {
   readonly functions: readonly ToolDefinition[];
@@ -18,8 +30,12 @@ export interface AskedTools {
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const STORES_MAX = 16;
-const RESULTS_DEFAULT = 10;
-const RESULTS_MAX = 50;
+/** The same as those of a search of a vector store. */
+const FileSearchOptions = VectorStoreSearch.pick({
+  filters: true,
+  max_num_results: true,
+  ranking_options: true,
+});
 
 /**
  * @param own the names of the agent's own tools, which no function may have.
@@ -27,7 +43,7 @@ const RESULTS_MAX = 50;
  *   caller does not reach.
  */
 export async function readTools(
-  deps: SearchDeps,
+  deps: StoreDeps,
   principal: Principal,
   tools: readonly Given[],
   own: ReadonlySet<string>,
@@ -65,30 +81,87 @@ function readFunction(tool: Given, at: string, taken: Set<string>): ToolDefiniti
 }
 
 async function readFileSearch(
-  deps: SearchDeps,
+  deps: StoreDeps,
   principal: Principal,
   tool: Given,
   at: string,
 ): Promise<FileSearch> {
-  const folderIds = await readStores(deps.db, principal, tool["vector_store_ids"], `${at}.vector_store_ids`);
-  const limit =
-    numberWithin(tool["max_num_results"], `${at}.max_num_results`, [1, RESULTS_MAX]) ?? RESULTS_DEFAULT;
-  const ranking = (tool["ranking_options"] ?? {}) as Given;
-  const minScore = numberWithin(ranking["score_threshold"], `${at}.ranking_options.score_threshold`, [0, 1]);
-  if (tool["filters"] !== undefined && tool["filters"] !== null)
-    throw refuse(`${at}.filters`, "Filters are not supported yet.");
-  const search = async (query: string, signal: AbortSignal): Promise<readonly SearchHit[]> => {
-    const request = { query, limit, folder_ids: folderIds, min_score: minScore ?? null };
-    const scope = { organization: principal.organization, spaces: [...principal.reach.values()] };
-    return (await searchSpaces(deps, scope, request, signal)).results;
-  };
+  const stores = await readStores(deps.db, principal, tool["vector_store_ids"], `${at}.vector_store_ids`);
+  const read = FileSearchOptions.safeParse(tool);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw refuse(at + pathOf(issue?.path ?? []), issue?.message ?? "It cannot be read.");
+  }
+  const options = searchOptions(
+    read.data,
+    stores.map(({ id }) => id),
+  );
+  const spaces = [...new Set(stores.map(({ space_id: id }) => id))].flatMap(
+    (id) => principal.reach.get(id) ?? [],
+  );
+  const scope = { organization: principal.organization, spaces };
   return {
     definition: FILE_SEARCH,
     async search(queries, signal) {
-      const found = await Promise.all(queries.map((query) => search(query, signal)));
-      return best(found.flat(), limit);
+      noteUses(deps, principal, stores);
+      const found: SearchHit[] = [];
+      // One after the other: each search takes two connections.
+      for (const query of queries)
+        found.push(...(await searchSpaces(deps, scope, { ...options, query }, signal)).results);
+      return withFiles(deps.db, principal, best(found, options.limit));
     },
   };
+}
+
+/** `["filters", 0, "type"]` is `.filters[0].type`. */
+const pathOf = (path: readonly PropertyKey[]): string =>
+  path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+
+type SearchOptions = z.output<typeof FileSearchOptions>;
+
+/** As a search of a vector store has them. */
+function searchOptions(
+  { filters, max_num_results: limit, ranking_options }: SearchOptions,
+  folderIds: string[],
+) {
+  const weights = ranking_options?.hybrid_search ?? undefined;
+  return {
+    folder_ids: folderIds,
+    filters: filters === undefined || filters === null ? undefined : [filters],
+    limit,
+    min_score: ranking_options?.score_threshold,
+    rerank: ranking_options?.ranker === "none" ? false : undefined,
+    alpha: weights && weights.embedding_weight / (weights.embedding_weight + weights.text_weight),
+  };
+}
+
+/** Puts the expiry of the stores off, behind the search. */
+function noteUses({ db, log }: StoreDeps, principal: Principal, stores: readonly StoreRow[]): void {
+  for (const store of stores)
+    noteUse({ db }, { principal, requestId: newId() }, store).catch((error: unknown) =>
+      log.warn({ err: error }, "the use of a vector store could not be noted"),
+    );
+}
+
+/** The hits with the ids and attributes that their files have in the stores. */
+async function withFiles(
+  db: Database,
+  { organization }: Principal,
+  hits: readonly SearchHit[],
+): Promise<FoundHit[]> {
+  const bySpace = Map.groupBy(hits, (hit) => hit.space_id);
+  const files = await readTenant(db, organization, async (sql) => {
+    const found = [];
+    for (const [spaceId, ofSpace] of bySpace)
+      found.push(
+        ...(await readFoundFiles(sql, spaceId, [...new Set(ofSpace.map((hit) => hit.document_id))])),
+      );
+    return new Map(found.map((file) => [file.document_id, file]));
+  });
+  return hits.map((hit) => {
+    const file = files.get(hit.document_id);
+    return { ...hit, fileId: file?.id ?? hit.document_id, attributes: attributesOf(file?.metadata ?? {}) };
+  });
 }
 
 /** The best hits of all queries, each chunk once. */
@@ -100,12 +173,13 @@ function best(hits: readonly SearchHit[], limit: number): readonly SearchHit[] {
     .slice(0, limit);
 }
 
+/** @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired. */
 async function readStores(
   db: Database,
   principal: Principal,
   given: unknown,
   param: string,
-): Promise<string[]> {
+): Promise<StoreRow[]> {
   if (!Array.isArray(given) || given.length === 0 || given.length > STORES_MAX)
     throw refuse(param, `\`vector_store_ids\` has 1 to ${STORES_MAX} ids of vector stores.`);
   const ids = given.map((id: unknown, index) => {
@@ -113,28 +187,22 @@ async function readStores(
     if (decoded === null) throw refuse(`${param}[${index}]`, "An id of a vector store begins with vs_.");
     return decoded;
   });
-  const found = await readTenant(db, principal.organization, async (sql) => {
-    const folders = [];
-    for (const id of ids) folders.push(await findFolder(sql, principal.reach, id));
-    return folders;
+  return readTenant(db, principal.organization, async (sql) => {
+    const stores: StoreRow[] = [];
+    for (const [index, id] of ids.entries())
+      stores.push(
+        await requireStore(sql, principal, "documents:search", id).catch((error: unknown) => {
+          throw named(error, `${param}[${index}]`);
+        }),
+      );
+    return stores;
   });
-  const missing = found.indexOf(undefined);
-  if (missing >= 0)
-    throw new DomainError("vector_store_not_found", "Vector store not found", {
-      param: `${param}[${missing}]`,
-    });
-  return ids;
 }
 
-function numberWithin(
-  value: unknown,
-  param: string,
-  [least, most]: readonly [number, number],
-): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !(value >= least && value <= most))
-    throw refuse(param, `It is a number from ${least} to ${most}.`);
-  return value;
+function named(error: unknown, param: string): unknown {
+  return error instanceof DomainError && error.code === "not_found"
+    ? new DomainError(error.reason, error.message, { param })
+    : error;
 }
 
 export interface Choice {

@@ -23,17 +23,24 @@ export interface ResponseAsk {
   readonly maxToolCalls: number | undefined;
 }
 
+/** A hit with what its file is in the store. */
+export interface FoundHit extends SearchHit {
+  /** A UUID: the document's, or that of the file that it was made of. */
+  readonly fileId: string;
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+}
+
 export interface FileSearch {
   readonly definition: ToolDefinition;
   /** @throws the errors of searchSpaces. */
-  search(queries: readonly string[], signal: AbortSignal): Promise<readonly SearchHit[]>;
+  search(queries: readonly string[], signal: AbortSignal): Promise<readonly FoundHit[]>;
 }
 
 /** How far a search is; `hits` when it has ended. */
 export interface SearchProgress {
   readonly callId: string;
   readonly queries: readonly string[];
-  readonly hits?: readonly SearchHit[];
+  readonly hits?: readonly FoundHit[];
 }
 
 export const FILE_SEARCH: ToolDefinition = {

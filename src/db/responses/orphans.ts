@@ -15,13 +15,17 @@ export interface TakenResponse extends ResponseRow {
   readonly organization_num: number;
 }
 
+/** No response of a live process is begun for so long without being in its hands. */
+const BEGUN_WITHIN = "interval '30 seconds'";
+
 /**
- * Takes at most `limit` background responses whose process is gone, oldest first, for the process
- * `apiProcessId`.
+ * Takes background responses for the process `apiProcessId`, oldest first: those whose process is gone, and those
+ * that the process has let go of, because it could not write them, and that are not among `held`.
  */
 export async function takeOrphans(
   db: Database,
   apiProcessId: string,
+  held: readonly string[],
   limit: number,
 ): Promise<TakenResponse[]> {
   const { rows } = await queryOnce<StoredRow & Pick<TakenResponse, "organization_id" | "organization_num">>(
@@ -37,11 +41,18 @@ export async function takeOrphans(
          from responses orphan
          where orphan.is_background
            and orphan.${UNDER_WAY}
-           and not exists (
-             select
-             from api_processes process
-             where process.id = orphan.api_process_id
-               and process.renewed_at > now() - ${LEASE}
+           and (
+             not exists (
+               select
+               from api_processes process
+               where process.id = orphan.api_process_id
+                 and process.renewed_at > now() - ${LEASE}
+             )
+             or (
+               orphan.api_process_id = $1
+               and orphan.created_at < now() - ${BEGUN_WITHIN}
+               and not orphan.id = any($3::uuid[])
+             )
            )
          order by orphan.created_at
          limit $2
@@ -51,7 +62,7 @@ export async function takeOrphans(
                response.organization_id,
                organization.num as organization_num,
                false as is_orphan`,
-    [apiProcessId, limit],
+    [apiProcessId, limit, held],
   );
   return rows.map((row) => ({
     ...rowOf(row),

@@ -5,7 +5,7 @@ import { messagesOf } from "../../../src/api/responses/messages.ts";
 
 const READERS: ItemReaders = {
   fileData: async () => "text of the file",
-  fileId: async () => "text",
+  fileId: async () => ({ filename: "b.md", text: "text" }),
   reference: async () => {
     throw new Error("nothing is referred to");
   },

@@ -1,6 +1,5 @@
 /** `/v1/files`: what users send for vector stores and responses, outside of every space. */
 import { pipeline } from "node:stream/promises";
-import { authorize } from "../../../auth/policy.ts";
 import { createUserFile } from "../../../commands/user-files/create-user-file.ts";
 import { deleteUserFile } from "../../../commands/user-files/delete-user-file.ts";
 import {
@@ -8,11 +7,10 @@ import {
   presentDocumentAsFile,
   presentUserFile,
 } from "../../../commands/user-files/user-file.ts";
-import { findDocumentOfFile, type FileDocument } from "../../../db/stores/files.ts";
-import { findUserFile, listUserFiles, type UserFileRow } from "../../../db/stores/user-files.ts";
+import { findUserFile, listUserFiles } from "../../../db/stores/user-files.ts";
 import { readTenant } from "../../../db/pool.ts";
+import { findFile } from "../../../queries/user-files/find-file.ts";
 import { notFound } from "../../../domain/not-found.ts";
-import { type Principal, reachedSpaceIds } from "../../../domain/tenancy/principal.ts";
 import { FilePart } from "../../../schema/fields.ts";
 import {
   FileDeleted,
@@ -26,7 +24,6 @@ import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { readForm } from "../../body/form.ts";
 import { discardFile, receiveFile } from "../../body/stored-upload.ts";
 import type { ReceivedUpload } from "../../body/uploads.ts";
-import type { Deps } from "../../deps.ts";
 import { attachment } from "../../downloads.ts";
 import type { Repeat } from "../../idempotency.ts";
 import { stream } from "../../response.ts";
@@ -125,23 +122,6 @@ const listFiles = defineRoute({
   },
 });
 
-type Found = { readonly file: UserFileRow } | { readonly document: FileDocument };
-
-/**
- * The caller's file, or the document that is shown under the id: by its own, or by that of another user's file.
- * @throws DomainError `not_found`, `permission_denied`
- */
-async function findFile({ db }: Pick<Deps, "db">, principal: Principal, id: string): Promise<Found> {
-  authorizeUserFiles(principal, "user_files:read");
-  return readTenant(db, principal.organization, async (sql): Promise<Found> => {
-    const file = await findUserFile(sql, principal, id);
-    if (file !== undefined) return { file };
-    const document = await findDocumentOfFile(sql, reachedSpaceIds(principal.reach), id);
-    authorize(principal, "documents:read", document, "file");
-    return { document };
-  });
-}
-
 const getFile = defineRoute({
   method: "GET",
   path: "/files/:file_id",
@@ -159,7 +139,7 @@ const getFile = defineRoute({
   params: FileParams,
   response: FileObject,
   async handle({ deps, principal, params }) {
-    const found = await findFile(deps, principal, params.file_id);
+    const found = await findFile(deps.db, principal, params.file_id);
     return "file" in found
       ? presentUserFile(found.file)
       : presentDocumentAsFile(params.file_id, found.document);
@@ -213,7 +193,7 @@ const getContent = defineRoute({
     "application/octet-stream": { schema: FilePart, description: "Under the file's own type" },
   },
   async handle({ deps, principal, params, request, reply }) {
-    const found = await findFile(deps, principal, params.file_id);
+    const found = await findFile(deps.db, principal, params.file_id);
     const content = "file" in found ? found.file : found.document;
     const isHead = request.req.method === "HEAD";
     const body = isHead

@@ -57,8 +57,8 @@ const createResponse = defineRoute({
     "response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away " +
     "cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.",
   async handle({ deps, principal, body, request }) {
-    const { signal, idempotencyKey, bodyHash } = request;
-    return deps.responses.create(principal, { body, signal, idempotencyKey, bodyHash }) as never;
+    const { signal, idempotencyKey, bodyHash, authenticateAgain: lookUp } = request;
+    return deps.responses.create(principal, { body, signal, idempotencyKey, bodyHash, lookUp }) as never;
   },
 });
 
@@ -75,12 +75,18 @@ const getResponse = defineRoute({
   description:
     "For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who " +
     "does not reach a document any more that it may tell about.",
-  async handle({ deps, principal, params: { response_id: id }, query }) {
+  async handle({ deps, principal, params: { response_id: id }, query, request }) {
     authorizeListing(principal, "agents:chat");
     const withResults = includesResults(query.include) || includesResults(query["include[]"]);
     const answer =
       query.stream === true
-        ? await deps.responses.follow(principal, id, query.starting_after ?? -1, { withResults })
+        ? await deps.responses.follow({
+            principal,
+            lookUp: request.authenticateAgain,
+            id,
+            afterNo: query.starting_after ?? -1,
+            withResults,
+          })
         : await deps.responses.get(principal, id, { withResults });
     return answer as never;
   },

@@ -98,7 +98,10 @@ describe("a response in the background", () => {
     await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  it("ends as it was written if its process was lost behind its last event", async () => {
+  it.each([
+    ["was lost", () => "00000000-0000-0000-0000-000000000000"],
+    ["has let go of it", () => chat.host.apiProcessId],
+  ])("ends as it was written if its process %s behind its last event", async (_, processOf) => {
     chat.provider.reply({ pieces: ["All"] });
     const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
     await ended(id, "completed");
@@ -106,9 +109,10 @@ describe("a response in the background", () => {
     const calls = chat.provider.counts.chat;
     const { rowCount } = await chat.database.db.owner.query(
       `update responses
-       set status = 'in_progress', sealed_response = null, response_key_id = null, api_process_id = $2
+       set status = 'in_progress', sealed_response = null, response_key_id = null, api_process_id = $2,
+           created_at = now() - interval '1 minute'
        where id = $1`,
-      [decodeId("response", id), "00000000-0000-0000-0000-000000000000"],
+      [decodeId("response", id), processOf()],
     );
     expect(rowCount).toBe(1);
     await ended(id, "completed");

@@ -1,7 +1,7 @@
 /** `file_search` of a response: what it finds, what it cites, and whose stores it reaches. */
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { encodeId } from "../../../../src/schema/openai/ids.ts";
+import { decodeId, encodeId } from "../../../../src/schema/openai/ids.ts";
 import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
 import {
   type SearchSpace,
@@ -171,6 +171,72 @@ describe("file_search", () => {
       include: ["file_search_call.results"],
     });
     expect(response.output.filter(({ type }) => type === "file_search_call")).toHaveLength(1);
+  });
+
+  it("narrows by attributes, and names what is wrong with a filter", async () => {
+    await chat.database.db.owner.query("update documents set metadata = $2 where id = $1", [
+      heron,
+      JSON.stringify({ kind: "bird" }),
+    ]);
+    const found = async (value: string) => {
+      chat.provider.reply(searches("heron"), { pieces: ["Done."] });
+      const response = await client.responses.create({
+        model: "scripted-chat",
+        input: "Heron?",
+        tools: [toolOf({ filters: { type: "eq", key: "kind", value } })],
+        include: ["file_search_call.results"],
+      });
+      const [item] = response.output;
+      return item?.type === "file_search_call" ? item.results!.map(({ attributes }) => attributes) : [];
+    };
+    expect(await found("bird")).toEqual([{ kind: "bird" }]);
+    expect(await found("fish")).toEqual([]);
+    const filters = { type: "and", filters: [{ type: "like", key: "kind", value: "b" }] };
+    await expect(
+      client.responses.create({
+        model: "scripted-chat",
+        input: "Heron?",
+        tools: [toolOf({ filters })],
+      }),
+    ).rejects.toMatchObject({ status: 400, param: "tools[0].filters.filters[0].type" });
+  });
+
+  it("reads a file of the caller's by its id, and one that is no file is 400", async () => {
+    const uploaded = await client.files.create({
+      file: new File(["The launch is in June."], "plan.txt"),
+      purpose: "user_data",
+    });
+    const ask = (id: string) =>
+      client.responses.create({
+        model: "scripted-chat",
+        input: [{ role: "user", content: [{ type: "input_file", file_id: id }] }],
+      });
+    await ask(uploaded.id);
+    expect(JSON.stringify(lastRequest()["messages"])).toContain("The launch is in June.");
+    await expect(ask(encodeId("file", crypto.randomUUID()))).rejects.toMatchObject({
+      status: 400,
+      param: "input[0].content[0].file_id",
+    });
+  });
+
+  it("cites the file that a document in the store was made of", async () => {
+    const uploaded = await client.files.create({ file: new File([HERON], "own.txt"), purpose: "assistants" });
+    await chat.database.db.owner.query(
+      `insert into vector_store_files (document_id, organization_id, file_id)
+       select id, organization_id, $2 from documents where id = $1`,
+      [heron, decodeId("file", uploaded.id)],
+    );
+    chat.provider.reply(searches("heron"), { pieces: ["In tall trees near the river [1]."] });
+    const response = await client.responses.create({
+      model: "scripted-chat",
+      input: "Heron?",
+      tools: [toolOf()],
+      include: ["file_search_call.results"],
+    });
+    expect(response.output).toMatchObject([
+      { results: [{ file_id: uploaded.id, document_id: heron }] },
+      { content: [{ annotations: [{ file_id: uploaded.id, document_id: heron }] }] },
+    ]);
   });
 
   it("reaches no store of others, which is 404 as if it did not exist", async () => {
