@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, ended, upload } from "../../support/clients/client.ts";
 import { chatIsReady } from "../../support/clients/sdk/chat-is-ready.ts";
-import { inspect } from "../../support/clients/sdk/inspector.ts";
+import { inspect, missingNode } from "../../support/clients/sdk/inspector.ts";
 import { scriptedModel } from "../../support/clients/sdk/model.ts";
 import { SET_UP_MS, missingPython, runProgram } from "../../support/clients/sdk/python.ts";
 import type { Steps } from "../../support/clients/sdk/steps.ts";
@@ -132,7 +132,7 @@ function failed(seen: Steps, name: string): boolean {
   }
 }
 
-describe("the inspector's command line", () => {
+describe("the inspector's command line", unless(missingNode), () => {
   it("lists tools, resource templates and prompts", async () => {
     const { tools } = await inspect(server(), "--method", "tools/list", "--strict");
     expect(tools.map(({ name }: { name: string }) => name).toSorted()).toEqual(ALL);

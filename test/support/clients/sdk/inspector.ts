@@ -11,6 +11,14 @@ const PROGRAM = join(dirname(PACKAGE), "clients/launcher/build/index.js");
 const RUN_MS = 60_000;
 const run = promisify(execFile);
 
+/** What it asks of Node. */
+const NEEDS = [22, 19] as const;
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const isOld = major < NEEDS[0] || (major === NEEDS[0] && minor < NEEDS[1]);
+
+/** Why this machine cannot run it; undefined if it can. */
+export const missingNode = isOld ? `needs Node ${NEEDS.join(".")} or newer` : undefined;
+
 interface Server {
   readonly url: string;
   readonly key: string;
