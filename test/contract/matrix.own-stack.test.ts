@@ -68,6 +68,7 @@ const NEEDS_MORE = new Set([
   "files/object-names.findNamed",
   "files/object-names.findOwnersOfObjects",
   "files/object-names.findUnnamed",
+  "responses/orphans.postponeResponse",
   "responses/orphans.releaseResponse",
   "provisioning/rows.updateRow",
   "provisioning/unnamed.findUnnamedParts",

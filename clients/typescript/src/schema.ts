@@ -8041,6 +8041,11 @@ export interface components {
             } | null;
             /** @description Messages, searches and function calls, in order */
             output: (components["schemas"]["ResponseMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFileSearchCall"])[];
+            /**
+             * @description Set while a response in the background waits for an outage to end: its code. It is then tried again
+             * @example provider_unavailable
+             */
+            waiting_for?: string;
             /** @description Null until it has ended */
             usage: components["schemas"]["ResponseUsage"] | null;
             /**
@@ -24560,6 +24565,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
+                     *       "waiting_for": "provider_unavailable",
                      *       "usage": {
                      *         "input_tokens": 412,
                      *         "input_tokens_details": {
@@ -24863,6 +24869,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
+                     *       "waiting_for": "provider_unavailable",
                      *       "usage": {
                      *         "input_tokens": 412,
                      *         "input_tokens_details": {
@@ -25282,6 +25289,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
+                     *       "waiting_for": "provider_unavailable",
                      *       "usage": {
                      *         "input_tokens": 412,
                      *         "input_tokens_details": {

@@ -1,6 +1,6 @@
 /** One attempt at a response in the background, in the memory of this process. */
 import { addResponseEvents } from "../../db/responses/events.ts";
-import { releaseResponse } from "../../db/responses/orphans.ts";
+import { postponeResponse, releaseResponse } from "../../db/responses/orphans.ts";
 import { type ResponseFence, endResponse } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
@@ -13,14 +13,33 @@ import { insistently, sealEvents, sealResponse } from "./sealed.ts";
 import { itemIdsOf } from "./store.ts";
 
 const WRITE_EVERY_MS = 100;
-/** Ends of a turn that say nothing about the response: another process goes on. */
-const OF_THE_PROCESS = new Set(["turn_lost", "shutting_down", "overloaded", "workflows_unavailable"]);
+/**
+ * An attempt that took longer has not failed by an outage: the model itself does not come to an end. It counts.
+ */
+const OUTAGE_WITHIN_MS = 240_000;
+const FIRST_WAIT_SECONDS = 1;
+const LONGEST_WAIT_SECONDS = 30;
+
+/** Ends of a turn that say nothing about the response: it is tried again for as long as it is kept. */
+export function isOutage(error: unknown): error is DomainError {
+  return error instanceof DomainError && (error.class === "outage" || OF_THE_PROCESS.has(error.reason));
+}
+
+const OF_THE_PROCESS: ReadonlySet<string> = new Set(["turn_lost", "shutting_down", "overloaded"]);
+
+/** Twice as long after each outage, or as long as the other side asks for. */
+export function waitAfter({ code, retryAfterSeconds = 0 }: DomainError, outages: number) {
+  const own = Math.min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** Math.min(outages, 5));
+  return { code, waitSeconds: Math.max(own, retryAfterSeconds) };
+}
 
 export interface RunGiven {
   readonly fence: ResponseFence;
   readonly head: DraftHead;
   readonly start: DraftStart | undefined;
   readonly documentIds: readonly string[];
+  /** How many attempts before were ended by outages. */
+  readonly outages: number;
   readonly prepared?: PreparedResponse;
   /** Set in place of `prepared` if it cannot go on. */
   readonly failure?: DomainError;
@@ -42,6 +61,7 @@ export class BackgroundRun {
   #turn: Turn | undefined;
   #isDropped = false;
   #queued: ResponseObject | undefined;
+  readonly #begunAtMs = Date.now();
 
   constructor(deps: ResponsesDeps, given: RunGiven) {
     this.#deps = deps;
@@ -131,12 +151,8 @@ export class BackgroundRun {
   async #finish(result: TurnResult): Promise<void> {
     if (this.#isDropped) return;
     try {
-      if (
-        result.status === "failed" &&
-        OF_THE_PROCESS.has(result.error.code) &&
-        this.#given.failure === undefined
-      )
-        return await this.#release();
+      if (result.status === "failed" && isOutage(result.error) && this.#given.failure === undefined)
+        return await this.#release(result.error);
       this.#draft.finish(result);
       await this.flushed();
       await drillPoint("backgroundResponse: events written, end not written");
@@ -159,10 +175,11 @@ export class BackgroundRun {
     });
   }
 
-  /** The next process that looks goes on behind what is written. */
-  async #release(): Promise<void> {
+  /** The next process that looks, once the outage may be over, goes on behind what is written. */
+  async #release(error: DomainError): Promise<void> {
     await this.flushed();
-    await releaseResponse(this.#deps.db, this.fence);
+    if (Date.now() - this.#begunAtMs > OUTAGE_WITHIN_MS) return releaseResponse(this.#deps.db, this.fence);
+    await postponeResponse(this.#deps.db, this.fence, waitAfter(error, this.#given.outages));
   }
 }
 

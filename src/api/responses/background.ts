@@ -8,6 +8,7 @@ import { findReachOf } from "../../db/responses/callers.ts";
 import {
   type TakenResponse,
   findHeldResponses,
+  postponeResponse,
   releaseResponse,
   takeOrphans,
 } from "../../db/responses/orphans.ts";
@@ -21,7 +22,7 @@ import {
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
-import { BackgroundRun, type RunGiven } from "./background-run.ts";
+import { BackgroundRun, isOutage, type RunGiven, waitAfter } from "./background-run.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import type { DraftHead, DraftStart } from "./draft.ts";
 import { foldEvents, isLast } from "./fold.ts";
@@ -83,6 +84,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       await run(await takenUp(deps, row, fence, foldEvents(events.map(({ event }) => event))));
     } catch (error) {
       log.warn({ err: error, turn_id: row.id }, "a response in the background waits for another try");
+      if (isOutage(error)) return await postponeResponse(db, fence, waitAfter(error, row.outages));
       await sleep(SWEEP_MS);
       await releaseResponse(db, fence);
     }
@@ -105,7 +107,14 @@ export function createBackground(deps: ResponsesDeps): Background {
       const fence = { organization: response.organization, id: response.id, attempt: 1 };
       try {
         const head = headOf(response.id, response.createdAt, prepared);
-        const one = await run({ fence, head, prepared, start: undefined, documentIds: response.documentIds });
+        const one = await run({
+          fence,
+          head,
+          prepared,
+          start: undefined,
+          documentIds: response.documentIds,
+          outages: 0,
+        });
         return one.queued;
       } catch (error) {
         await inTenant(db, response.organization, (sql) =>
@@ -179,7 +188,7 @@ async function takenUp(
   start: DraftStart,
 ): Promise<RunGiven> {
   const request = await openRequest(deps, fence.organization.id, row);
-  const given = { fence, start, documentIds: row.document_ids };
+  const given = { fence, start, documentIds: row.document_ids, outages: row.outages };
   const head = {
     id: row.id,
     createdAt: Math.floor(row.created_at.getTime() / 1_000),
@@ -189,7 +198,7 @@ async function takenUp(
     showsCitations: false,
   };
   try {
-    if (row.attempt > ATTEMPTS_MAX)
+    if (row.attempt - row.outages > ATTEMPTS_MAX)
       throw new DomainError("turn_lost", "The response was lost with its process too often.");
     const principal = await principalOf(deps, fence.organization, request);
     const agent = await findModel(deps, principal, request.body.model);

@@ -113,6 +113,8 @@ export interface ResponseObject extends ResponseEcho {
   readonly incomplete_details: { readonly reason: string } | null;
   readonly output: readonly OutputItem[];
   readonly usage: ResponseUsage | null;
+  /** The code of the outage that it waits for. */
+  readonly waiting_for?: string;
 }
 
 /** An event as it is sent: its type, its number, and what it is about. */

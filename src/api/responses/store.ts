@@ -240,6 +240,7 @@ function unfinished(
     ...echo,
     output,
     usage: null,
+    ...(row.waiting_for === null ? {} : { waiting_for: row.waiting_for }),
   };
 }
 
@@ -261,7 +262,7 @@ export async function cancelStored(
   { row, request, response }: StoredResponse,
 ): Promise<ResponseObject> {
   const cancelled: ResponseObject = {
-    ...unfinished(row, request, response.output.map(cutItem), false),
+    ...unfinished({ ...row, waiting_for: null }, request, response.output.map(cutItem), false),
     status: "cancelled",
   };
   const { id: org } = principal.organization;

@@ -18,6 +18,10 @@ create table responses (
   -- The process that has it in hand, and how often one has taken it: the fence of what is written.
   api_process_id uuid not null,
   attempt int not null default 1,
+  -- How many of the attempts an outage ended, the code of the last one while it is waited for, and until when.
+  outages int not null default 0,
+  waiting_for text,
+  retry_at timestamptz,
   -- Documents that the answer may rest on, or that of a response before it.
   document_ids uuid[] not null default '{}',
   -- What was asked, and the response as it ended.

@@ -32,7 +32,9 @@ export async function takeOrphans(
     db.system,
     `update responses response
      set api_process_id = $1,
-         attempt = response.attempt + 1
+         attempt = response.attempt + 1,
+         waiting_for = null,
+         retry_at = null
      from organizations organization
      where organization.id = response.organization_id
        and organization.deleted_at is null
@@ -41,6 +43,7 @@ export async function takeOrphans(
          from responses orphan
          where orphan.is_background
            and orphan.${UNDER_WAY}
+           and (orphan.retry_at is null or orphan.retry_at <= now())
            and (
              not exists (
                select
@@ -86,6 +89,28 @@ export async function findHeldResponses(
     [held.map(({ id }) => id), held.map(({ attempt }) => attempt)],
   );
   return rows.map(({ id }) => id);
+}
+
+/**
+ * Gives a background response back that an outage has ended for now: whoever looks after `waitSeconds` takes it.
+ */
+export async function postponeResponse(
+  db: Database,
+  { id, attempt }: ResponseFence,
+  { code, waitSeconds }: { readonly code: string; readonly waitSeconds: number },
+): Promise<void> {
+  await queryOnce(
+    db.system,
+    `update responses
+     set api_process_id = '00000000-0000-0000-0000-000000000000',
+         outages = outages + 1,
+         waiting_for = $3,
+         retry_at = now() + make_interval(secs => $4)
+     where id = $1
+       and attempt = $2
+       and ${UNDER_WAY}`,
+    [id, attempt, code, waitSeconds],
+  );
 }
 
 /** Gives background responses back that a process cannot finish: the next one to look takes them. */

@@ -96,6 +96,10 @@ export interface ResponseRow {
   readonly status: ResponseState;
   readonly is_background: boolean;
   readonly attempt: number;
+  /** How many of the attempts an outage ended. */
+  readonly outages: number;
+  /** The code of the outage that it waits for. */
+  readonly waiting_for: string | null;
   readonly document_ids: readonly string[];
   readonly request: SealedText;
   readonly response: SealedText | null;
@@ -111,6 +115,8 @@ export const COLUMNS = `
   response.status,
   response.is_background,
   response.attempt,
+  response.outages,
+  response.waiting_for,
   response.document_ids,
   response.request_key_id,
   response.sealed_request,

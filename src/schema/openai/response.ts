@@ -144,6 +144,11 @@ export const ResponseAnswer = z
       .nullable()
       .meta({ description: "Set if it is `incomplete`" }),
     output: z.array(OutputItem).meta({ description: "Messages, searches and function calls, in order" }),
+    waiting_for: z.string().optional().meta({
+      description:
+        "Set while a response in the background waits for an outage to end: its code. It is then tried again",
+      example: "provider_unavailable",
+    }),
     usage: ResponseUsage.nullable().meta({ description: "Null until it has ended" }),
     instructions: echo(null),
     max_output_tokens: echo(null),

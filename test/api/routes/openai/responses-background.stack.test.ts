@@ -88,6 +88,26 @@ describe("a response in the background", () => {
     expect(await client.responses.retrieve(id)).toMatchObject({ ...cancelled });
   });
 
+  it("waits for a provider that is down, says so, and is answered once it is back", async () => {
+    const { chat: calls } = { ...chat.provider.counts };
+    chat.provider.failChat({ status: 503, headers: { "retry-after": "600" } });
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await expect
+      .poll(async () => await client.responses.retrieve(id), { timeout: 15_000 })
+      .toMatchObject({ status: "in_progress", waiting_for: "provider_unavailable" });
+    expect(chat.provider.counts.chat).toBe(calls + 1);
+    chat.provider.clearFaults();
+    const { rowCount } = await chat.database.db.owner.query(
+      "update responses set retry_at = now() where id = $1 and outages = 1",
+      [decodeId("response", id)],
+    );
+    expect(rowCount).toBe(1);
+    await ended(id, "completed");
+    const response = await client.responses.retrieve(id);
+    expect(response).toMatchObject({ output_text: "You said: Think" });
+    expect(response).not.toHaveProperty("waiting_for");
+  });
+
   it("ends when it is deleted", async () => {
     chat.provider.reply({ pieces: ["Half", " more"], heldBy: new Promise(() => undefined) });
     const { aborted, chat: calls } = { ...chat.provider.counts };
