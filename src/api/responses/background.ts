@@ -83,10 +83,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       if (last !== undefined && isLast(last)) return await endAsWritten(deps, fence, last);
       await run(await takenUp(deps, row, fence, foldEvents(events.map(({ event }) => event))));
     } catch (error) {
-      log.warn({ err: error, turn_id: row.id }, "a response in the background waits for another try");
-      if (isOutage(error)) return await postponeResponse(db, fence, waitAfter(error, row.outages));
-      await sleep(SWEEP_MS);
-      await releaseResponse(db, fence);
+      await giveBack(deps, row, fence, error);
     }
   };
   const sweep = async (): Promise<void> => {
@@ -131,6 +128,19 @@ export function createBackground(deps: ResponsesDeps): Background {
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** What could not be taken up is for whoever looks next. */
+async function giveBack(
+  { db, log }: ResponsesDeps,
+  { id, outages }: TakenResponse,
+  fence: ResponseFence,
+  error: unknown,
+): Promise<void> {
+  log.warn({ err: error, turn_id: id }, "a response in the background waits for another try");
+  if (isOutage(error)) return postponeResponse(db, fence, waitAfter(error, outages));
+  await sleep(SWEEP_MS);
+  return releaseResponse(db, fence);
 }
 
 /** One round after the other. */
