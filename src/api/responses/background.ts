@@ -53,6 +53,8 @@ const SWEEP_MS = 1_000;
 const TAKEN_AT_ONCE = 4;
 /** A response with which so many processes were lost is not tried again. */
 const ATTEMPTS_MAX = 5;
+/** Nothing was tried before. */
+const ANEW = { start: undefined, outages: 0 };
 
 export function createBackground(deps: ResponsesDeps): Background {
   const { db, log, chat } = deps;
@@ -104,14 +106,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       const fence = { organization: response.organization, id: response.id, attempt: 1 };
       try {
         const head = headOf(response.id, response.createdAt, prepared);
-        const one = await run({
-          fence,
-          head,
-          prepared,
-          start: undefined,
-          documentIds: response.documentIds,
-          outages: 0,
-        });
+        const one = await run({ fence, head, prepared, documentIds: response.documentIds, ...ANEW });
         return one.queued;
       } catch (error) {
         await inTenant(db, response.organization, (sql) =>
