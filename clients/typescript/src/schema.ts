@@ -4230,6 +4230,7 @@ export interface components {
                  * @constant
                  */
                 type: "static";
+                /** @description The sizes, in tokens */
                 static: {
                     /**
                      * @description Tokens of a chunk; never more than the embedding model takes
@@ -4254,6 +4255,7 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
+        /** @description After how many days without use it expires */
         VectorStoreExpiresAfter: {
             /**
              * @description When it was searched or changed last
@@ -4287,15 +4289,22 @@ export interface components {
              */
             query: string | string[];
             filters?: ({
-                /** @enum {string} */
+                /**
+                 * @description How they are compared
+                 * @enum {string}
+                 */
                 type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
                 /** @description An attribute */
                 key: string;
                 /** @description What it is compared with: a list for `in` and `nin` */
                 value: unknown;
             } | {
-                /** @enum {string} */
+                /**
+                 * @description Whether all or any must match
+                 * @enum {string}
+                 */
                 type: "and" | "or";
+                /** @description Comparisons, and further filters of this form */
                 filters: Record<string, never>[];
             }) | null;
             /**
@@ -4311,6 +4320,7 @@ export interface components {
              */
             rewrite_query?: boolean | null;
         };
+        /** @description How the results are ranked, and which are left out */
         VectorStoreRankingOptions: {
             /**
              * @description `none` leaves the service's reranker out, if it has one
@@ -4360,6 +4370,7 @@ export interface components {
                  * @constant
                  */
                 type: "static";
+                /** @description The sizes, in tokens */
                 static: {
                     /**
                      * @description Tokens of a chunk; never more than the embedding model takes
@@ -4414,6 +4425,7 @@ export interface components {
                  * @constant
                  */
                 type: "static";
+                /** @description The sizes, in tokens */
                 static: {
                     /**
                      * @description Tokens of a chunk; never more than the embedding model takes
@@ -4452,6 +4464,7 @@ export interface components {
                      * @constant
                      */
                     type: "static";
+                    /** @description The sizes, in tokens */
                     static: {
                         /**
                          * @description Tokens of a chunk; never more than the embedding model takes
@@ -7579,7 +7592,7 @@ export interface components {
              */
             object: "file";
             /**
-             * @description It is
+             * @description It is deleted
              * @constant
              */
             deleted: true;
@@ -7651,6 +7664,7 @@ export interface components {
              */
             folder_id: string;
         };
+        /** @description How many files have which status */
         VectorStoreFileCounts: {
             /**
              * @description Files that are processed, or wait for it
@@ -7714,7 +7728,7 @@ export interface components {
              */
             object: "vector_store.deleted";
             /**
-             * @description It is
+             * @description It is deleted
              * @constant
              */
             deleted: true;
@@ -7859,6 +7873,7 @@ export interface components {
                  * @constant
                  */
                 type: "static";
+                /** @description The sizes, in tokens */
                 static: {
                     /**
                      * @description Tokens of a chunk
@@ -7936,7 +7951,7 @@ export interface components {
              */
             object: "vector_store.file.deleted";
             /**
-             * @description It is
+             * @description It is deleted
              * @constant
              */
             deleted: true;
@@ -20933,6 +20948,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Not found, or out of reach */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Warning: components["headers"]["Warning"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The path and the query together have more than 8,192 characters */
             414: {
                 headers: {
@@ -21395,7 +21425,7 @@ export interface operations {
                 };
                 content: {
                     /** @example (bytes) */
-                    "application/octet-stream": string;
+                    "*/*": string;
                 };
             };
             /** @description The request cannot be served as it is */

@@ -92,6 +92,8 @@ function writingTo(
   { writing, begins }: Writes,
 ): Pick<ResponseStore, "keepBegin" | "keepEnd" | "drop"> {
   const { db, log } = deps;
+  /** Those that are written as under way: without a row they were deleted meanwhile, and stay so. */
+  const begun = new Set<string>();
   const track = (id: string, write: () => Promise<unknown>): void => {
     const before = writing.get(id) ?? Promise.resolve();
     const written = before
@@ -114,9 +116,10 @@ function writingTo(
       const { organization, id } = response;
       const write = (): void => {
         begins.delete(id);
-        track(id, async () =>
-          putResponse(db, response, await sealRequest(deps, organization.id, id, request), null),
-        );
+        track(id, async () => {
+          await putResponse(db, response, await sealRequest(deps, organization.id, id, request), null);
+          begun.add(id);
+        });
       };
       if (isUrgent) return write();
       begins.set(id, setTimeout(write, BEGINS_AFTER_MS));
@@ -124,19 +127,21 @@ function writingTo(
     },
     drop({ organization, id, callerId }) {
       forget(id);
-      track(id, () => inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id)));
+      track(id, async () => {
+        await inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id));
+        begun.delete(id);
+      });
     },
     keepEnd(response, request, ended) {
       const { organization, id } = response;
       forget(id);
       track(id, async () => {
-        const sealed = await sealRequest(deps, organization.id, id, request);
-        const end = await sealResponse(deps, organization.id, id, ended);
-        await putResponse(db, response, sealed, {
-          ...end,
-          status: ended.status,
-          itemIds: itemIdsOf(ended),
-        });
+        const sealed = await sealResponse(deps, organization.id, id, ended);
+        const end = { ...sealed, status: ended.status, itemIds: itemIdsOf(ended) };
+        if (begun.has(id))
+          await endResponse(db, { organization, id, attempt: null }, end, response.documentIds);
+        else await putResponse(db, response, await sealRequest(deps, organization.id, id, request), end);
+        begun.delete(id);
       });
     },
   };
@@ -165,7 +170,11 @@ function readingFrom(
     async findItem(principal, itemId) {
       const uuid = uuidOfItem(itemId);
       if (uuid === null) throw notFound("response");
-      await Promise.all(writing.values());
+      // Which of them it is of, only the written row says; nobody waits for long for what others write.
+      await Promise.race([
+        Promise.all(writing.values()),
+        sleep(WRITTEN_WITHIN_MS, undefined, { ref: false }),
+      ]);
       const { organization } = principal;
       const id = await soon(uuid, () => findResponseOfItem(db, organization, callerIdOf(principal), uuid));
       const { response } = await find(principal, id);

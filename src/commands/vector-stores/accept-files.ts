@@ -51,7 +51,13 @@ export async function acceptFiles(
   const files = [...new Map(wanted.map((file) => [file.fileId, file])).values()];
   const ids = files.map(({ fileId }) => fileId);
   const sources = new Map((await lockSources(sql, principal, ids)).map((source) => [source.id, source]));
-  const there = new Map((await lockFilesInFolder(sql, store.id, ids)).map((file) => [file.id, file]));
+  // A document that was made of a file is known by both ids.
+  const there = new Map(
+    (await lockFilesInFolder(sql, store.id, ids)).flatMap((file) => [
+      [file.id, file],
+      [file.document_id, file],
+    ]),
+  );
   const unknown = files.find(({ fileId }) => !sources.has(fileId) && !there.has(fileId));
   if (unknown !== undefined)
     throw new DomainError("file_not_found", missingMessage("file"), { param: unknown.param });
@@ -69,7 +75,7 @@ export async function acceptFiles(
     ...[...there].map(([id, file]) => [id, file.document_id] as const),
     ...made.map((file) => [file.fileId, file.documentId] as const),
   ]);
-  return ids.map((id) => documents.get(id)!);
+  return [...new Set(ids.map((id) => documents.get(id)!))];
 }
 
 function newFile(

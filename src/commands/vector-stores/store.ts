@@ -47,7 +47,7 @@ interface FolderAt {
 
 /** A name for the store's folder: a valid form of the given one, which no other folder beside it has. */
 export async function folderNameFor(sql: Sql, name: string, at: FolderAt): Promise<string> {
-  const base = name.replaceAll("/", "-").trim().slice(0, MAX_BASE).trim() || UNNAMED;
+  const base = name.replaceAll("/", "-").trim().slice(0, MAX_BASE).toWellFormed().trim() || UNNAMED;
   const taken = await siblingNames(sql, at.spaceId, at.parentFolderId, { prefix: base, except: at.folderId });
   if (!taken.has(base)) return base;
   for (let number = 2; ; number += 1) {

@@ -143,7 +143,7 @@ const COMPARISON: { type: "object" } & Record<string, unknown> = {
   type: "object",
   required: ["type", "key", "value"],
   properties: {
-    type: { type: "string", enum: Object.keys(OPERATORS) },
+    type: { type: "string", enum: Object.keys(OPERATORS), description: "How they are compared" },
     key: { type: "string", maxLength: MAX_KEY, description: "An attribute" },
     value: { description: "What it is compared with: a list for `in` and `nin`" },
   },
@@ -152,8 +152,14 @@ const COMPOUND: { type: "object" } & Record<string, unknown> = {
   type: "object",
   required: ["type", "filters"],
   properties: {
-    type: { type: "string", enum: ["and", "or"] },
-    filters: { type: "array", minItems: 1, maxItems: MAX_CLAUSES, items: { type: "object" } },
+    type: { type: "string", enum: ["and", "or"], description: "Whether all or any must match" },
+    filters: {
+      type: "array",
+      minItems: 1,
+      maxItems: MAX_CLAUSES,
+      items: { type: "object" },
+      description: "Comparisons, and further filters of this form",
+    },
   },
 };
 

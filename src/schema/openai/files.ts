@@ -63,7 +63,7 @@ export const FileDeleted = z
   .object({
     id: FileIdOutput,
     object: z.literal("file").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is" }),
+    deleted: z.literal(true).meta({ description: "It is deleted" }),
   })
   .meta({ id: "FileDeleted" });
 

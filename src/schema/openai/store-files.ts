@@ -76,10 +76,12 @@ export const StoreFile = z
       .union([
         z.object({
           type: z.literal("static").meta({ description: "As it was asked for" }),
-          static: z.object({
-            max_chunk_size_tokens: z.int().meta({ description: "Tokens of a chunk", example: 240 }),
-            chunk_overlap_tokens: z.int().meta({ description: "Tokens that two share", example: 0 }),
-          }),
+          static: z
+            .object({
+              max_chunk_size_tokens: z.int().meta({ description: "Tokens of a chunk", example: 240 }),
+              chunk_overlap_tokens: z.int().meta({ description: "Tokens that two share", example: 0 }),
+            })
+            .meta({ description: "The sizes, in tokens" }),
         }),
         z.object({ type: z.literal("other").meta({ description: "A document that people put there" }) }),
       ])
@@ -100,7 +102,7 @@ export const StoreFileDeleted = z
   .object({
     id: FileIdOutput,
     object: z.literal("vector_store.file.deleted").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is" }),
+    deleted: z.literal(true).meta({ description: "It is deleted" }),
   })
   .meta({ id: "VectorStoreFileDeleted" });
 

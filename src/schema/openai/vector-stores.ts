@@ -24,7 +24,7 @@ const ExpiresAfter = z
     anchor: z.literal("last_active_at").meta({ description: "When it was searched or changed last" }),
     days: z.int().min(1).max(MAX_DAYS).meta({ description: "Days after that", example: 7 }),
   })
-  .meta({ id: "VectorStoreExpiresAfter" });
+  .meta({ id: "VectorStoreExpiresAfter", description: "After how many days without use it expires" });
 
 const StaticChunking = z
   .object({
@@ -42,7 +42,8 @@ const StaticChunking = z
   .refine((chunking) => chunking.chunk_overlap_tokens <= chunking.max_chunk_size_tokens / 2, {
     path: ["chunk_overlap_tokens"],
     message: "must be at most half of max_chunk_size_tokens",
-  });
+  })
+  .meta({ description: "The sizes, in tokens" });
 
 export const ChunkingStrategy = z
   .discriminatedUnion("type", [
@@ -103,7 +104,7 @@ export const FileCounts = z
     cancelled: z.int().meta({ description: "Files whose processing was cancelled", example: 0 }),
     total: z.int().meta({ description: "All files", example: 2 }),
   })
-  .meta({ id: "VectorStoreFileCounts" });
+  .meta({ id: "VectorStoreFileCounts", description: "How many files have which status" });
 
 export const VectorStore = z
   .object({
@@ -135,7 +136,7 @@ export const VectorStoreDeleted = z
   .object({
     id: VectorStoreIdOutput,
     object: z.literal("vector_store.deleted").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is" }),
+    deleted: z.literal(true).meta({ description: "It is deleted" }),
   })
   .meta({ id: "VectorStoreDeleted" });
 
@@ -174,7 +175,10 @@ const RankingOptions = z
       .nullish()
       .meta({ description: "In place of the weights that were measured for the model" }),
   })
-  .meta({ id: "VectorStoreRankingOptions" });
+  .meta({
+    id: "VectorStoreRankingOptions",
+    description: "How the results are ranked, and which are left out",
+  });
 
 export const VectorStoreSearch = z
   .object({

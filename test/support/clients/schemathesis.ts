@@ -38,7 +38,7 @@ unexpected-methods = ["TRACE"]
 
 # The values of a form are texts: one of a wrong type reads as one of the right type.
 [[operations]]
-include-path-regex = "/upload$"
+include-path-regex = "(/upload|/v1/files)$"
 checks.negative_data_rejection.enabled = false
 
 # It takes the schema of a stream for that of a frame, with its id; the document means what the data hold.

@@ -48,7 +48,7 @@ const createFile = defineRoute({
   tags: TAGS,
   multipart: FileUpload,
   response: FileObject,
-  errors: [503, 507],
+  errors: [404, 503, 507],
   idempotent: mayRepeat,
   async handle({ deps, principal, caller, request, reply }) {
     const upload = await receiveFile(deps, principal, request);
@@ -190,7 +190,7 @@ const getContent = defineRoute({
     "Cache-Control": "`private, no-cache`",
   },
   otherContent: {
-    "application/octet-stream": { schema: FilePart, description: "Under the file's own type" },
+    "*/*": { schema: FilePart, description: "Under the file's own type" },
   },
   async handle({ deps, principal, params, request, reply }) {
     const found = await findFile(deps.db, principal, params.file_id);

@@ -49,6 +49,30 @@ describe("a kept response", () => {
     await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
+  it("stays deleted if it was deleted while it came", async () => {
+    const held = Promise.withResolvers<void>();
+    chat.provider.reply({ pieces: ["Half", " more"], heldBy: held.promise });
+    const stream = await client.responses.create({ model: agent, input: "Forget me", stream: true });
+    let id = "";
+    for await (const event of stream) {
+      if (event.type === "response.created") ({ id } = event.response);
+      if (event.type !== "response.output_text.delta" || event.delta !== "Half") continue;
+      await expect
+        .poll(async () =>
+          client.responses.delete(id).then(
+            () => true,
+            () => false,
+          ),
+        )
+        .toBe(true);
+      held.resolve();
+    }
+    // It is written behind the last event: what is asked for afterwards is written later.
+    const later = await client.responses.create({ model: agent, input: "Remember me" });
+    expect(await client.responses.retrieve(later.id)).toEqual(later);
+    await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
   it("is gone on from, with its items and without its instructions", async () => {
     const first = await client.responses.create({ model: agent, input: "One", instructions: "Count." });
     const second = await client.responses.create({

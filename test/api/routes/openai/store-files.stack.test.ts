@@ -58,6 +58,8 @@ describe("a file in a store", () => {
     const content = await client.vectorStores.files.content(file.id, at);
     expect(content.data.map(({ type }) => type)).toContain("text");
     expect(content.data.map(({ text }) => text).join("\n")).toContain("They hold hands.");
+    const again = `file-${hex((added as unknown as { document_id: string }).document_id)}`;
+    expect((await client.vectorStores.files.create(store.id, { file_id: again })).id).toBe(file.id);
     const uploaded = await client.vectorStores.files.uploadAndPoll(store.id, textFile("Bees dance."), FAST);
     expect(uploaded.status).toBe("completed");
     const other = await client.vectorStores.files.upload(store.id, textFile("Ants walk."));

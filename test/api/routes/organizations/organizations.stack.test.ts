@@ -220,6 +220,8 @@ test("keys live as long as the organization says", async () => {
   const expiry = async (rest: Record<string, unknown> = {}) => (await makeKey(rest)).body;
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
   const before = (await makeKey()).body;
+  const changes = async () => (await people.audited("organization:update", people.tenants.acme)).length;
+  const changedBefore = await changes();
   expect(await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 3_600 })).toMatchObject({
     status: 200,
     body: { max_key_lifetime_seconds: 3_600 },
@@ -244,7 +246,7 @@ test("keys live as long as the organization says", async () => {
     expect(await people.as("eve", "PATCH", organization, {})).toMatchObject({ status: 403 });
     expect(await people.as("rob", "PATCH", organization, {})).toMatchObject({ status: 404 });
     expect((await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 0 })).status).toBe(422);
-    expect((await people.audited("organization:update", people.tenants.acme)).length).toBe(2);
+    expect(await changes()).toBe(changedBefore + 2);
   } finally {
     await people.as("ada", "PATCH", organization, {
       max_key_lifetime_seconds: null,
