@@ -218,11 +218,7 @@ function expectDeclaredBody(operation: Operation, response: Response, text: stri
   const mediaType = response.headers.get("content-type")?.split(";")[0] ?? "";
   if (text !== "")
     expect(
-      mediaTypes.length === 0
-        ? ["application/json"]
-        : mediaTypes.includes("*/*")
-          ? [mediaType]
-          : mediaTypes,
+      mediaTypes.length === 0 ? ["application/json"] : mediaTypes.includes("*/*") ? [mediaType] : mediaTypes,
     ).toContain(mediaType);
   if (response.status < 400) return;
   const body = JSON.parse(text);
