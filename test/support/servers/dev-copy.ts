@@ -1,7 +1,7 @@
 /** Runs `npm run dev` on a copy of the sources, with servers of its own, so that tests can edit the copy. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../src/embedded/ports.ts";
@@ -61,7 +61,11 @@ export async function startDevCopy(cacheDir: string | undefined): Promise<DevCop
     url: `http://127.0.0.1:${port}`,
     dataDir,
     async edit(path, change) {
-      await writeFile(join(root, path), change(await readFile(join(root, path), "utf8")));
+      // Replaced at once, as editors do: a file that is emptied and then filled can be seen as two edits by a
+      // busy machine, and the second restart would end what the first one started.
+      const file = join(root, path);
+      await writeFile(`${file}~`, change(await readFile(file, "utf8")));
+      await rename(`${file}~`, file);
     },
     async pids() {
       const recorded: Array<{ name: string; pid: number }> = JSON.parse(
