@@ -45,6 +45,8 @@ export interface Page {
   readonly before: string | null;
   readonly documents: readonly ArchivedDocument[];
   readonly files: readonly ArchivedFile[];
+  /** Archives of versions before 0.10.0 have none, and those versions ignore them. */
+  readonly user_files?: readonly ArchivedUserFile[];
 }
 
 export interface ArchivedFile {
@@ -53,8 +55,16 @@ export interface ArchivedFile {
   readonly content: readonly string[] | null;
 }
 
+/** A file that a user sent to /v1/files. */
+export interface ArchivedUserFile {
+  readonly user_file: Row & { readonly id: string; readonly sha256: string };
+  readonly content: readonly string[];
+}
+
 export interface ArchivedDocument extends ArchivedFile {
   readonly document: Row & { readonly id: string };
+  /** The file that it was made of in a vector store; null or absent if it came in another way. */
+  readonly store_file?: Row | null;
   /** Null: the document is parsed again when it is imported. */
   readonly published: ArchivedRun | null;
 }

@@ -7,19 +7,19 @@ import {
   type ExportedDocument,
   type ExportedFile,
   countDocuments,
-  readChunks,
   readDirectory,
   readDocuments,
   readLooseFiles,
-  readModel,
-  readTextBlocks,
 } from "../../db/transfer/export.ts";
+import { readChunks, readModel, readTextBlocks } from "../../db/transfer/export-runs.ts";
+import { type ExportedUserFile, readUserFiles } from "../../db/transfer/user-files.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
 import {
   ARCHIVE_VERSION,
   type ArchivedDocument,
   type ArchivedFile,
   type ArchivedRun,
+  type ArchivedUserFile,
   type Manifest,
   type Page,
 } from "../../domain/archive.ts";
@@ -41,6 +41,7 @@ export interface ExportProgress {
   readonly last_page?: string | null;
   readonly after_document?: number;
   readonly after_file?: string | null;
+  readonly after_user_file?: string | null;
   readonly documents: number;
   /** How many there were when the export began. */
   readonly documents_total?: number;
@@ -62,38 +63,16 @@ export async function exportStep(
   progress: ExportProgress,
 ): Promise<{ progress: ExportProgress; done: boolean }> {
   const { deps, organization, archive } = work;
-  if (progress.directory === undefined) {
-    const directory = await archive.put(
-      jsonBytes(await inTenant(deps.db, organization, (sql) => readDirectory(sql, organization.id))),
-    );
-    const total = await inTenant(deps.db, organization, (sql) => countDocuments(sql, organization.id));
-    return {
-      progress: {
-        ...progress,
-        directory,
-        documents_total: total,
-        last_page: null,
-        after_document: 0,
-        after_file: null,
-      },
-      done: false,
-    };
-  }
-  const documents = await inTenant(deps.db, organization, (sql) =>
-    readDocuments(sql, organization.id, { after: progress.after_document ?? 0, limit: ROWS_A_PAGE }),
-  );
-  const files =
-    documents.length > 0
-      ? []
-      : await inTenant(deps.db, organization, (sql) =>
-          readLooseFiles(sql, organization.id, { after: progress.after_file ?? null, limit: ROWS_A_PAGE }),
-        );
-  if (documents.length + files.length === 0) {
+  const { directory } = progress;
+  if (directory === undefined) return { progress: await begin(work, progress), done: false };
+  const rows = await inTenant(deps.db, organization, (sql) => readRows(sql, organization.id, progress));
+  const { documents, files, userFiles } = rows;
+  if (documents.length + files.length + userFiles.length === 0) {
     const manifest: Manifest = {
       version: ARCHIVE_VERSION,
       organization_id: organization.id,
       created_at: new Date().toISOString(),
-      directory: progress.directory,
+      directory,
       last_page: progress.last_page ?? null,
     };
     await archive.writeManifest(manifest);
@@ -103,16 +82,59 @@ export async function exportStep(
     before: progress.last_page ?? null,
     documents: await inOrder(documents, (one) => archiveDocument(work, one)),
     files: await inOrder(files, (one) => archiveFile(work, one)),
+    user_files: await inOrder(userFiles, (one) => archiveUserFile(work, one)),
   };
-  const next = {
+  const lastPage = await archive.put(jsonBytes(page));
+  return { progress: { ...behind(progress, rows), last_page: lastPage }, done: false };
+}
+
+async function begin(
+  { deps, organization, archive }: ExportWork,
+  progress: ExportProgress,
+): Promise<ExportProgress> {
+  const [directory, total] = await inTenant(deps.db, organization, async (sql) => [
+    await readDirectory(sql, organization.id),
+    await countDocuments(sql, organization.id),
+  ]);
+  return {
     ...progress,
-    last_page: await archive.put(jsonBytes(page)),
+    directory: await archive.put(jsonBytes(directory)),
+    documents_total: total,
+    last_page: null,
+    after_document: 0,
+    after_file: null,
+    after_user_file: null,
+  };
+}
+
+interface Rows {
+  readonly documents: readonly ExportedDocument[];
+  readonly files: readonly ExportedFile[];
+  readonly userFiles: readonly ExportedUserFile[];
+}
+
+/** The next rows: documents first, then files of no document, then users' files. */
+async function readRows(sql: Sql, organizationId: string, progress: ExportProgress): Promise<Rows> {
+  const none: Rows = { documents: [], files: [], userFiles: [] };
+  const limit = ROWS_A_PAGE;
+  const documents = await readDocuments(sql, organizationId, { after: progress.after_document ?? 0, limit });
+  if (documents.length > 0) return { ...none, documents };
+  const files = await readLooseFiles(sql, organizationId, { after: progress.after_file ?? null, limit });
+  if (files.length > 0) return { ...none, files };
+  const after = progress.after_user_file ?? null;
+  return { ...none, userFiles: await readUserFiles(sql, organizationId, { after, limit }) };
+}
+
+/** The progress once these rows are in the archive. */
+function behind(progress: ExportProgress, { documents, files, userFiles }: Rows): ExportProgress {
+  return {
+    ...progress,
     after_document: documents.at(-1)?.num ?? progress.after_document ?? 0,
     after_file: files.at(-1)?.raw_file.id ?? progress.after_file ?? null,
+    after_user_file: userFiles.at(-1)?.user_file.id ?? progress.after_user_file ?? null,
     documents: progress.documents + documents.length,
-    files: progress.files + files.length,
+    files: progress.files + files.length + userFiles.length,
   };
-  return { progress: next, done: false };
 }
 
 const jsonBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
@@ -129,6 +151,13 @@ async function archiveFile(
   { raw_file, object_key: name }: ExportedFile,
 ): Promise<ArchivedFile> {
   return { raw_file, content: name === null ? null : await archiveContent(work, name) };
+}
+
+async function archiveUserFile(
+  work: ExportWork,
+  { user_file, object_key: name }: ExportedUserFile,
+): Promise<ArchivedUserFile> {
+  return { user_file, content: await archiveContent(work, name) };
 }
 
 async function archiveContent({ deps, organization, archive }: ExportWork, name: string): Promise<string[]> {
@@ -156,6 +185,7 @@ async function archiveDocument(work: ExportWork, exported: ExportedDocument): Pr
   return {
     ...(await archiveFile(work, exported)),
     document: exported.document,
+    store_file: exported.store_file,
     published: await archiveRun(work, exported),
   };
 }

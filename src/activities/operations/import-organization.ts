@@ -13,6 +13,7 @@ import {
   isThere,
   keepVectors,
 } from "../../db/transfer/import.ts";
+import { insertStoreFile, insertUserFile } from "../../db/transfer/user-files.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import type {
@@ -21,6 +22,7 @@ import type {
   ArchivedDocument,
   ArchivedFile,
   ArchivedRun,
+  ArchivedUserFile,
   Directory,
   Manifest,
   Page,
@@ -90,11 +92,13 @@ export async function importStep(
   const page = await readPart<Page>(archive, progress.next_page);
   for (const document of page.documents) await importDocument(work, organization, document);
   for (const file of page.files) await importFile(work, organization, file);
+  const userFiles = page.user_files ?? [];
+  for (const file of userFiles) await importUserFile(work, organization, file);
   const next = {
     ...progress,
     next_page: page.before,
     documents: progress.documents + page.documents.length,
-    files: progress.files + page.files.length,
+    files: progress.files + page.files.length + userFiles.length,
   };
   return { progress: next, done: page.before === null };
 }
@@ -108,16 +112,38 @@ async function importFile(
   organization: OrganizationKey,
   file: ArchivedFile,
 ): Promise<void> {
-  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, file.raw_file.id))) return;
-  const objectKey = file.content === null ? null : await storeContent(deps, archive, organization, file);
+  const { raw_file: rawFile, content } = file;
+  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, "raw_files", rawFile.id)))
+    return;
+  const objectKey =
+    content === null ? null : await storeContent(deps, archive, organization, { ...rawFile, content });
   await inTenant(deps.db, organization, (sql) =>
     insertRawFile(sql, {
       organizationId: organization.id,
-      rawFile: file.raw_file,
+      rawFile,
       objectKey,
       documentId: null,
     }),
   );
+}
+
+/** It gets an object of its own, also where it shared one with documents. */
+async function importUserFile(
+  { deps, archive }: ImportWork,
+  organization: OrganizationKey,
+  { user_file: userFile, content }: ArchivedUserFile,
+): Promise<void> {
+  if (
+    await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, "openai_files", userFile.id))
+  )
+    return;
+  const objectKey = await storeContent(deps, archive, organization, { ...userFile, content });
+  await inTenant(deps.db, organization, (sql) => insertUserFile(sql, organization.id, userFile, objectKey));
+}
+
+interface Content {
+  readonly sha256: string | null;
+  readonly content: readonly string[];
 }
 
 /** @throws DomainError `corrupt` if the content does not have the recorded checksum */
@@ -125,16 +151,16 @@ async function storeContent(
   deps: ImportDeps,
   archive: Archive,
   organization: OrganizationKey,
-  { raw_file, content }: ArchivedFile,
+  { sha256, content }: Content,
 ): Promise<string> {
   const name = objectName(organization.id, newId());
   await declareUpload(deps.db.system, organization.id, name);
   const stored = await deps.storage.put({
     organizationId: organization.id,
     name,
-    body: pieces(archive, content ?? []),
+    body: pieces(archive, content),
   });
-  if (raw_file.sha256 !== null && raw_file.sha256 !== stored.sha256)
+  if (sha256 !== null && sha256 !== stored.sha256)
     throw new DomainError("corrupt", "A file of the archive is not that of its checksum.");
   return name;
 }
@@ -149,11 +175,11 @@ async function importDocument(
   archived: ArchivedDocument,
 ): Promise<void> {
   const { deps, archive } = work;
-  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, archived.raw_file.id)))
+  const { document, raw_file: rawFile, published, store_file: storeFile = null, content } = archived;
+  if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, "raw_files", rawFile.id)))
     return;
-  const objectKey = await storeContent(deps, archive, organization, archived);
+  const objectKey = await storeContent(deps, archive, organization, { ...rawFile, content: content ?? [] });
   const secret = await deps.contentSecret(organization.id);
-  const { document, raw_file: rawFile, published } = archived;
   await inTenant(deps.db, organization, async (sql) => {
     const embeddingModel = published?.model.name ?? "";
     const runNum = await insertDocument(sql, {
@@ -169,6 +195,7 @@ async function importDocument(
       objectKey,
       documentId: document.id,
     });
+    if (storeFile !== null) await insertStoreFile(sql, organization.id, document.id, storeFile);
     if (published !== null)
       await importRun({ sql, organization, archive, secret }, published, { runNum, documentId: document.id });
   });

@@ -133,14 +133,19 @@ export async function insertDirectory(sql: Sql, organizationId: string, director
     throw new DomainError("conflict", "A user of the archive belongs to another organization here.");
 }
 
-/** Whether an earlier import has written the file. */
-export async function isThere(sql: Sql, organizationId: string, rawFileId: string): Promise<boolean> {
+/** Whether an earlier step has written the file. */
+export async function isThere(
+  sql: Sql,
+  organizationId: string,
+  table: "raw_files" | "openai_files",
+  id: string,
+): Promise<boolean> {
   const { rowCount } = await sql.query(
     `select
-     from raw_files
+     from ${table}
      where organization_id = $1
        and id = $2`,
-    [organizationId, rawFileId],
+    [organizationId, id],
   );
   return rowCount === 1;
 }

@@ -14,6 +14,7 @@ import { ROUTES } from "../../../src/api/routes/index.ts";
 import { unknownFieldWarnings } from "../../../src/api/validation/unknown-fields.ts";
 import { allValues, findUnusable, parsePart } from "../../../src/api/validation/validate.ts";
 import { AgentPatch } from "../../../src/schema/agent.ts";
+import { VectorStoreSearch } from "../../../src/schema/openai/vector-stores.ts";
 import { DocumentUpload } from "../../../src/schema/documents/changes.ts";
 import { type Place, placesOf } from "../json-schema-paths.ts";
 import { nested, numbered, repeated, type Shape } from "../shape.ts";
@@ -167,6 +168,17 @@ const FILTERS: readonly Shape[] = [
   repeated("__", '{"', '":1}'),
 ];
 
+/** Filters of a search in a vector store, whose form is checked by code of our own. */
+const ATTRIBUTE_FILTERS: readonly Shape[] = [
+  nested('{"type":"and","filters":[', "]}"),
+  repeated('{"type":"eq","key":"k","value":1},', '{"type":"or","filters":[', "{}]}"),
+  repeated('{"type":"and","filters":[{}]},', '{"type":"or","filters":[', "{}]}"),
+  repeated('"a",', '{"type":"in","key":"k","value":[', '"a"]}'),
+  repeated("a", '{"type":"eq","key":"', '","value":1}'),
+  repeated("a", '{"type":"eq","key":"k","value":"', '"}'),
+  repeated("a", '{"type":"', '","key":"k","value":1}'),
+];
+
 const CONFIGS: readonly Shape[] = [
   ...FEW,
   repeated('"a.b",', '{"hosts":[', '"a"]}'),
@@ -177,18 +189,40 @@ const CONFIGS: readonly Shape[] = [
   numbered("fields beside hosts", (key) => `"k${key}":1,`, "{", '"hosts":[]}'),
 ];
 
-/** These schemas are hidden by a refinement, so the walk through the body's schema does not find them. */
-const CONFIG_SUBJECTS = (["http_fetch", "mcp"] as const).map((tool): Subject => ({
-  name: `config of ${tool}`,
-  shapes: CONFIGS,
-  prepare: (text) => contextOf(Buffer.from(`{"tool_attachments":[{"tool_id":"${tool}","config":${text}}]}`)),
+/** A value inside a body, at a place that the walk through its schema does not find. */
+const hiddenSubject = (
+  name: string,
+  shapes: readonly Shape[],
+  schema: NonNullable<Route["body"]>,
+  around: (json: string) => string,
+): Subject => ({
+  name,
+  shapes,
+  prepare: (text) => contextOf(Buffer.from(around(text))),
   async run(context) {
     const { parsed } = await readJsonBody(context as Context);
     return answered(() =>
-      allValues({ body: "problems" in parsed ? parsed : parsePart(AgentPatch, parsed.value, "body") }),
+      allValues({ body: "problems" in parsed ? parsed : parsePart(schema, parsed.value, "body") }),
     );
   },
-}));
+});
+
+const HIDDEN_SUBJECTS: readonly Subject[] = [
+  ...["http_fetch", "mcp"].map((tool) =>
+    hiddenSubject(
+      `config of ${tool}`,
+      CONFIGS,
+      AgentPatch,
+      (json) => `{"tool_attachments":[{"tool_id":"${tool}","config":${json}}]}`,
+    ),
+  ),
+  hiddenSubject(
+    "filters of a search in a vector store",
+    ATTRIBUTE_FILTERS,
+    VectorStoreSearch,
+    (json) => `{"query":"q","filters":${json}}`,
+  ),
+];
 
 /** Includes the error text of a refused request in its cost. */
 function answered(check: () => unknown): unknown {
@@ -233,7 +267,7 @@ export const requestSubjects = (extent: Extent): Subject[] => [
     run: async (context) => answered(await bodyOf(context as Context)),
   },
   { name: "place of a JSON fault", shapes: BROKEN, run: (text) => firstSyntaxError(`${text as string}!`) },
-  ...CONFIG_SUBJECTS,
+  ...HIDDEN_SUBJECTS,
   ...FORM_SUBJECTS,
   ...ROUTES.flatMap((route) => [
     ...bodySubject(route, extent),

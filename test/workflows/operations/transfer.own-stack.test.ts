@@ -5,8 +5,10 @@
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { OpenAI } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, ended, fileForm, upload } from "../../support/clients/client.ts";
+import { openAi, textFile } from "../../support/clients/openai.ts";
 import { runCli } from "../../support/stack/processes.ts";
 import { type Stack, startStack } from "../../support/stack/stack.ts";
 import { ACME, AGENTS, KEYS, RIVAL, SPACES } from "../../support/tenants/tenants.ts";
@@ -32,6 +34,8 @@ const TEXTS = Array.from(
 const UNEMBEDDABLE = ["spoonbill", "cursed", "avocet"]
   .map((word) => `## ${word}\n\n${`The ${word} is of no interest here. `.repeat(120)}`)
   .join("\n\n");
+/** The texts, two that fail in whole or in part, one at a path, and one in a vector store. */
+const DOCUMENTS = TEXTS.length + 4;
 const archive = (): string => join(folder, "archive");
 const keyFile = (): string => join(folder, "key");
 const operate = async (...args: string[]) =>
@@ -69,7 +73,29 @@ async function search(key: string): Promise<Hit[]> {
   return hits.toSorted((one, other) => one.chunk_id.localeCompare(other.chunk_id));
 }
 
+/** A file in a vector store, and one in none. */
+async function fillStore(client: OpenAI): Promise<OpenAI.VectorStore> {
+  const store = await client.vectorStores.create({ name: "Owls", metadata: { space_id: SPACES.research } });
+  const file = textFile("An owl hoots at the moon.", "owl.md");
+  await client.vectorStores.files.uploadAndPoll(store.id, file, { pollIntervalMs: 50 });
+  await client.files.create({ file: textFile("In no store."), purpose: "user_data" });
+  return store;
+}
+
+/** Everything that the client sees of the store, of its files and of the caller's, with their content. */
+async function filesSeen(client: OpenAI, { id }: OpenAI.VectorStore): Promise<object> {
+  const files = (await client.files.list()).data;
+  return {
+    store: { ...(await client.vectorStores.retrieve(id)), last_active_at: 0 },
+    inStore: (await client.vectorStores.files.list(id)).data,
+    files,
+    contents: await Promise.all(files.map(async (file) => (await client.files.content(file.id)).text())),
+  };
+}
+
 let before: Hit[];
+let store: OpenAI.VectorStore;
+let filesBefore: object;
 let broken: { id: string };
 let refused: { id: string };
 
@@ -99,6 +125,9 @@ test(
       `/spaces/${SPACES.research}/data/upload`,
       fileForm("only kept", "kept.bin", { path: "kept" }),
     );
+    const client = openAi(stack.url, KEYS.owner);
+    store = await fillStore(client);
+    filesBefore = await filesSeen(client, store);
     const { chunks, embedded, warnings } = await countsOf(KEYS.owner, refused.id);
     expect(chunks - embedded).toBe(warnings.length);
     expect(warnings.length).toBeGreaterThan(0);
@@ -121,7 +150,11 @@ test(
     await stack.worker.kill("SIGKILL");
     stack.restartWorker();
     await until("it has ended", async () => (await standing()).completed_at !== null, 120_000);
-    expect((await standing()).report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
+    expect((await standing()).report).toMatchObject({
+      organization_id: ACME,
+      documents: DOCUMENTS,
+      files: 2,
+    });
     const parts = (await readdir(archive(), { recursive: true, withFileTypes: true })).filter((entry) =>
       entry.isFile(),
     );
@@ -144,7 +177,7 @@ test(
     await runCli(["organization", "delete", ACME, "--yes", "--grace", "0"], stack.env);
     const embedded = stack.provider.counts.texts;
     const { report } = await operate("import", "--from", archive());
-    expect(report).toMatchObject({ organization_id: ACME, documents: TEXTS.length + 3 });
+    expect(report).toMatchObject({ organization_id: ACME, documents: DOCUMENTS, files: 2 });
     const { rows } = await stack.database.db.owner.query(
       "select max_key_lifetime_seconds from organizations where id = $1",
       [ACME],
@@ -179,6 +212,7 @@ test(
       `/spaces/${SPACES.research}/data/download?path=${encodeURIComponent("kept/kept.bin")}`,
     );
     expect([download.status, download.body]).toEqual([200, "only kept"]);
+    expect(await filesSeen(openAi(stack.url, key), store)).toEqual(filesBefore);
     const turn = await call(stack.url, key, "POST", "/chat/completions", {
       model: AGENTS.analyst,
       messages: [{ role: "user", content: "Who waits?" }],
