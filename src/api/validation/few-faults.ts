@@ -21,6 +21,8 @@ export function cutFaults(schema: z.ZodType, value: unknown): Cut {
   if (typeof value !== "object" || value === null) return { value, isCut: false };
   if (schema instanceof z.ZodObject) return cutFields(schema, value);
   if (schema instanceof z.ZodArray && Array.isArray(value)) return cutList(schema, value);
+  // What one option of a choice takes is full of faults for the others.
+  if (schema instanceof z.ZodUnion && z.validate(schema, value)) return { value, isCut: false };
   for (const inner of innerOf(schema)) {
     const found = cutFaults(inner, value);
     if (found.isCut) return found;

@@ -40,7 +40,7 @@ export const MODELS = {
       what:
         "the provider's embedding model; after a change all documents are embedded again while search " +
         "continues",
-      unset: "all-MiniLM-L6-v2 in the process",
+      unset: "all-minilm-l6-v2-int8 in the process",
     }),
   EMBEDDING_DIMENSIONS: integer(1, MAX_EMBEDDING_DIMENSIONS).optional().register(ABOUT, {
     what: "the length of its vectors, if the model offers several",

@@ -70,7 +70,7 @@ export const ProcessingState = z
     chunk_count: z.int().nullish().meta({ description: "Null until the text is chunked", example: 12 }),
     embedding_model: z.string().nullish().meta({
       description: "The model of the vectors; null until they are computed",
-      example: "all-MiniLM-L6-v2",
+      example: "all-minilm-l6-v2-int8",
     }),
     embedded_chunk_count: z.int().nullish().meta({
       description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",

@@ -31,7 +31,7 @@ const Version = z
     }),
     embedding_model: z.string().nullable().meta({
       description: "The model of the vectors; null until they are computed",
-      example: "all-MiniLM-L6-v2",
+      example: "all-minilm-l6-v2-int8",
     }),
     chunk_count: z.int().nullable().meta({ description: "Null until the text is chunked", example: 12 }),
     embedded_chunk_count: z.int().nullable().meta({

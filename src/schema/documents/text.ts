@@ -131,7 +131,7 @@ const Chunk = z
       .object({
         model: z.string().nullable().meta({
           description: "The model of the vector; null before the chunks are embedded",
-          example: "all-MiniLM-L6-v2",
+          example: "all-minilm-l6-v2-int8",
         }),
         dimensions: z.int().nullable().meta({ description: "Numbers in the vector", example: 384 }),
         embedded: z.boolean().meta({

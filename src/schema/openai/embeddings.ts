@@ -24,7 +24,7 @@ export const EmbeddingRequest = z
       }),
     model: z.string().min(1).max(255).meta({
       description: "The name of the instance's embedding model, as `embedding_model` of a document shows it",
-      example: "all-minilm-l6-v2",
+      example: "all-minilm-l6-v2-int8",
     }),
     dimensions: z.int().min(1).max(4_000).optional().meta({
       description: "The length of the vectors: the model's own, or less where the model can be shortened",
@@ -62,7 +62,7 @@ export const EmbeddingList = z
         }),
       )
       .meta({ description: "A vector for each input, in their order" }),
-    model: z.string().meta({ description: "The model", example: "all-minilm-l6-v2" }),
+    model: z.string().meta({ description: "The model", example: "all-minilm-l6-v2-int8" }),
     usage: z
       .object({
         prompt_tokens: z.int().meta({ description: "Tokens of the inputs, as counted here", example: 8 }),

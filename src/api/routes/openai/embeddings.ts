@@ -32,7 +32,11 @@ export const createEmbeddings = defineRoute({
     authorizeListing(principal, "documents:search");
     const { embedding: model } = deps;
     if (body.model !== model.name)
-      throw new DomainError("model_not_found", `Model '${body.model}' not found`, { param: "model" });
+      throw new DomainError(
+        "model_not_found",
+        `Model '${body.model}' not found: texts are embedded by '${model.name}'`,
+        { param: "model" },
+      );
     requireDimensions(model, body.dimensions);
     const texts = textsOf(model, body.input);
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);

@@ -31,6 +31,17 @@ describe("OpenAI's client", () => {
     expect(lengthOf(one.data[0]!.embedding)).toBeCloseTo(1, 5);
   });
 
+  it("sends several hundred texts at once, as frameworks do", async () => {
+    const input = Array.from({ length: 300 }, (_, index) => `Text number ${index}`);
+    const { data } = await client.embeddings.create({ model: MODEL, input });
+    expect(data.map(({ index }) => index)).toEqual(input.map((_, index) => index));
+  });
+
+  it("is told the name of the model that there is", async () => {
+    const asked = client.embeddings.create({ model: "text-embedding-3-small", input: "x" });
+    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining(MODEL) });
+  });
+
   it("raises what it raises against OpenAI", async () => {
     const raised = (body: object) =>
       client.embeddings.create({ model: MODEL, input: "x", ...body }).catch((error: unknown) => error);
