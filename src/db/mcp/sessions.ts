@@ -39,6 +39,10 @@ export async function insertMcpSession(
   { id, protocolVersion, clientCapabilities }: NewSession,
 ): Promise<void> {
   await inTenant(db, principal.organization, async (sql) => {
+    // One at a time, so that each sees the sessions of the others.
+    await sql.query("select pg_advisory_xact_lock(hashtextextended('mcp sessions ' || $1::text, 0))", [
+      principal.apiKeyId ?? principal.user.id,
+    ]);
     await sql.query(
       `delete from mcp_sessions
        where id in (

@@ -57,6 +57,17 @@ test.each(["2025-11-25", "2025-06-18"])(
   },
 );
 
+test("a hundred sessions of one key live, however many begin at once", async () => {
+  const ids = await Promise.all(Array.from({ length: 130 }, () => beginMcp(shared.stack.url, keys().editor)));
+
+  const { rows } = await shared.stack.database.db.owner.query(
+    "select count(*)::int as count from mcp_sessions where id::text = any($1)",
+    [ids],
+  );
+  expect(new Set(ids).size).toBe(130);
+  expect(rows).toEqual([{ count: 100 }]);
+});
+
 test("a client that asks for an unknown version is offered the newest", async () => {
   const response = await postMcp(shared.stack.url, keys().owner, {
     jsonrpc: "2.0",
