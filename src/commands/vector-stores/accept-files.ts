@@ -1,5 +1,5 @@
 /** Makes documents of files in a vector store, in the transaction of the command that was asked to. */
-import { authorize } from "../../auth/policy.ts";
+import { authorize, authorizeListing, reachFor } from "../../auth/policy.ts";
 import { writeOwnMetadata } from "../../db/documents/change.ts";
 import { lockLiveFolder } from "../../db/documents/folders.ts";
 import { queueRun } from "../../db/runs/requests.ts";
@@ -50,7 +50,10 @@ export async function acceptFiles(
   await lockStoreFiles(sql, store.id);
   const files = [...new Map(wanted.map((file) => [file.fileId, file])).values()];
   const ids = files.map(({ fileId }) => fileId);
-  const sources = new Map((await lockSources(sql, principal, ids)).map((source) => [source.id, source]));
+  // Whoever reads the store may read what comes into it, so the caller must be able to read it here.
+  const readable = reachFor(principal, "documents:read");
+  const locked = await lockSources(sql, principal, readable, ids);
+  const sources = new Map(locked.map((source) => [source.id, source]));
   // A document that was made of a file is known by both ids.
   const there = new Map(
     (await lockFilesInFolder(sql, store.id, ids)).flatMap((file) => [
@@ -59,8 +62,10 @@ export async function acceptFiles(
     ]),
   );
   const unknown = files.find(({ fileId }) => !sources.has(fileId) && !there.has(fileId));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
+    authorizeListing(principal, "documents:read");
     throw new DomainError("file_not_found", missingMessage("file"), { param: unknown.param });
+  }
   const made = files
     .filter(({ fileId }) => !there.has(fileId))
     .map((file) => newFile(acceptance, sources.get(file.fileId)!, file));

@@ -1,6 +1,6 @@
 /** All SQL of the files that users send to /v1/files, which are in no space until documents are made of them. */
 import type { FileType } from "../../domain/file-type.ts";
-import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { Principal, Reach } from "../../domain/tenancy/principal.ts";
 import { reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import type { Sql } from "../pool.ts";
@@ -132,10 +132,12 @@ export type SourceRow = FileContent & { readonly id: string };
 /**
  * Returns the contents of those of the files that a document can be made of, and keeps them from being deleted
  * or encrypted again until the transaction ends.
+ * @param readable the spaces whose documents the caller may read.
  */
 export async function lockSources(
   sql: Sql,
   principal: Principal,
+  readable: Reach,
   ids: readonly string[],
 ): Promise<SourceRow[]> {
   const own = await sql.query<SourceRow>(
@@ -165,7 +167,7 @@ export async function lockSources(
        and folder.deleted_at is null
      order by document.id
      for share of file`,
-    [reachedSpaceIds(principal.reach), others],
+    [reachedSpaceIds(readable), others],
   );
   return [...own.rows, ...documents.rows];
 }

@@ -149,6 +149,22 @@ it("a file is in a store once, however often it is put there at the same time", 
   expect(new Set(added.map(({ document_id: id }) => id)).size).toBe(1);
 });
 
+it("a key that reads no documents puts none into a store, where others would read them", async () => {
+  const { id: second } = await createStore(parts, editor, store(spaceId));
+  const { document_id: documentId } = await addFile(parts, editor, { storeId, file: wanted(otherId) });
+  const writer = { ...editor, principal: { ...editor.principal, capabilities: new Set(["write"] as const) } };
+  const before = await written();
+  const add = (id: string) => addFile(parts, writer, { storeId: second, file: wanted(id) });
+
+  await expect(add(documentId)).rejects.toMatchObject({
+    reason: "key_out_of_scope",
+    message: expect.stringContaining("documents:read"),
+  });
+
+  expect(await written()).toEqual(before);
+  expect((await add(otherId)).id).toBe(otherId);
+});
+
 it("a batch with a file that is not the caller's changes nothing", async () => {
   const before = await written();
   const files = [wanted(otherId), { ...wanted(storeId), param: "file_ids[1]" }];
