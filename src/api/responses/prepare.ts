@@ -77,6 +77,8 @@ export async function prepare(
   agent: Agent,
   { body, before, items }: Conversation,
 ): Promise<PreparedResponse> {
+  if (deps.chat.isLocal && body.text?.format?.type === "json_schema")
+    throw refuse("text.format", "The built-in model answers with quotations and has no JSON schemas.");
   const given = body.tools ?? [];
   const own = given.length === 0 ? [] : await deps.toolbox.definitions(agent);
   const tools = await readTools(deps, principal, given, new Set(own.map(({ name }) => name)));

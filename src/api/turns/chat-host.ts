@@ -72,6 +72,8 @@ export interface ChatHost {
   readonly pingMs: number;
   /** The names of the configured models. */
   readonly modelNames: readonly string[];
+  /** Whether it is the built-in model, which quotes and calls no functions. */
+  readonly isLocal: boolean;
   /**
    * Begins a turn; its first model call is under way when this resolves.
    * @throws DomainError `workflows_unavailable` if Temporal is known to be down, `rate_limited` if a token
@@ -131,6 +133,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     records,
     pingMs: deps.pingMs ?? PING_MS,
     modelNames: deps.model.names,
+    isLocal: deps.model.isLocal,
     async begin(request, sink, signal) {
       if (isStopping)
         throw new DomainError("shutting_down", "This process is shutting down.", { retryAfterSeconds: 1 });

@@ -45,10 +45,14 @@ export async function sourcesAhead(input: StepInput): Promise<Passage[] | null> 
   return withinBounds([...(ahead ?? []), ...ask.found]);
 }
 
+/** Whether the stores are searched before the model's first call, since it cannot ask for that. */
+export function searchesStoresAhead({ deps, request }: Pick<StepInput, "deps" | "request">): boolean {
+  return deps.model.isLocal && request.ask?.fileSearch !== undefined && request.ask.toolChoice !== "none";
+}
+
 async function searchStoresAhead(input: StepInput): Promise<Passage[] | null> {
-  const { deps, request } = input;
-  if (!deps.model.isLocal || request.ask?.fileSearch === undefined) return null;
-  const query = searchQuery(request.messages);
+  if (!searchesStoresAhead(input)) return null;
+  const query = searchQuery(input.request.messages);
   const call = { id: "ahead", name: "file_search", arguments: JSON.stringify({ queries: [query] }) };
   const found = await searchStores(input, call, 0);
   return found.type === "passages" ? [...found.passages] : null;

@@ -33,7 +33,14 @@ import type { ChatMessage, ToolDefinition } from "../../models/chat/chat-model.t
 import { type AnswerWriter, createAnswerWriter } from "./answers/write.ts";
 import { type ModelAnswer, callModel } from "./model-call.ts";
 import { offeredTools, sortCalls } from "./response-ask.ts";
-import { citedScope, overridesOf, searchStores, sourcesAhead, tooLong } from "./response-steps.ts";
+import {
+  citedScope,
+  overridesOf,
+  searchStores,
+  searchesStoresAhead,
+  sourcesAhead,
+  tooLong,
+} from "./response-steps.ts";
 import type { AnswerSink, Completed, ToolProgress, TurnDeps, TurnRequest } from "./turn.ts";
 
 /** The end of an answer waits this long for the evidence of its citations. */
@@ -247,7 +254,9 @@ async function provenAnswer(
 
 async function firstMessages(input: LoopInput, sources: Sources): Promise<ChatMessage[]> {
   const { agent, messages, ask } = input.request;
-  const found = agent.agent_type === "rag" ? await searchAhead(input) : await sourcesAhead(input);
+  // A model that cannot ask for the stores that the request names answers from them alone.
+  const isOwn = agent.agent_type === "rag" && !searchesStoresAhead(input);
+  const found = isOwn ? await searchAhead(input) : await sourcesAhead(input);
   const presented = found && presentSources(agent, sources, found);
   return ask === undefined
     ? assembleMessages(agent, messages, presented)

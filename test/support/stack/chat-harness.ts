@@ -55,7 +55,7 @@ export interface ChatOptions {
   /** Additional settings of the API. */
   readonly env?: Record<string, string>;
   /** Parts of the chat host that no setting changes. */
-  readonly parts?: Partial<Pick<ChatHostDeps, "unreadMaxMs" | "turnBudget" | "pingMs">>;
+  readonly parts?: Partial<Pick<ChatHostDeps, "model" | "unreadMaxMs" | "turnBudget" | "pingMs">>;
   /** The address of a relay that a test has put between this process and Temporal. */
   readonly temporalAddress?: string;
   /** Behaves as if the workflow ran in a process that does not hold its turn, and makes its tools fail. */

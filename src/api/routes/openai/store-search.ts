@@ -35,6 +35,8 @@ export const searchVectorStore = defineRoute({
   params: VectorStoreParams,
   body: VectorStoreSearch,
   response: VectorStoreSearchPage,
+  // Each query is a search.
+  requestsOf: ({ query }) => (typeof query === "string" ? 1 : query.length),
   ignoresUnknown: true,
   errors: [503],
   async handle({ deps, principal, caller, params, body, request, reply }) {
