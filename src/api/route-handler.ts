@@ -36,7 +36,7 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
     try {
       const context = await contextOf(route, { deps, ctx, limit, principal, operator });
       body = context.body;
-      await countMore(route, { ctx, limit, body });
+      await countMore(route, { ctx, limit, principal, body });
       const answer = await answerOnce(route, context, (idempotency) =>
         route.handle({
           ...context,
@@ -89,18 +89,23 @@ async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
     return { principal: undefined, operator };
   }
   const principal = await countingRefusals(route, arrival, () => identify(route, arrival));
-  await limit.countRequest(ctx, principal, route.budget === "chat" ? "chat" : "requests", route.weight);
+  await limit.countRequest(ctx, principal, kindOf(route), route.weight);
   return { principal, operator: undefined };
 }
 
 /** Counts what the body adds; the request itself was counted before its body was read. */
 async function countMore(
   route: Route,
-  { ctx, limit, body }: Pick<Arrival, "ctx" | "limit"> & { readonly body: unknown },
+  { ctx, limit, principal, body }: Pick<Call, "ctx" | "limit" | "principal"> & { readonly body: unknown },
 ): Promise<void> {
   const more = (route.requestsOf?.(body) ?? 1) - 1;
-  if (more > 0) await limit.countRefusal(ctx, more);
+  if (more <= 0) return;
+  await (principal === undefined
+    ? limit.countRefusal(ctx, more)
+    : limit.countRequest(ctx, principal, kindOf(route), more));
 }
+
+const kindOf = ({ budget }: Route): "chat" | "requests" => (budget === "chat" ? "chat" : "requests");
 
 async function identify(
   route: Route,

@@ -205,7 +205,7 @@ interface RouteDefinition<
   /** The JSON body; an optional schema makes the body optional. */
   readonly body?: B;
   readonly response?: R;
-  /** As how many requests one counts in the budget `address`. Default 1. */
+  /** As how many requests one counts, in the budget of its caller or, without one, of its address. Default 1. */
   readonly requestsOf?: (body: z.output<B>) => number;
   /**
    * Calls a command or reads, and presents. Returns the response's value, nothing for 204, or `raw(…)` or

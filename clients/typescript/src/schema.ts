@@ -4150,7 +4150,7 @@ export interface components {
             input: string | string[] | number[] | number[][];
             /**
              * @description The name of the instance's embedding model, as `embedding_model` of a document shows it
-             * @example all-minilm-l6-v2
+             * @example all-minilm-l6-v2-int8
              */
             model: string;
             /**
@@ -6252,7 +6252,7 @@ export interface components {
             chunk_count?: number | null;
             /**
              * @description The model of the vectors; null until they are computed
-             * @example all-MiniLM-L6-v2
+             * @example all-minilm-l6-v2-int8
              */
             embedding_model?: string | null;
             /**
@@ -6536,7 +6536,7 @@ export interface components {
             embedding: {
                 /**
                  * @description The model of the vector; null before the chunks are embedded
-                 * @example all-MiniLM-L6-v2
+                 * @example all-minilm-l6-v2-int8
                  */
                 model: string | null;
                 /**
@@ -6666,7 +6666,7 @@ export interface components {
             chunker_name: string | null;
             /**
              * @description The model of the vectors; null until they are computed
-             * @example all-MiniLM-L6-v2
+             * @example all-minilm-l6-v2-int8
              */
             embedding_model: string | null;
             /**
@@ -6837,7 +6837,7 @@ export interface components {
             chunker_name: string | null;
             /**
              * @description The model of the vectors; null until they are computed
-             * @example all-MiniLM-L6-v2
+             * @example all-minilm-l6-v2-int8
              */
             embedding_model: string | null;
             /**
@@ -7499,7 +7499,7 @@ export interface components {
             }[];
             /**
              * @description The model
-             * @example all-minilm-l6-v2
+             * @example all-minilm-l6-v2-int8
              */
             model: string;
             /** @description What it took */
@@ -14648,7 +14648,7 @@ export interface operations {
                      *             "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
                      *             "pipeline_status": "completed",
                      *             "chunk_count": 12,
-                     *             "embedding_model": "all-MiniLM-L6-v2",
+                     *             "embedding_model": "all-minilm-l6-v2-int8",
                      *             "embedded_chunk_count": 12,
                      *             "parser_name": "pdf",
                      *             "chunker_name": "page_based",
@@ -14859,7 +14859,7 @@ export interface operations {
                      *             "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
                      *             "pipeline_status": "completed",
                      *             "chunk_count": 12,
-                     *             "embedding_model": "all-MiniLM-L6-v2",
+                     *             "embedding_model": "all-minilm-l6-v2-int8",
                      *             "embedded_chunk_count": 12,
                      *             "parser_name": "pdf",
                      *             "chunker_name": "page_based",
@@ -15062,7 +15062,7 @@ export interface operations {
                      *         "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
                      *         "pipeline_status": "completed",
                      *         "chunk_count": 12,
-                     *         "embedding_model": "all-MiniLM-L6-v2",
+                     *         "embedding_model": "all-minilm-l6-v2-int8",
                      *         "embedded_chunk_count": 12,
                      *         "parser_name": "pdf",
                      *         "chunker_name": "page_based",
@@ -15454,7 +15454,7 @@ export interface operations {
                      *         "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
                      *         "pipeline_status": "completed",
                      *         "chunk_count": 12,
-                     *         "embedding_model": "all-MiniLM-L6-v2",
+                     *         "embedding_model": "all-minilm-l6-v2-int8",
                      *         "embedded_chunk_count": 12,
                      *         "parser_name": "pdf",
                      *         "chunker_name": "page_based",
@@ -16450,7 +16450,7 @@ export interface operations {
                      *             "language": "en"
                      *           },
                      *           "embedding": {
-                     *             "model": "all-MiniLM-L6-v2",
+                     *             "model": "all-minilm-l6-v2-int8",
                      *             "dimensions": 384,
                      *             "embedded": true,
                      *             "embedded_at": "2026-01-31T09:30:00.000Z"
@@ -16651,7 +16651,7 @@ export interface operations {
                      *           "status": "completed",
                      *           "parser_name": "pdf",
                      *           "chunker_name": "page_based",
-                     *           "embedding_model": "all-MiniLM-L6-v2",
+                     *           "embedding_model": "all-minilm-l6-v2-int8",
                      *           "chunk_count": 12,
                      *           "embedded_chunk_count": 12,
                      *           "error": null,
@@ -17811,7 +17811,7 @@ export interface operations {
                      *       "status": "completed",
                      *       "parser_name": "pdf",
                      *       "chunker_name": "page_based",
-                     *       "embedding_model": "all-MiniLM-L6-v2",
+                     *       "embedding_model": "all-minilm-l6-v2-int8",
                      *       "chunk_count": 12,
                      *       "embedded_chunk_count": 12,
                      *       "error": null,
@@ -18180,7 +18180,7 @@ export interface operations {
                      *       "status": "completed",
                      *       "parser_name": "pdf",
                      *       "chunker_name": "page_based",
-                     *       "embedding_model": "all-MiniLM-L6-v2",
+                     *       "embedding_model": "all-minilm-l6-v2-int8",
                      *       "chunk_count": 12,
                      *       "embedded_chunk_count": 12,
                      *       "error": null,
@@ -20487,7 +20487,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "input": "How often is the gearbox oil changed?",
-                 *       "model": "all-minilm-l6-v2"
+                 *       "model": "all-minilm-l6-v2-int8"
                  *     }
                  */
                 "application/json": components["schemas"]["EmbeddingRequest"];
@@ -20518,7 +20518,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
-                     *       "model": "all-minilm-l6-v2",
+                     *       "model": "all-minilm-l6-v2-int8",
                      *       "usage": {
                      *         "prompt_tokens": 8,
                      *         "total_tokens": 8
@@ -23085,6 +23085,11 @@ export interface operations {
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Warning: components["headers"]["Warning"];
+                    /**
+                     * @description While it is `in_progress`: after how many milliseconds clients of OpenAI ask again.
+                     * @example
+                     */
+                    "openai-poll-after-ms"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -23981,6 +23986,11 @@ export interface operations {
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Warning: components["headers"]["Warning"];
+                    /**
+                     * @description While it is `in_progress`: after how many milliseconds clients of OpenAI ask again.
+                     * @example
+                     */
+                    "openai-poll-after-ms"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -28676,7 +28686,7 @@ export interface operations {
                      *             "pipeline_run_id": "01900000-0000-7000-8000-000000000050",
                      *             "pipeline_status": "completed",
                      *             "chunk_count": 12,
-                     *             "embedding_model": "all-MiniLM-L6-v2",
+                     *             "embedding_model": "all-minilm-l6-v2-int8",
                      *             "embedded_chunk_count": 12,
                      *             "parser_name": "pdf",
                      *             "chunker_name": "page_based",

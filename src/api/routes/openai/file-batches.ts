@@ -20,6 +20,7 @@ import { chunkingOf, VectorStoreParams } from "../../../schema/openai/vector-sto
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { defineRoute } from "../../route.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
+import { POLL_AFTER_MS, POLL_HEADER, POLL_HEADERS } from "./polling.ts";
 import { cursorOf } from "./store-files.ts";
 import { repeatsIn } from "./vector-stores.ts";
 
@@ -102,10 +103,13 @@ const getBatch = defineRoute({
   tags: TAGS,
   params: FileBatchParams,
   response: FileBatch,
-  async handle({ deps, principal, params }) {
-    return presentBatch(
+  replyHeaders: POLL_HEADERS,
+  async handle({ deps, principal, params, reply }) {
+    const batch = presentBatch(
       await readTenant(deps.db, principal.organization, (sql) => readBatch(sql, principal, params)),
     );
+    if (batch.status === "in_progress") reply.header(POLL_HEADER, POLL_AFTER_MS);
+    return batch;
   },
 });
 

@@ -25,6 +25,7 @@ import { chunkingOf, FileContentPage, VectorStoreParams } from "../../../schema/
 import type { Deps } from "../../deps.ts";
 import type { Parts } from "../../json-answer.ts";
 import { defineRoute } from "../../route.ts";
+import { POLL_AFTER_MS, POLL_HEADER, POLL_HEADERS } from "./polling.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
 import { repeatsIn } from "./vector-stores.ts";
 
@@ -136,9 +137,12 @@ const getStoreFile = defineRoute({
   tags: TAGS,
   params: StoreFileParams,
   response: StoreFile,
-  async handle({ deps, principal, params }) {
+  replyHeaders: POLL_HEADERS,
+  async handle({ deps, principal, params, reply }) {
     const file = await readStoreFile(deps, principal, params);
-    return presentStoreFile(params.vector_store_id, file);
+    const shown = presentStoreFile(params.vector_store_id, file);
+    if (shown.status === "in_progress") reply.header(POLL_HEADER, POLL_AFTER_MS);
+    return shown;
   },
 });
 

@@ -84,6 +84,22 @@ describe("a file in a store", () => {
     expect((await client.files.retrieve(file.id)).id).toBe(file.id);
   });
 
+  it("says to clients that wait when to ask again, until it has ended", async () => {
+    const store = await client.vectorStores.create({});
+    const file = await put("Slow to be embedded.");
+    stack.provider.failEmbeddings({ status: 503 });
+    const { id } = await client.vectorStores.files.create(store.id, { file_id: file.id });
+    const at = { vector_store_id: store.id };
+    const after = async () => {
+      const { response } = await client.vectorStores.files.retrieve(id, at).withResponse();
+      return response.headers.get("openai-poll-after-ms");
+    };
+    expect(await after()).toBe("500");
+    stack.provider.clearFaults();
+    await client.vectorStores.files.poll(store.id, id, FAST);
+    expect(await after()).toBeNull();
+  });
+
   it("shares the stored bytes with its other stores, whichever is deleted first", async () => {
     const file = await put("Shared by two stores.", "shared.md");
     const [one, two] = [

@@ -62,6 +62,16 @@ describe("a store", () => {
     expect(await raised(client.vectorStores.files.list(made.id))).toBeInstanceOf(NotFoundError);
   });
 
+  it("counts each query of a search as a request", async () => {
+    const { id } = await client.vectorStores.create({});
+    const left = async (query: string | string[]) => {
+      const { response } = await client.vectorStores.search(id, { query }).withResponse();
+      return Number(response.headers.get("ratelimit-remaining"));
+    };
+    const before = await left("one");
+    expect(before - (await left(["one", "two", "three"]))).toBe(3);
+  });
+
   it("is a folder of the space that its metadata names, under a name of its own there", async () => {
     const [first, second] = [await inResearch({ name: "a/b" }), await inResearch({ name: "a/b" })];
     const named = async ({ id }: { id: string }) => {
