@@ -1,7 +1,6 @@
 /**
  * Runs a route for a request: authenticates, parses with all problems at once, handles, and sends the answer.
  */
-import { pipeline } from "node:stream/promises";
 import type { Context, Middleware } from "koa";
 import { z } from "zod";
 import type { Deps } from "./deps.ts";
@@ -13,10 +12,9 @@ import { answerOnce } from "./answer-once.ts";
 import { audit } from "./audit-request.ts";
 import { type JsonBody, readJsonBody } from "./body/json-body.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
-import { jsonPieces } from "./json-answer.ts";
 import type { ErrorAnswer } from "./errors/answer-error.ts";
-import { isRaw, isStream, sendRaw, stream, type StreamAnswer } from "./response.ts";
 import type { Route, RouteContext } from "./route.ts";
+import { send } from "./send-answer.ts";
 import { unknownFieldWarnings } from "./validation/unknown-fields.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation/validate.ts";
 
@@ -253,53 +251,3 @@ function warningsOf({ query, body, ignoresUnknown = false }: Route, sentQuery: u
 }
 
 const NO_FIELDS = z.object({});
-
-async function send(
-  ctx: Context,
-  route: Route,
-  { answer, deps }: { answer: unknown; deps: Deps },
-): Promise<void> {
-  if (isStream(answer)) return sendStream(ctx, answer, deps);
-  if (isRaw(answer)) return sendRaw(ctx, answer);
-  const { status } = ctx;
-  if (answer === undefined || status === 204 || route.response === undefined) {
-    // Koa turns an empty body into 204 and drops the content headers.
-    ctx.body = null;
-    ctx.status = status;
-    return;
-  }
-  const pieces = jsonPieces(route.response, answer);
-  const first = await pieces.next();
-  const second = await pieces.next();
-  ctx.type = "json";
-  if (second.done !== true)
-    return sendStream(
-      ctx,
-      stream((res) => pipeline(chain(first.value, second.value, pieces), res)),
-      deps,
-    );
-  ctx.body = first.value;
-  ctx.status = status;
-}
-
-async function* chain(first: string, second: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
-  yield first;
-  yield second;
-  yield* rest;
-}
-
-function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log">): void {
-  ctx.respond = false;
-  const { res } = ctx;
-  if (ctx.method === "HEAD") {
-    res.end();
-    return;
-  }
-  answer.write(res).catch((error: unknown) => {
-    // If the client went away, the response was destroyed for another reason than this error, which then is
-    // no news.
-    if (!res.destroyed || res.errored === error)
-      log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
-    res.destroy();
-  });
-}
