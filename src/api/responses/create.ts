@@ -37,6 +37,8 @@ export interface NewRequest {
   readonly bodyHash: Buffer | undefined;
   /** Looks the caller up again, for a stream that takes long. */
   readonly lookUp: () => Promise<Principal>;
+  /** Takes a seat, for a stream that follows a response. @throws DomainError `too_many_open`. */
+  readonly takeSeat: () => void;
 }
 
 type Answer = ResponseObject | StreamAnswer;
@@ -46,6 +48,8 @@ export async function createResponse(
   principal: Principal,
   request: NewRequest,
 ): Promise<Answer> {
+  // Before anything is made, which nobody would get to know of.
+  if (request.body.stream === true && request.body.background === true) request.takeSeat();
   const id = newId();
   const key = keyOf(principal, request);
   if (key === undefined) return begin(host, principal, request, id);

@@ -16,6 +16,8 @@ interface Repeated {
   readonly body: ResponseBody;
   readonly signal: AbortSignal;
   readonly lookUp: () => Promise<Principal>;
+  /** One in the background has its seat already. */
+  readonly takeSeat: () => void;
 }
 
 const LOOK_MS = 100;
@@ -28,9 +30,10 @@ const WAIT_MAX_MS = 600_000;
 export async function repeat(
   { deps, store }: { readonly deps: ResponsesDeps; readonly store: ResponseStore },
   principal: Principal,
-  { body, signal, lookUp }: Repeated,
+  { body, signal, lookUp, takeSeat }: Repeated,
   id: string,
 ): Promise<ResponseObject | StreamAnswer> {
+  if (body.stream === true && body.background !== true) takeSeat();
   const withResults = includesResults(body.include);
   const now = callerOf({ principal, lookUp });
   try {

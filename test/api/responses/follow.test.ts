@@ -14,7 +14,7 @@ import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 const id = newId();
 const principal = { organization: { id: newId(), num: 1 }, user: { id: newId() } } as unknown as Principal;
 const deps = { chat: { pingMs: 15_000 } } as ResponsesDeps;
-const who = { principal, lookUp: async () => principal };
+const who = { principal, lookUp: async () => principal, takeSeat: () => undefined };
 const whole = { id, object: "response", status: "completed", output: [] };
 
 /** A store whose response is under way when its row is read the first `looks` times. */
