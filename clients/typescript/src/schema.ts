@@ -1359,7 +1359,7 @@ export interface paths {
         put?: never;
         /**
          * Make a response.
-         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.
+         * @description `model` is the id of an agent, or the name of the instance's chat model, which has no documents but what `file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one. The stream of one in the background, or of a repeat, takes a seat of event streams: without one left it is 429 `too_many_open`, and no response is made.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
          */
@@ -1379,7 +1379,7 @@ export interface paths {
         };
         /**
          * A response that is kept.
-         * @description For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who does not reach a document any more that it may tell about.
+         * @description For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who does not reach a document any more that it may tell about. With `stream=true` it takes one of the seats of event streams, of which a key has 10 and a user 20 in each process: one more is 429 `too_many_open`.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
          */

@@ -1,6 +1,6 @@
 /** One attempt at a response in the background, in the memory of this process. */
 import { addResponseEvents } from "../../db/responses/events.ts";
-import { postponeResponse, releaseResponse } from "../../db/responses/orphans.ts";
+import { noteWaiting, postponeResponse, releaseResponse } from "../../db/responses/orphans.ts";
 import { type ResponseFence, endResponse } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
@@ -61,6 +61,7 @@ export class BackgroundRun {
   #turn: Turn | undefined;
   #isDropped = false;
   #queued: ResponseObject | undefined;
+  #waitingFor: string | null = null;
   readonly #begunAtMs = Date.now();
 
   constructor(deps: ResponsesDeps, given: RunGiven) {
@@ -88,7 +89,8 @@ export class BackgroundRun {
     if (prepared === undefined) return this.#finish({ status: "failed", error: failure ?? lost() });
     const sink: AnswerSink = {
       isCommitted: true,
-      begun: () => undefined,
+      begun: () => this.#noteWaiting(null),
+      waits: ({ code }) => this.#noteWaiting(code),
       shown: (ids) => ids.forEach((id) => this.#documents.add(id)),
       content: (text) => this.#draft.text(text),
       search: (progress) => this.#draft.search(progress),
@@ -141,6 +143,17 @@ export class BackgroundRun {
     const isMine = await addResponseEvents(this.#deps.db, this.fence, events, documentIds);
     this.#documentsWritten = documentIds?.length ?? this.#documentsWritten;
     if (!isMine) this.drop();
+  }
+
+  /** A turn tries its provider again for two minutes: whoever reads the response is told at once why it takes long. */
+  #noteWaiting(code: string | null): void {
+    if (code === this.#waitingFor || this.#isDropped) return;
+    this.#waitingFor = code;
+    this.#writing = this.#writing
+      .then(() => insistently(() => noteWaiting(this.#deps.db, this.fence, code)))
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error, turn_id: this.fence.id }, "an outage could not be noted"),
+      );
   }
 
   #giveUp(error: unknown): void {

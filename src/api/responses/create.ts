@@ -1,5 +1,4 @@
 /** Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the request. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { NewResponse } from "../../db/responses/responses.ts";
 import { claimKeptTurn, dropKeptTurn } from "../../db/turns/kept-answers.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -8,7 +7,6 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponseBody } from "../../schema/openai/response-request.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import type { StreamAnswer } from "../response.ts";
-import { turnLost } from "../turns/answers/read-record.ts";
 import type { Turn } from "../turns/turn.ts";
 import { type AnswerParts, streamedResponse, wholeResponse } from "./answer.ts";
 import type { Background } from "./background.ts";
@@ -18,16 +16,10 @@ import type { FileReader } from "./files.ts";
 import { followResponse } from "./follow.ts";
 import { type ItemReaders, type KeptItem, readItems, refuse } from "./input.ts";
 import type { ResponseObject } from "./items.ts";
-import {
-  type AskedBody,
-  type PreparedResponse,
-  findModel,
-  includesResults,
-  prepare,
-  refuseMissing,
-} from "./prepare.ts";
+import { type AskedBody, type PreparedResponse, findModel, prepare, refuseMissing } from "./prepare.ts";
+import { repeat } from "./repeat.ts";
 import { type KeptRequest, keptCaller } from "./sealed.ts";
-import { type ResponseStore, callerIdOf, shown } from "./store.ts";
+import { type ResponseStore, callerIdOf } from "./store.ts";
 
 export interface ResponsesHostParts {
   readonly deps: ResponsesDeps;
@@ -45,6 +37,8 @@ export interface NewRequest {
   readonly bodyHash: Buffer | undefined;
   /** Looks the caller up again, for a stream that takes long. */
   readonly lookUp: () => Promise<Principal>;
+  /** Takes a seat, for a stream that follows a response. @throws DomainError `too_many_open`. */
+  readonly takeSeat: () => void;
 }
 
 type Answer = ResponseObject | StreamAnswer;
@@ -54,6 +48,8 @@ export async function createResponse(
   principal: Principal,
   request: NewRequest,
 ): Promise<Answer> {
+  // Before anything is made, which nobody would get to know of.
+  if (request.body.stream === true && request.body.background === true) request.takeSeat();
   const id = newId();
   const key = keyOf(principal, request);
   if (key === undefined) return begin(host, principal, request, id);
@@ -80,32 +76,6 @@ function keyOf(principal: Principal, { idempotencyKey }: NewRequest) {
     callerId: callerIdOf(principal),
     key: `responses\n${idempotencyKey}`,
   };
-}
-
-const LOOK_MS = 100;
-
-/** @throws DomainError `turn_lost` if nothing of the response is kept. */
-async function repeat(
-  { deps, store }: ResponsesHostParts,
-  principal: Principal,
-  { body, signal, lookUp }: NewRequest,
-  id: string,
-): Promise<Answer> {
-  const withResults = includesResults(body.include);
-  try {
-    if (body.stream === true)
-      return await followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
-    for (;;) {
-      const { row, response } = await store.find(principal, id);
-      const isUnderWay = response.status === "queued" || response.status === "in_progress";
-      if (row.is_background || !isUnderWay) return shown(response, withResults);
-      await sleep(LOOK_MS, undefined, { signal });
-    }
-  } catch (error) {
-    if (error instanceof DomainError && error.code === "not_found")
-      throw turnLost("Nothing is kept of the response of this Idempotency-Key; a new key makes a new one.");
-    throw error;
-  }
 }
 
 async function begin(

@@ -1,5 +1,6 @@
 /** Sends the events of a stored response, from any number on, as they are written. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ResponseRow } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { type StreamAnswer, stream } from "../response.ts";
@@ -44,7 +45,7 @@ export async function followResponse(
       else await sendWhole(store, followed, { writer, send });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      const { code, message, param = null } = error;
+      const { reason: code, message, param = null } = error;
       await send({ type: "error", sequence_number: lastNo + 1, code, message, param });
     }
     writer.end();
@@ -52,7 +53,10 @@ export async function followResponse(
 }
 
 /** The caller with the rights of the last two seconds. */
-function callerOf({ principal, lookUp }: Followed): () => Promise<Principal> {
+export function callerOf({
+  principal,
+  lookUp,
+}: Pick<Followed, "principal" | "lookUp">): () => Promise<Principal> {
   let known = principal;
   let knownAt = performance.now();
   return async () => {
@@ -63,6 +67,12 @@ function callerOf({ principal, lookUp }: Followed): () => Promise<Principal> {
     return known;
   };
 }
+
+const isUnderWay = ({ status }: ResponseRow): boolean => status === "queued" || status === "in_progress";
+
+/** Whether its end is still to come: a process that is gone brings none, unless another one takes it up. */
+export const isComing = (row: ResponseRow): boolean =>
+  isUnderWay(row) && (row.is_background || !row.is_orphan);
 
 interface Sending {
   readonly writer: Pick<EventStream, "closed">;
@@ -87,7 +97,7 @@ async function followEvents(
       lastNo = event.sequence_number;
       if (isLast(event)) return;
     }
-    if (row.status !== "queued" && row.status !== "in_progress") return;
+    if (!isUnderWay(row)) return;
     await sleep(LOOK_MS);
   }
 }
@@ -97,8 +107,10 @@ async function sendWhole(store: ResponseStore, followed: Followed, { writer, sen
   const { id, afterNo, withResults } = followed;
   const now = callerOf(followed);
   while (!writer.closed.aborted) {
-    const { response } = await store.find(await now(), id);
-    if (response.status !== "queued" && response.status !== "in_progress") {
+    const principal = await now();
+    // It is opened once: its row says whether that is worth it.
+    if (!isComing(await store.findRow(principal, id))) {
+      const { response } = await store.find(principal, id);
       const left = eventsOf(shown(response, withResults)).slice(afterNo + 1);
       for (const event of left) await send(event);
       return;

@@ -21,6 +21,8 @@ export interface ModelAnswer {
 interface Listener {
   /** The model has begun to answer. */
   begun(): void;
+  /** A try has failed, and another one follows. */
+  waits?(error: DomainError): void;
   /** Returns a promise if the reader is slow: the next piece is not read before it resolves. */
   content(text: string): Promise<void> | undefined;
 }
@@ -62,18 +64,23 @@ export async function callModel(
       return await readAnswer(model, request, { ...listener, begun }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const waitMs = hasBegun ? null : waitBeforeRetry(error, tries);
-      if (waitMs === null || Date.now() + waitMs > retryUntilMs) throw error;
+      if (hasBegun || !isOutage(error)) throw error;
+      const waitMs = waitBeforeRetry(error, tries);
+      if (Date.now() + waitMs > retryUntilMs) throw error;
+      listener.waits?.(error);
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 }
 
-/** @returns milliseconds, or null if a retry cannot help. */
-function waitBeforeRetry(error: unknown, tries: number): number | null {
-  if (!(error instanceof DomainError) || error.class !== "outage") return null;
+/** Of other failures a retry cannot help. */
+const isOutage = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.class === "outage";
+
+/** @returns milliseconds. */
+function waitBeforeRetry({ retryAfterSeconds = 0 }: DomainError, tries: number): number {
   const ownWaitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries);
-  return Math.max(ownWaitMs, (error.retryAfterSeconds ?? 0) * 1_000) * (1 + JITTER * Math.random());
+  return Math.max(ownWaitMs, retryAfterSeconds * 1_000) * (1 + JITTER * Math.random());
 }
 
 async function readAnswer(

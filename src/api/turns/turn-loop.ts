@@ -187,7 +187,7 @@ class Loop implements TurnLoop {
           messages: fitted.messages,
           ...tools,
         },
-        { begun: sink.begun, content },
+        { begun: sink.begun, waits: (error) => sink.waits?.(error), content },
         { signal, retryUntilMs },
       );
       this.#account(answer);

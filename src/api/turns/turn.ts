@@ -45,6 +45,8 @@ export interface AnswerSink {
   readonly isCommitted: boolean;
   /** The model has begun to answer, or to ask for tools. Called for each of its events. */
   readonly begun: () => void;
+  /** The provider is down: the model is asked again after a while, unless `begun` follows. */
+  readonly waits?: (outage: DomainError) => void;
   /** Called before the model is shown these documents or their names. */
   readonly shown?: (documentIds: readonly string[]) => void;
   /** Tools begin, or have ended. What they were asked and what they found is not said. */

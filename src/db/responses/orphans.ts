@@ -113,6 +113,23 @@ export async function postponeResponse(
   );
 }
 
+/** Notes which outage an attempt waits for without being given back; null: it is over. */
+export async function noteWaiting(
+  db: Database,
+  { id, attempt }: ResponseFence,
+  code: string | null,
+): Promise<void> {
+  await queryOnce(
+    db.system,
+    `update responses
+     set waiting_for = $3
+     where id = $1
+       and attempt = $2
+       and ${UNDER_WAY}`,
+    [id, attempt, code],
+  );
+}
+
 /** Gives background responses back that a process cannot finish: the next one to look takes them. */
 export async function releaseResponse(db: Database, { id, attempt }: ResponseFence): Promise<void> {
   await queryOnce(

@@ -2,7 +2,7 @@
  * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
  * the encrypted pieces of its answer, and its encrypted end.
  */
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
+import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
 
 export interface KeptTurnKey {
   readonly organization: OrganizationKey;
@@ -205,6 +205,31 @@ export async function readKeptTurn(
     };
   };
   return inTenant(db, organization, read, "isolation level repeatable read");
+}
+
+/** Whether the process that took the key is there, and the turn has begun or may begin: it has not ended. */
+export async function isKeptTurnUnderWay(
+  db: Database,
+  organization: OrganizationKey,
+  turnId: string,
+): Promise<boolean> {
+  const { rowCount } = await readTenant(db, organization, (sql) =>
+    sql.query(
+      `select
+       from kept_turns kept
+       join api_processes process on process.id = kept.api_process_id
+       where kept.turn_id = $1
+         and process.renewed_at > now() - ${LEASE}
+         and not exists (
+           select
+           from turns turn
+           where turn.id = kept.turn_id
+             and turn.status <> 'open'
+         )`,
+      [turnId],
+    ),
+  );
+  return rowCount === 1;
 }
 
 /** Notes that somebody reads the answer now. */

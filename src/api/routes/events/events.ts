@@ -17,6 +17,7 @@ import {
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import type { Deps } from "../../deps.ts";
 import { type Follow, followPage, followStream } from "../../events/follow.ts";
+import { holdSeat } from "../../events/hold-seat.ts";
 import { stream } from "../../response.ts";
 import { defineRoute, type RouteRequest } from "../../route.ts";
 
@@ -86,10 +87,7 @@ const streamEvents = defineRoute({
       loc: resumed === undefined ? undefined : ["header", "last-event-id"],
     });
     requireKept(principal, follow.ends, follow.after);
-    const leave = deps.events.seats.take(principal, "stream");
-    request.res.once("close", leave);
-    // A client that left before it had a place gives no sign of that any more.
-    if (request.res.destroyed) leave();
+    holdSeat(deps.events.seats, principal, request);
     return stream((res) =>
       followStream(deps.events, res, {
         ...follow,

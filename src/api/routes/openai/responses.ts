@@ -11,6 +11,7 @@ import {
   ResponseStreamError,
   ResponseStreamEvent,
 } from "../../../schema/openai/response.ts";
+import { holdSeat } from "../../events/hold-seat.ts";
 import { type Route, defineRoute } from "../../route.ts";
 import { includesResults } from "../../responses/prepare.ts";
 
@@ -55,10 +56,20 @@ const createResponse = defineRoute({
     "`model` is the id of an agent, or the name of the instance's chat model, which has no documents but what " +
     "`file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The " +
     "response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away " +
-    "cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one.",
+    "cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one. " +
+    "The stream of one in the background, or of a repeat, takes a seat of event streams: without one left it is 429 " +
+    "`too_many_open`, and no response is made.",
   async handle({ deps, principal, body, request }) {
     const { signal, idempotencyKey, bodyHash, authenticateAgain: lookUp } = request;
-    return deps.responses.create(principal, { body, signal, idempotencyKey, bodyHash, lookUp }) as never;
+    const takeSeat = (): void => holdSeat(deps.events.seats, principal, request);
+    return deps.responses.create(principal, {
+      body,
+      signal,
+      idempotencyKey,
+      bodyHash,
+      lookUp,
+      takeSeat,
+    }) as never;
   },
 });
 
@@ -74,9 +85,11 @@ const getResponse = defineRoute({
   summary: "A response that is kept.",
   description:
     "For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who " +
-    "does not reach a document any more that it may tell about.",
+    "does not reach a document any more that it may tell about. With `stream=true` it takes one of the seats of event " +
+    "streams, of which a key has 10 and a user 20 in each process: one more is 429 `too_many_open`.",
   async handle({ deps, principal, params: { response_id: id }, query, request }) {
     authorizeListing(principal, "agents:chat");
+    if (query.stream === true) holdSeat(deps.events.seats, principal, request);
     const withResults = includesResults(query.include) || includesResults(query["include[]"]);
     const answer =
       query.stream === true

@@ -108,6 +108,70 @@ describe("a response in the background", () => {
     expect(response).not.toHaveProperty("waiting_for");
   });
 
+  it("says soon that it waits for a provider that is down, and no more once that answers", async () => {
+    const held = Promise.withResolvers<void>();
+    const { chat: calls } = { ...chat.provider.counts };
+    chat.provider.failChat({ status: 503 });
+    chat.provider.reply({ pieces: ["Half", " more"], heldBy: held.promise });
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await expect
+      .poll(async () => await client.responses.retrieve(id), { timeout: 3_000, interval: 100 })
+      .toMatchObject({ status: "in_progress", waiting_for: "provider_unavailable" });
+    chat.provider.clearFaults();
+    const refused = chat.provider.counts.chat;
+    // The first try, and those after a quarter, a half, one and two seconds.
+    expect(refused - calls).toBeLessThanOrEqual(5);
+    await expect
+      .poll(async () => (await client.responses.retrieve(id)).output_text, { timeout: 10_000 })
+      .toBe("Half");
+    expect(await client.responses.retrieve(id)).not.toHaveProperty("waiting_for");
+    held.resolve();
+    await ended(id, "completed");
+    expect(chat.provider.counts.chat).toBe(refused + 1);
+    const { rows } = await chat.database.db.owner.query(
+      "select attempt, outages from responses where id = $1",
+      [decodeId("response", id)],
+    );
+    expect(rows).toEqual([{ attempt: 1, outages: 0 }]);
+  });
+
+  it("is followed by ten streams of a key at once, and one more is refused before anything is made", async () => {
+    const held = Promise.withResolvers<void>();
+    chat.provider.replyAlways({ pieces: ["Half", " more"], heldBy: held.promise });
+    const key = await chat.makeKey();
+    const mine = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: key, maxRetries: 0 });
+    const asked = { model: agent, input: "Think", background: true } as const;
+    const { id } = await mine.responses.create(asked);
+    await expect.poll(async () => (await mine.responses.retrieve(id)).output_text).toBe("Half");
+    const open = [];
+    for (let no = 1; no <= 10; no += 1) open.push(await mine.responses.retrieve(id, { stream: true }));
+    const calls = chat.provider.counts.chat;
+    const refusal = { status: 429, code: "too_many_open" };
+    await expect(mine.responses.retrieve(id, { stream: true })).rejects.toMatchObject(refusal);
+    await expect(mine.responses.create({ ...asked, stream: true })).rejects.toMatchObject(refusal);
+    expect(chat.provider.counts.chat).toBe(calls);
+    expect(await mine.responses.retrieve(id)).toMatchObject({ status: "in_progress" });
+    open.pop()?.controller.abort();
+    await expect
+      .poll(() =>
+        mine.responses.retrieve(id, { stream: true }).then(
+          (stream) => open.push(stream),
+          () => 0,
+        ),
+      )
+      .toBe(10);
+    held.resolve();
+    for (const stream of open) {
+      let last = "";
+      for await (const { type } of stream) last = type;
+      expect(last).toBe("response.completed");
+    }
+    // The seats of streams that have ended are free.
+    for await (const { type } of await mine.responses.create({ ...asked, stream: true }))
+      if (type === "response.completed") return;
+    expect.unreachable();
+  });
+
   it("ends when it is deleted", async () => {
     chat.provider.reply({ pieces: ["Half", " more"], heldBy: new Promise(() => undefined) });
     const { aborted, chat: calls } = { ...chat.provider.counts };
