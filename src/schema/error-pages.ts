@@ -26,8 +26,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   malformed_body: page(
     "The body is not in UTF-8, arrived too slowly, has JSON that is too deep or holds too many values, is no " +
       "multipart form, or has too many fields. JSON with a mistake in it is `invalid`.",
-    "Send `Content-Type: application/json` with valid JSON in UTF-8, or a form as your HTTP library makes it: " +
-      "do not set the header of a form yourself, since it names the form's boundary.",
+    "Send `application/json` in UTF-8, or a form whose header, with its boundary, your HTTP library makes.",
   ),
   malformed_request: page(
     "What was sent is not HTTP/1.1.",
