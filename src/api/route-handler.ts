@@ -4,6 +4,7 @@
 import type { Context, Middleware } from "koa";
 import { z } from "zod";
 import type { Deps } from "./deps.ts";
+import { authorizeKey } from "../auth/policy.ts";
 import { DomainError } from "../domain/errors.ts";
 import { isResourceKind, notFound } from "../domain/not-found.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
@@ -122,12 +123,7 @@ async function identify(
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
   if (route.access === "jwt" && principal.authMethod === "api_key")
     throw new DomainError("login_required", KEY_REFUSED);
-  if (route.capability !== undefined && !principal.capabilities.has(route.capability)) {
-    throw new DomainError(
-      "key_out_of_scope",
-      `Permission denied: the API key was made without the capability ${route.capability}`,
-    );
-  }
+  if (route.capability !== undefined) authorizeKey(principal, route.capability);
   return principal;
 }
 
@@ -193,8 +189,7 @@ async function contextOf(
 
 /** To OpenAI's clients an id that is none is one that nothing has. */
 function nothingThere([problem]: readonly Problem[]): DomainError {
-  const name = String(problem?.loc.at(-1));
-  const kind = name.replace(/_id$/, "");
+  const kind = String(problem?.loc.at(-1)).replace(/^(?:file_(?=batch_))?(.*)_id$/, "$1");
   return isResourceKind(kind) ? notFound(kind) : new DomainError("not_found", "Not found");
 }
 

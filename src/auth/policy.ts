@@ -108,20 +108,27 @@ export function authorize<R extends Resource>(
 ): asserts resource is R {
   const decision = decide(principal, action, resource);
   if (decision === "not_found") throw notFound(missing ?? RULES[action].missing);
-  if (decision === "forbidden")
-    throw new DomainError(
-      hasCapability(principal, action) ? "permission_denied" : "key_out_of_scope",
-      RULES[action].denial,
-    );
+  if (decision === "allow") return;
+  authorizeListing(principal, action);
+  throw new DomainError("permission_denied", RULES[action].denial);
 }
 
 /**
  * For requests that list or search. They are narrowed by the caller's reach, so a space out of it is no
  * error.
- * @throws DomainError `permission_denied` if the key was made without the capability.
+ * @throws DomainError `key_out_of_scope` if the key was made without the capability.
  */
 export function authorizeListing(principal: Principal, action: Action): void {
-  if (!hasCapability(principal, action)) throw new DomainError("key_out_of_scope", RULES[action].denial);
+  authorizeKey(principal, RULES[action].capability);
+}
+
+/** @throws DomainError `key_out_of_scope` if the key was made without the capability. */
+export function authorizeKey({ capabilities }: Principal, capability: Capability): void {
+  if (!capabilities.has(capability))
+    throw new DomainError(
+      "key_out_of_scope",
+      `Permission denied: the API key was made without the capability ${capability}`,
+    );
 }
 
 /**

@@ -16,7 +16,12 @@ export const GROUPS: readonly Group[] = [
   },
   {
     title: "Answers",
-    sources: ["guide/agents-and-citations.md", "guide/receipts.md", "guide/recipes.md"],
+    sources: [
+      "guide/agents-and-citations.md",
+      "guide/openai-and-mcp.md",
+      "guide/receipts.md",
+      "guide/recipes.md",
+    ],
   },
   {
     title: "Documents",

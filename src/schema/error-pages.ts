@@ -24,9 +24,9 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     "Do what the message says. The same request again gives the same answer.",
   ),
   malformed_body: page(
-    "The body is not JSON or not a multipart form, arrived too slowly, or has too many fields.",
-    "Send `Content-Type: application/json` with valid JSON in UTF-8, or a form as your HTTP library makes it: " +
-      "do not set the header of a form yourself, since it names the form's boundary.",
+    "The body is not in UTF-8, arrived too slowly, has JSON that is too deep or holds too many values, is no " +
+      "multipart form, or has too many fields. JSON with a mistake in it is `invalid`.",
+    "Send `application/json` in UTF-8, or a form whose header, with its boundary, your HTTP library makes.",
   ),
   malformed_request: page(
     "What was sent is not HTTP/1.1.",
@@ -38,8 +38,8 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   invalid: page(
     "A field of the path, the query, a header or the body has a value that it cannot have, or is missing. " +
-      "`detail` lists all such fields; `param` is the first. “Input should be a valid dictionary” of a body that " +
-      "is right: its `Content-Type` is not `application/json`.",
+      "`detail` lists all such fields; `param` is the first. In JSON with a mistake `param` is its place, as in " +
+      "`[1]`. “Input should be a valid dictionary” of a body that is right: its `Content-Type` is not JSON's.",
     'Correct the fields. Nothing was changed. With curl, `-d` needs `-H "Content-Type: application/json"`.',
   ),
   already_exists: page(

@@ -148,6 +148,7 @@ describe("every action", () => {
 });
 
 describe("authorize", () => {
+  const WITHOUT_SEARCH = "Permission denied: the API key was made without the capability search";
   const refusal = (who: Who, action: Action, missing?: ResourceKind): DomainError => {
     try {
       authorize(principal(who), action, { space_id: SPACE }, missing);
@@ -177,7 +178,13 @@ describe("authorize", () => {
     authorizeListing(principal({ role: null }), "documents:search");
     expect(() =>
       authorizeListing(principal({ role: "owner", capabilities: ["read"] }), "documents:search"),
-    ).toThrow("Permission denied: documents:search");
+    ).toThrow(WITHOUT_SEARCH);
+  });
+
+  it("tells a key what it was made without, as every route does, and the role only behind that", () => {
+    const error = refusal({ role: "viewer", capabilities: ["chat"] }, "documents:search");
+    expect([error.status, error.reason, error.message]).toEqual([403, "key_out_of_scope", WITHOUT_SEARCH]);
+    expect(refusal({ role: null, capabilities: ["chat"] }, "documents:search").status).toBe(404);
   });
 });
 

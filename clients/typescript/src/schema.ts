@@ -4406,44 +4406,10 @@ export interface components {
          *     }
          */
         VectorStoreFileBatchCreate: {
-            /** @description The files */
-            file_ids: string[];
-            /** @description Left out where the other is given */
-            files?: null;
-            attributes?: {
-                [key: string]: string | number | boolean;
-            } | null;
-            chunking_strategy?: ({
-                /**
-                 * @description The default chunker
-                 * @constant
-                 */
-                type: "auto";
-            } | {
-                /**
-                 * @description Chunks of a fixed number of tokens
-                 * @constant
-                 */
-                type: "static";
-                /** @description The sizes, in tokens */
-                static: {
-                    /**
-                     * @description Tokens of a chunk; never more than the embedding model takes
-                     * @example 800
-                     */
-                    max_chunk_size_tokens: number;
-                    /**
-                     * @description Tokens that two chunks share; at most half of a chunk
-                     * @example 400
-                     */
-                    chunk_overlap_tokens: number;
-                };
-            }) | null;
-        } | {
-            /** @description Left out where the other is given */
-            file_ids?: null;
-            /** @description The files, each with attributes and chunking of its own */
-            files: {
+            /** @description The files; left out where `files` is given */
+            file_ids?: string[] | null;
+            /** @description The files, each with attributes and chunking of its own; left out where `file_ids` is given */
+            files?: {
                 /**
                  * @description The file: one that was uploaded to `/v1/files`, or a document
                  * @example file-01900000000070008000000000000033
@@ -4478,7 +4444,36 @@ export interface components {
                         chunk_overlap_tokens: number;
                     };
                 }) | null;
-            }[];
+            }[] | null;
+            attributes?: {
+                [key: string]: string | number | boolean;
+            } | null;
+            chunking_strategy?: ({
+                /**
+                 * @description The default chunker
+                 * @constant
+                 */
+                type: "auto";
+            } | {
+                /**
+                 * @description Chunks of a fixed number of tokens
+                 * @constant
+                 */
+                type: "static";
+                /** @description The sizes, in tokens */
+                static: {
+                    /**
+                     * @description Tokens of a chunk; never more than the embedding model takes
+                     * @example 800
+                     */
+                    max_chunk_size_tokens: number;
+                    /**
+                     * @description Tokens that two chunks share; at most half of a chunk
+                     * @example 400
+                     */
+                    chunk_overlap_tokens: number;
+                };
+            }) | null;
         };
         /**
          * @example {

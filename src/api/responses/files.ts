@@ -10,7 +10,7 @@ import { detectFileKind } from "../../parsers/file-kind.ts";
 import type { ParserPool } from "../../parsers/process/child-process.ts";
 import { openTemporaryFolder } from "../../process/temporary-folder.ts";
 import { findFile } from "../../queries/user-files/find-file.ts";
-import { decodeId } from "../../schema/openai/ids.ts";
+import { decodeId, idFault } from "../../schema/openai/ids.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { refuse } from "./input.ts";
 
@@ -111,7 +111,8 @@ async function storedBytes(
   param: string,
 ): Promise<{ readonly name: string; readonly bytes: Buffer }> {
   const id = decodeId("file", fileId);
-  const found = id === null ? undefined : await findFile(db, principal, id).catch(orUndefined);
+  if (id === null) throw refuse(param, `The id of a file ${idFault("file")}.`);
+  const found = await findFile(db, principal, id).catch(orUndefined);
   if (found === undefined) throw refuse(param, "There is no such file.");
   const { name, size, object_key: object } = "file" in found ? found.file : found.document;
   if (size > MAX_STORED_BYTES)

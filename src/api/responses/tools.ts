@@ -11,7 +11,7 @@ import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { Log } from "../../process/log.ts";
-import { decodeId } from "../../schema/openai/ids.ts";
+import { decodeId, idFault } from "../../schema/openai/ids.ts";
 import { VectorStoreSearch } from "../../schema/openai/vector-stores.ts";
 import { type SearchDeps, type SearchHit, searchSpaces } from "../../search/hybrid.ts";
 import { FILE_SEARCH, type FileSearch, type FoundHit } from "../turns/response-ask.ts";
@@ -184,7 +184,8 @@ async function readStores(
     throw refuse(param, `\`vector_store_ids\` has 1 to ${STORES_MAX} ids of vector stores.`);
   const ids = given.map((id: unknown, index) => {
     const decoded = typeof id === "string" ? decodeId("vectorStore", id) : null;
-    if (decoded === null) throw refuse(`${param}[${index}]`, "An id of a vector store begins with vs_.");
+    if (decoded === null)
+      throw refuse(`${param}[${index}]`, `An id of a vector store ${idFault("vectorStore")}.`);
     return decoded;
   });
   return readTenant(db, principal.organization, async (sql) => {

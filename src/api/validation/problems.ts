@@ -124,13 +124,17 @@ function wordsFor(expected: string, input: unknown): readonly [type: string, msg
   );
 }
 
-/** Reports the closest alternative: one whose type the value has, else the first. */
+/** What zod says of a union that has no words of its own. */
+const NO_ALTERNATIVE = "Invalid input";
+
+/** Reports the union's own words, or the closest alternative: one whose type the value has, else the first. */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, loc: Location, place: Place): Problem[] {
   const path = loc.slice(1);
   if (issue.errors.length === 0) {
     const options = "options" in issue && Array.isArray(issue.options) ? issue.options : [];
     return [choiceProblem(options, loc, place)];
   }
+  if (issue.message !== NO_ALTERNATIVE) return [valueError(loc, issue.message, valueAt(place.given, path))];
   const closest =
     issue.errors.find((issues) =>
       issues.every((inner) => inner.path.length > 0 || inner.code !== "invalid_type"),

@@ -20,9 +20,15 @@ export const Metadata = withFewKeys(z.record(Key, Text), MAX_PAIRS, {
   example: { team: "service" },
 });
 
+const SINGLE_TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
+
+/** What is wrong with a value of no such type; the alternatives say it of the others. */
+const noScalar = ({ input }: { readonly input?: unknown }): string | undefined =>
+  SINGLE_TYPES.has(typeof input) ? undefined : "must be a string, a number, true or false";
+
 /** Of a file in one. */
 export const AttributesInput = withFewKeys(
-  z.record(Key, z.union([Text, z.number(), z.boolean()])),
+  z.record(Key, z.union([Text, z.number(), z.boolean()], { error: noScalar })),
   MAX_PAIRS,
   {
     ...KEYS,
@@ -117,14 +123,13 @@ const isScalar = (value: unknown): value is Scalar =>
   (typeof value === "number" && Number.isFinite(value)) ||
   (typeof value === "string" && value.length <= MAX_VALUE);
 
+const SCALAR = `a string of at most ${MAX_VALUE} characters, a number, true or false`;
+
 function faultOf(type: string, value: unknown): string | null {
-  if (!LISTS.has(type))
-    return isScalar(value)
-      ? null
-      : `must be a string of at most ${MAX_VALUE} characters, a number, true or false`;
+  if (!LISTS.has(type)) return isScalar(value) ? null : `must be ${SCALAR}`;
   return Array.isArray(value) && value.length <= MAX_LIST && value.every(isScalar)
     ? null
-    : `must be a list of at most ${MAX_LIST} such values`;
+    : `must be a list of at most ${MAX_LIST} values, each ${SCALAR}`;
 }
 
 /** A file without the attribute differs from every value. */

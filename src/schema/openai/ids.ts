@@ -31,6 +31,10 @@ export function decodeId(kind: PrefixedKind, id: string): string | null {
   return isUuid(uuid) ? uuid : null;
 }
 
+/** What is wrong with an id for which {@link decodeId} gives null. */
+export const idFault = (kind: PrefixedKind): string =>
+  `must be \`${ID_PREFIXES[kind]}\` and 32 hexadecimal digits`;
+
 /** The UUID of an id with one of the prefixes; any other text as it is. */
 export function plainId(id: string): string {
   const kinds = Object.keys(ID_PREFIXES) as PrefixedKind[];
@@ -47,12 +51,7 @@ function idInput(kind: PrefixedKind, description: string, uuid: string) {
     .max(64)
     .transform((text, context) => {
       const decoded = decodeId(kind, text);
-      if (decoded === null)
-        context.issues.push({
-          code: "custom",
-          input: text,
-          message: `must be an id that begins with ${ID_PREFIXES[kind]}`,
-        });
+      if (decoded === null) context.issues.push({ code: "custom", input: text, message: idFault(kind) });
       return decoded ?? z.NEVER;
     })
     .meta({

@@ -26,25 +26,27 @@ export const StoreFileUpdate = z
   .object({ attributes: AttributesInput.nullable() })
   .meta({ id: "VectorStoreFileUpdate", example: { attributes: { year: 2026 } } });
 
-const Absent = z.null().optional().meta({ description: "Left out where the other is given" });
-
 export const FileBatchCreate = z
-  .union([
-    z.object({
-      file_ids: z.array(FileIdInput).min(1).max(MAX_FILES).meta({ description: "The files" }),
-      files: Absent,
-      attributes: AttributesInput.nullish(),
-      chunking_strategy: ChunkingStrategy.nullish(),
+  .object({
+    file_ids: z
+      .array(FileIdInput)
+      .min(1)
+      .max(MAX_FILES)
+      .nullish()
+      .meta({ description: "The files; left out where `files` is given" }),
+    files: z.array(OneFile).min(1).max(MAX_FILES).nullish().meta({
+      description:
+        "The files, each with attributes and chunking of its own; left out where `file_ids` is given",
     }),
-    z.object({
-      file_ids: Absent,
-      files: z
-        .array(OneFile)
-        .min(1)
-        .max(MAX_FILES)
-        .meta({ description: "The files, each with attributes and chunking of its own" }),
-    }),
-  ])
+    attributes: AttributesInput.nullish(),
+    chunking_strategy: ChunkingStrategy.nullish(),
+  })
+  .superRefine(({ file_ids: ids, files }, context) => {
+    const refuse = (field: string, message: string): void =>
+      context.addIssue({ code: "custom", path: [field], message });
+    if (ids && files) refuse("files", "only one of `file_ids` and `files` may be given");
+    if (!ids && !files) refuse("file_ids", "one of `file_ids` and `files` must be given");
+  })
   .meta({
     id: "VectorStoreFileBatchCreate",
     description: "Either `file_ids`, or `files`",

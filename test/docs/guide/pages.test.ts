@@ -87,6 +87,8 @@ describe("limits has the bounds of the contract", () => {
     ["`document_ids`, `folder_ids` of a search", "HybridSearch", "document_ids", "maxItems"],
     ["hits of a search", "HybridSearch", "limit", "maximum"],
     ["a search's query", "HybridSearch", "query", "maxLength"],
+    ["files of a batch in a vector store", "VectorStoreFileBatchCreate", "file_ids", "maxItems"],
+    ["results of a search of a vector store", "VectorStoreSearch", "max_num_results", "maximum"],
     ["messages of a chat", "ChatCompletionRequest", "messages", "maxItems"],
     ["fields in `order_by`", "DocumentSearch", "order_by", "maxItems"],
   ])("%s", (what, schema, name, bound) => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { filterSql, parameters } from "../../../src/db/filter-sql.ts";
-import { AttributeFilter } from "../../../src/schema/openai/attributes.ts";
+import { AttributeFilter, AttributesInput } from "../../../src/schema/openai/attributes.ts";
+import { problemsOf } from "../../support/clients/problems.ts";
 
 const COLUMNS = { "attributes.*": "t.meta" };
 
@@ -51,4 +52,27 @@ test.each([
   ["a million filters", { type: "and", filters: Array.from({ length: 1_000_000 }, () => leaf) }, false],
 ])("%s", (_, filter, isTaken) => {
   expect(AttributeFilter.safeParse(filter).success).toBe(isTaken);
+});
+
+test.each([{}, [], null])("an attribute that is %j is told what it may be", (value) => {
+  expect(problemsOf(AttributesInput, { a: value })).toMatchObject([
+    { loc: ["body", "a"], msg: "Value error, must be a string, a number, true or false" },
+  ]);
+});
+
+test("an attribute that is too long a text is told its bound", () => {
+  expect(problemsOf(AttributesInput, { a: "v".repeat(513) })).toMatchObject([
+    { loc: ["body", "a"], msg: "String should have at most 512 characters" },
+  ]);
+});
+
+test("a single value of `in` is told which values a list of it has", () => {
+  expect(problemsOf(AttributeFilter, { type: "in", key: "year", value: 2026 })).toMatchObject([
+    {
+      loc: ["body", "value"],
+      msg:
+        "Value error, must be a list of at most 100 values, each a string of at most 512 characters, a number, " +
+        "true or false",
+    },
+  ]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { decodeId, encodeId, FileIdInput, FileIdOutput, plainId } from "../../../src/schema/openai/ids.ts";
+import { problemsOf } from "../../support/clients/problems.ts";
 
 const UUID = "01900000-0000-7000-8000-0000000000af";
 
@@ -18,6 +19,12 @@ describe("an id in OpenAI's form", () => {
       expect(FileIdInput.safeParse(id).success).toBe(false);
     },
   );
+
+  it("that begins as it should and has other digits is told the whole form", () => {
+    expect(problemsOf(z.object({ file_id: FileIdInput }), { file_id: "file-abc" })).toMatchObject([
+      { loc: ["body", "file_id"], msg: "Value error, must be `file-` and 32 hexadecimal digits" },
+    ]);
+  });
 
   it("is one id in capitals and in small letters", () => {
     expect(decodeId("response", "resp_019000000000700080000000000000AF")).toBe(UUID);

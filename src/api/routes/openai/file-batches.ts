@@ -60,7 +60,7 @@ const createBatch = defineRoute({
 });
 
 function wantedOf(body: z.output<typeof FileBatchCreate>): WantedFile[] {
-  if (body.files !== null && body.files !== undefined)
+  if (body.files)
     return body.files.map((file, index) => ({
       fileId: file.file_id,
       attributes: file.attributes ?? undefined,
@@ -69,7 +69,7 @@ function wantedOf(body: z.output<typeof FileBatchCreate>): WantedFile[] {
     }));
   const { file_ids: ids, attributes, chunking_strategy: strategy } = body;
   const shared = { attributes: attributes ?? undefined, chunking: chunkingOf(strategy) };
-  return ids.map((fileId, index) => ({ fileId, ...shared, param: `file_ids[${index}]` }));
+  return (ids ?? []).map((fileId, index) => ({ fileId, ...shared, param: `file_ids[${index}]` }));
 }
 
 interface BatchInStore {

@@ -51,6 +51,11 @@ describe("a batch", () => {
     });
     const failed = await client.vectorStores.fileBatches.listFiles(uploaded.id, { ...at, filter: "failed" });
     expect(failed.data).toMatchObject([{ status: "failed", last_error: { code: "invalid_file" } }]);
+    for (const id of ["vsfb_abc", `vsfb_${"0".repeat(31)}1`])
+      expect(await raised(client.vectorStores.fileBatches.retrieve(id, at))).toMatchObject({
+        status: 404,
+        code: "batch_not_found",
+      });
     const elsewhere = await client.vectorStores.create({});
     expect(
       await raised(client.vectorStores.fileBatches.retrieve(batch.id, { vector_store_id: elsewhere.id })),

@@ -213,9 +213,12 @@ describe("file_search", () => {
       });
     await ask(uploaded.id);
     expect(JSON.stringify(lastRequest()["messages"])).toContain("The launch is in June.");
-    await expect(ask(encodeId("file", crypto.randomUUID()))).rejects.toMatchObject({
+    const param = "input[0].content[0].file_id";
+    await expect(ask(encodeId("file", crypto.randomUUID()))).rejects.toMatchObject({ status: 400, param });
+    await expect(ask("file-abc")).rejects.toMatchObject({
       status: 400,
-      param: "input[0].content[0].file_id",
+      param,
+      message: expect.stringContaining("must be `file-` and 32 hexadecimal digits"),
     });
   });
 
@@ -248,6 +251,20 @@ describe("file_search", () => {
           tools: [toolOf({ vector_store_ids: [id] })],
         }),
       ).rejects.toMatchObject({ status: 404, param: "tools[0].vector_store_ids[0]" });
+  });
+
+  it("tells what the id of a store looks like, whatever the one given begins with", async () => {
+    await expect(
+      client.responses.create({
+        model: "scripted-chat",
+        input: "Heron?",
+        tools: [toolOf({ vector_store_ids: ["vs_abc"] })],
+      }),
+    ).rejects.toMatchObject({
+      status: 400,
+      param: "tools[0].vector_store_ids[0]",
+      message: expect.stringContaining("must be `vs_` and 32 hexadecimal digits"),
+    });
   });
 
   it("lets nobody read the answer who does not reach its documents any more", async () => {

@@ -122,4 +122,23 @@ describe("functions of the client", () => {
       output: [{ type: "function_call", call_id: "call_1" }],
     });
   });
+
+  it("may go without an output: the model is told that there was none", async () => {
+    chat.provider.reply(asks);
+    const first = await client.responses.create({ model: agent, input: "Weather?", tools: [WEATHER] });
+    const more = { model: agent, previous_response_id: first.id, input: "Never mind." };
+    expect((await client.responses.create(more)).status).toBe("completed");
+    expect(lastRequest()["messages"]).toContainEqual(
+      expect.objectContaining({ role: "tool", tool_call_id: "call_1", content: "(no output was given)" }),
+    );
+  });
+});
+
+it.each([
+  ["an empty text", { input: "" }],
+  ["no items", { input: [] }],
+  ["a tool that must be called where there is none", { input: "Hello", tool_choice: "required" as const }],
+])("%s is answered, unlike by OpenAI", async (_, asked) => {
+  for (const model of [agent, "scripted-chat"])
+    expect((await client.responses.create({ model, ...asked })).status).toBe("completed");
 });
