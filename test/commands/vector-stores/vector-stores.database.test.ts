@@ -158,7 +158,7 @@ it("a key that reads no documents puts none into a store, where others would rea
 
   await expect(add(documentId)).rejects.toMatchObject({
     reason: "key_out_of_scope",
-    message: expect.stringContaining("documents:read"),
+    message: expect.stringContaining("capability read"),
   });
 
   expect(await written()).toEqual(before);
