@@ -25,6 +25,7 @@ import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-m
 import { type MergingEmbeddingModel, mergeEmbeddings } from "../models/embedding/merge.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
 import { createReceiptIssuer } from "../receipts/issuer.ts";
+import { serviceVersion } from "../process/version.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
 import { connectWorkers } from "../temporal/connection.ts";
@@ -126,7 +127,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     responses,
     readiness: openReadiness(shared, chat.ready),
     operations: createOperationsHost(shared),
-    mcp: createMcpHost(),
+    mcp: createMcpHost(await serviceVersion()),
     async close() {
       await Promise.all([events.hub.close(), states.close(), pages.close()]);
       responses.stop();

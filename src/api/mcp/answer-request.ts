@@ -86,7 +86,8 @@ interface Connected {
 
 async function connectServer(context: McpContext, { session, transport, store }: Connected): Promise<Server> {
   const { deps, principal, caller, request } = context;
-  const server = new Server({ name: "holdfast", version: "1.0.0" }, { jsonSchemaValidator: NO_VALIDATOR });
+  const about = { name: "holdfast", version: deps.mcp.version };
+  const server = new Server(about, { jsonSchemaValidator: NO_VALIDATOR });
   // `initialize` has a handler of the SDK's own, which speaks older versions too.
   server.removeRequestHandler("initialize");
   server.fallbackRequestHandler = async (asked, extra) => {

@@ -114,7 +114,8 @@ interface Audited {
   /** An action of the policy. */
   readonly action: string;
   readonly resource: string;
-  readonly id: string;
+  /** Null for a list. */
+  readonly id: string | null;
 }
 
 /** Does what no route does, and leaves the row of a read, or of its refusal, in the audit log. */

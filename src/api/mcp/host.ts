@@ -1,6 +1,8 @@
-/** The requests of sessions that this process answers now, so that they can be cancelled. */
+/** What this process tells of itself, and the requests of sessions that it answers now, to cancel them. */
 
 export interface McpHost {
+  /** Of the service, which clients are told. */
+  readonly version: string;
   /**
    * Notes a request that runs.
    * @returns what takes it off again
@@ -11,10 +13,11 @@ export interface McpHost {
   counts(): number;
 }
 
-export function createMcpHost(): McpHost {
+export function createMcpHost(version: string): McpHost {
   const running = new Map<string, () => void>();
   const nameOf = (sessionId: string, requestId: string): string => `${sessionId} ${requestId}`;
   return {
+    version,
     enter(sessionId, requestId, cancel) {
       const name = nameOf(sessionId, requestId);
       running.set(name, cancel);

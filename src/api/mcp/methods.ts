@@ -28,7 +28,8 @@ export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18"] as const;
 
 const INSTRUCTIONS =
   "Holdfast holds documents in spaces, and answers from them. Use search to find passages, read_document for " +
-  "the text around them, and ask_agent for an answer with citations. Only what the caller may read is there.";
+  "the text around them, list_agents for the agents that there are, and ask_agent with the id of one for an " +
+  "answer with citations. Only what the caller may read is there.";
 
 interface Method {
   readonly run: (call: McpCall, request: unknown) => Promise<Result>;
@@ -40,7 +41,9 @@ const method = <S extends z.ZodType>(
 ): Method => ({ run: async (call, request) => (await run(call, schema.parse(request))) as Result });
 
 const METHODS: Readonly<Record<string, Method>> = {
-  initialize: method(InitializeRequestSchema, (_call, { params }) => initialized(params.protocolVersion)),
+  initialize: method(InitializeRequestSchema, ({ deps }, { params }) =>
+    initialized(deps, params.protocolVersion),
+  ),
   "tools/list": method(ListToolsRequestSchema, ({ principal }) => ({ tools: shownTools(principal) })),
   "tools/call": method(CallToolRequestSchema, (call, { params }) =>
     callTool(call, params.name, params.arguments),
@@ -68,7 +71,7 @@ export function versionFor(wanted: string): string {
   return PROTOCOL_VERSIONS.find((version) => version === wanted) ?? PROTOCOL_VERSIONS[0];
 }
 
-function initialized(wanted: string): InitializeResult {
+function initialized({ mcp }: Pick<McpCall["deps"], "mcp">, wanted: string): InitializeResult {
   return {
     protocolVersion: versionFor(wanted),
     capabilities: {
@@ -77,7 +80,7 @@ function initialized(wanted: string): InitializeResult {
       prompts: { listChanged: true },
       completions: {},
     },
-    serverInfo: { name: "holdfast", title: "Holdfast", version: "1.0.0" },
+    serverInfo: { name: "holdfast", title: "Holdfast", version: mcp.version },
     instructions: INSTRUCTIONS,
   };
 }

@@ -1,10 +1,10 @@
 /** Agents as prompts: each asks one of them; and one that asks whichever is named. */
 import { isUuid } from "../../domain/ids.ts";
-import { notFound } from "../../domain/not-found.ts";
 import { searchForAgents } from "../routes/chat/agents.ts";
 import { callRoute, type McpCall } from "./call.ts";
 import { nextCursor, placeOf } from "./cursors.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
+import { unknownAgent } from "./tools/list-agents.ts";
 
 const PAGE = 50;
 /** The prompt that takes an agent as an argument. */
@@ -50,7 +50,7 @@ export async function listPrompts(call: McpCall, cursor: string | undefined) {
     name: ASK_PROMPT,
     title: "Ask an agent",
     description: "Asks one of the agents of this service, with citations",
-    arguments: [{ name: "agent_id", description: "The agent", required: true }, QUESTION],
+    arguments: [{ name: "agent_id", description: "Its id, as list_agents has it", required: true }, QUESTION],
   };
   return {
     prompts: page === 1 ? [general, ...ofAgents] : ofAgents,
@@ -59,15 +59,13 @@ export async function listPrompts(call: McpCall, cursor: string | undefined) {
 }
 
 export async function getPrompt(call: McpCall, name: string, args: Readonly<Record<string, string>> = {}) {
-  const { question = "", agent_id: agentId = "" } = args;
-  if (question.trim() === "" || question.length > MAX_QUESTION_CHARACTERS)
-    throw new RpcError(RPC_CODES.invalidParams, "The argument question is missing or too long");
-  const id = name === ASK_PROMPT ? agentId : name;
-  const agent = mayChat(call) && isUuid(id) ? await findShownAgent(call, id) : undefined;
-  if (agent === undefined) {
-    if (name === ASK_PROMPT) throw notFound("agent");
+  const isGeneral = name === ASK_PROMPT;
+  const named = isGeneral ? undefined : await findShownAgent(call, name);
+  if (!mayChat(call) || (!isGeneral && named === undefined))
     throw new RpcError(RPC_CODES.invalidParams, "Unknown prompt");
-  }
+  const question = requireArguments(isGeneral ? ["agent_id", "question"] : ["question"], args);
+  const agent = named ?? (await findShownAgent(call, args["agent_id"] ?? ""));
+  if (agent === undefined) throw unknownAgent();
   const text =
     `Use the tool ask_agent with agent_id "${agent.id}" (${agent.name}) to answer this question. Give its ` +
     `answer with its citations: the document's name, and the quote where there is one.\n\n${question}`;
@@ -77,7 +75,22 @@ export async function getPrompt(call: McpCall, name: string, args: Readonly<Reco
   };
 }
 
+/** @returns the question. @throws RpcError that names the arguments that are missing or too long */
+function requireArguments(names: readonly string[], args: Readonly<Record<string, string>>): string {
+  const missing = names.filter((name) => (args[name] ?? "").trim() === "");
+  if (missing.length > 0)
+    throw new RpcError(RPC_CODES.invalidParams, `Missing arguments of the prompt: ${missing.join(", ")}`);
+  const { question = "" } = args;
+  if (question.length > MAX_QUESTION_CHARACTERS)
+    throw new RpcError(
+      RPC_CODES.invalidParams,
+      `The argument question is too long: it has at most ${MAX_QUESTION_CHARACTERS} characters`,
+    );
+  return question;
+}
+
 async function findShownAgent(call: McpCall, id: string): Promise<ShownAgent | undefined> {
+  if (!mayChat(call) || !isUuid(id)) return undefined;
   const { items } = await pageOfAgents(call, { page: 1, limit: 1, filters: { id__exact: id } });
   return items[0];
 }

@@ -7,7 +7,9 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { cancelMcpAnswer } from "../../db/mcp/answers.ts";
 import { deleteMcpSession, type McpSession, useMcpSession } from "../../db/mcp/sessions.ts";
+import { DomainError, type ErrorReason } from "../../domain/errors.ts";
 import { isUuid } from "../../domain/ids.ts";
+import { describeError, errorGuide } from "../errors/error-body.ts";
 import { raw, type RawAnswer, type StreamAnswer } from "../response.ts";
 import { answerRequest, type McpContext } from "./answer-request.ts";
 import { placeOfEvent } from "./kept-answer.ts";
@@ -21,6 +23,9 @@ import { RPC_CODES, RpcError } from "./rpc-error.ts";
 const MAX_ID_CHARACTERS = 256;
 const VERSIONS: readonly string[] = PROTOCOL_VERSIONS;
 
+/** What answers of other routes with this status say in `error.code`. */
+const REASONS: Readonly<Record<number, ErrorReason>> = { 404: "not_found", 405: "method_not_allowed" };
+
 /** An error whose answer has another status than 400. */
 class StatusError extends RpcError {
   readonly status: number;
@@ -33,7 +38,7 @@ class StatusError extends RpcError {
 
 /** Answers a POST. What is not JSON-RPC is a JSON-RPC error with the status 400. */
 export const answerMessage = (context: McpContext, body: unknown): Promise<RawAnswer | StreamAnswer> =>
-  withRpcErrors(async () => {
+  withRpcErrors(context, async () => {
     requireOrigin(context.request.headers.origin, context.deps.config);
     const message = messageOf(body);
     // A request that would begin a session and names one is sent to that, which refuses it.
@@ -50,7 +55,7 @@ export const answerMessage = (context: McpContext, body: unknown): Promise<RawAn
 
 /** Answers a GET: the session's notifications, or the rest of an answer. */
 export const answerStream = (context: McpContext): Promise<RawAnswer | StreamAnswer> =>
-  withRpcErrors(async () => {
+  withRpcErrors(context, async () => {
     const { request, principal, deps } = context;
     requireOrigin(request.headers.origin, deps.config);
     if (!/text\/event-stream|\*\/\*/.test(request.headers.accept ?? ""))
@@ -68,7 +73,7 @@ export const answerStream = (context: McpContext): Promise<RawAnswer | StreamAns
 
 /** Answers a DELETE. */
 export const endSession = (context: McpContext): Promise<RawAnswer | StreamAnswer> =>
-  withRpcErrors(async () => {
+  withRpcErrors(context, async () => {
     requireOrigin(context.request.headers.origin, context.deps.config);
     const { id } = await requireSession(context);
     await deleteMcpSession(context.deps.db, context.principal, id);
@@ -76,6 +81,7 @@ export const endSession = (context: McpContext): Promise<RawAnswer | StreamAnswe
   });
 
 async function withRpcErrors(
+  { deps }: McpContext,
   work: () => Promise<RawAnswer | StreamAnswer>,
 ): Promise<RawAnswer | StreamAnswer> {
   try {
@@ -83,10 +89,13 @@ async function withRpcErrors(
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const { code, message } = error;
+    const status = error instanceof StatusError ? error.status : 400;
+    const reason = new DomainError(REASONS[status] ?? "bad_request", message, { status });
+    const data = describeError(reason, errorGuide(deps.config.api.publicUrl));
     return raw({
       contentType: "application/json",
-      body: JSON.stringify({ jsonrpc: "2.0", id: null, detail: message, error: { code, message } }),
-      status: error instanceof StatusError ? error.status : 400,
+      body: JSON.stringify({ jsonrpc: "2.0", id: null, detail: message, error: { code, message, data } }),
+      status,
     });
   }
 }

@@ -32,6 +32,8 @@ interface ClientForm {
   /** How this client reads a variable of the environment. */
   readonly variable: string;
   readonly where: string;
+  /** What it does with the key, unless its user signs in or the key is printed. */
+  readonly asks?: string;
   readonly config: (server: Server) => object | string;
 }
 
@@ -48,7 +50,8 @@ const CLIENTS: Readonly<Record<string, ClientForm>> = {
   },
   "claude-desktop": {
     variable: `<${KEY_VARIABLE}>`,
-    where: "`claude_desktop_config.json`, with the key in its place; npx fetches `mcp-remote`",
+    where: "`claude_desktop_config.json`, for which npx fetches `mcp-remote`",
+    asks: "with the key in its place",
     config: ({ url, authorization }) => ({
       mcpServers: {
         holdfast: {
@@ -66,7 +69,8 @@ const CLIENTS: Readonly<Record<string, ClientForm>> = {
   },
   vscode: {
     variable: ASKED_KEY,
-    where: "`.vscode/mcp.json`, which asks for the key once",
+    where: "`.vscode/mcp.json`",
+    asks: "which asks for the key once",
     config: (server) => ({
       ...(server.authorization?.includes(ASKED_KEY) === true ? { inputs: [KEY_INPUT] } : {}),
       servers: { holdfast: { type: "http", url: server.url, ...headersOf(server) } },
@@ -87,7 +91,14 @@ const CLIENTS: Readonly<Record<string, ClientForm>> = {
         server_url: url,
         ...(authorization === undefined ? {} : { authorization: authorization.replace(/^Bearer /, "") }),
         require_approval: "never",
-        allowed_tools: ["search", "read_document", "list_documents", "list_spaces", "ask_agent"],
+        allowed_tools: [
+          "search",
+          "read_document",
+          "list_documents",
+          "list_spaces",
+          "list_agents",
+          "ask_agent",
+        ],
       },
     ],
   },
@@ -114,6 +125,11 @@ const CLIENTS: Readonly<Record<string, ClientForm>> = {
   },
 };
 
+function noteOf({ asks }: ClientForm, { key, login }: Options): string {
+  if (login === true) return ", which signs its user in";
+  return asks === undefined || key !== undefined ? "" : `, ${asks}`;
+}
+
 export function addMcpConfigCommand(program: Command): void {
   program
     .command("mcp-config")
@@ -134,7 +150,7 @@ export function addMcpConfigCommand(program: Command): void {
       if (!URL.canParse(address)) throw new CommandError("--url takes an address like https://example.org.");
       const authorization = login === true ? undefined : `Bearer ${key ?? form.variable}`;
       const config = form.config({ url: `${address}/mcp`, authorization });
-      process.stderr.write(`For ${form.where}:\n`);
+      process.stderr.write(`For ${form.where}${noteOf(form, options)}:\n`);
       printLine(typeof config === "string" ? config : JSON.stringify(config, null, 2));
     });
 }

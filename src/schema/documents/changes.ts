@@ -12,7 +12,7 @@ const MAX_TAGS = 100;
 const MAX_TAG_CHARACTERS = 256;
 
 /** What callers may write of a document's metadata. */
-const ownMetadata = () =>
+export const ownMetadata = () =>
   record(z.unknown(), MAX_METADATA_KEYS).superRefine((metadata, context) => {
     for (const key of READ_ONLY_METADATA.filter((name) => Object.hasOwn(metadata, name)))
       context.addIssue({ code: "custom", path: [key], message: `${key} is read-only` });
@@ -22,6 +22,8 @@ const ownMetadata = () =>
         message: `must have at most ${MAX_METADATA_CHARACTERS} characters as JSON`,
       });
   });
+
+export const tagList = () => z.array(z.string().min(1).max(MAX_TAG_CHARACTERS)).max(MAX_TAGS);
 
 /**
  * The form of `POST /data/upload`. `api/body/uploads.ts` streams its file, `api/body/form.ts` checks its
@@ -42,9 +44,7 @@ export const DocumentUpload = z
           "`doc_metadata.<key>`",
         example: { project: "apollo" },
       }),
-    tags: z
-      .array(z.string().min(1).max(MAX_TAG_CHARACTERS))
-      .max(MAX_TAGS)
+    tags: tagList()
       .optional()
       .meta({
         description:

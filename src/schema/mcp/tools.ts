@@ -3,6 +3,7 @@
  * have less than those of the routes that the tools stand for.
  */
 import { z } from "zod";
+import { ownMetadata, tagList } from "../documents/changes.ts";
 import { FileType } from "../documents/document.ts";
 import { RESOURCES_PER_PAGE } from "../fields.ts";
 import { AgentId, ChunkId, DocumentId, FolderId, RunId, SpaceId } from "../ids.ts";
@@ -47,6 +48,8 @@ const Status = z.string().optional().meta({
   description: "Where its latest processing is: `completed`, `failed` and `cancelled` are its ends",
   example: "completed",
 });
+
+const ProcessingError = z.string().optional().meta({ description: "Why the latest processing failed" });
 
 export const SearchInput = z.strictObject({
   query: z.string().min(1).max(MAX_QUERY_CHARACTERS).meta({
@@ -110,7 +113,7 @@ const McpDocument = z.object({
   created_at: z.string().meta({ description: "ISO 8601" }),
   version: z.int().nullable().meta({ description: "The published version; null: none yet" }),
   status: Status,
-  error: z.string().optional().meta({ description: "Why the latest processing failed" }),
+  error: ProcessingError,
   uri: Uri,
 });
 
@@ -140,8 +143,26 @@ export const ReadDocumentOutput = z.object({
   next_cursor: NextCursor,
 });
 
+export const ListAgentsInput = z.strictObject({ limit: Limit, cursor: Cursor });
+export const ListAgentsOutput = z.object({
+  agents: z.array(
+    z.object({
+      id: AgentId.meta({ description: "What `ask_agent` takes as `agent_id`" }),
+      name: z.string().meta({ description: "Two agents may have the same" }),
+      description: z.string().optional().meta({
+        description: "What it is for; absent without the capability `read`",
+      }),
+    }),
+  ),
+  total: Total,
+  next_cursor: NextCursor,
+});
+
 export const AskAgentInput = z.strictObject({
-  agent_id: AgentId,
+  agent_id: z
+    .guid({ error: "is not the id of an agent: list_agents has them" })
+    .toLowerCase()
+    .meta({ description: "Whom to ask: `list_agents` has the ids" }),
   question: z.string().min(1).max(MAX_QUESTION_CHARACTERS).meta({ description: "In natural language" }),
 });
 export const AskAgentOutput = z.object({
@@ -166,22 +187,34 @@ export const AskAgentOutput = z.object({
   usage: z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
 });
 
-export const UploadDocumentInput = z.strictObject({
-  space_id: SpaceId,
-  folder_id: FolderId.optional().meta({ description: "Absent: the space's root" }),
-  name: z.string().min(1).max(255).meta({ description: "The file's name with its ending" }),
-  content: z.string().max(MAX_CONTENT_CHARACTERS).meta({ description: "The file, as `encoding` says" }),
-  encoding: z.enum(["text", "base64"]).default("text").meta({
-    description: "`text`: as it is, in UTF-8; `base64`: bytes",
-  }),
-  wait_seconds: Wait,
-});
+export const UploadDocumentInput = z
+  .strictObject({
+    space_id: SpaceId,
+    folder_id: FolderId.optional().meta({ description: "Absent: the space's root" }),
+    name: z.string().min(1).max(255).meta({ description: "The file's name with its ending" }),
+    content: z.string().max(MAX_CONTENT_CHARACTERS).meta({ description: "The file, as `encoding` says" }),
+    encoding: z.enum(["text", "base64"]).default("text").meta({
+      description: "`text`: as it is, in UTF-8; `base64`: bytes",
+    }),
+    metadata: ownMetadata().optional().meta({
+      description: "The document's own, which `filters` of search find as `doc_metadata.<key>`",
+    }),
+    tags: tagList().optional().meta({
+      description: "Become `doc_metadata.tags`; the filter `doc_metadata.tags__contains` finds one of them",
+    }),
+    wait_seconds: Wait,
+  })
+  .refine(({ tags, metadata }) => tags === undefined || metadata?.["tags"] === undefined, {
+    path: ["tags"],
+    message: "tags and metadata.tags exclude each other",
+  });
 export const ReprocessDocumentInput = z.strictObject({ document_id: DocumentId, wait_seconds: Wait });
 export const DocumentOutput = z.object({ document: McpDocument });
 export const ReprocessOutput = z.object({
   document_id: DocumentId,
   run_id: RunId,
   status: z.string().meta({ description: "`queued`, or how it ended if it was waited for" }),
+  error: ProcessingError,
 });
 
 export const DeleteDocumentInput = z.strictObject({ document_id: DocumentId });

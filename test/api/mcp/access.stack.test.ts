@@ -70,8 +70,14 @@ test("a key without a capability has none of its tools, and cannot call them by 
   const { tools } = await client.listTools();
 
   expect(tools.map(({ name }) => name)).toEqual(["search", "read_document", "list_documents", "list_spaces"]);
-  await expect(client.callTool({ name: "delete_document", arguments: {} })).rejects.toMatchObject({
-    code: -32_602,
+  for (const name of ["delete_document", "upload_document", "reprocess_document"])
+    await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining(`the tool ${name} needs an API key with the capability write`),
+      data: { code: "key_out_of_scope", status: 403 },
+    });
+  await expect(client.callTool({ name: "no_such_tool", arguments: {} })).rejects.toMatchObject({
+    message: expect.stringContaining("Unknown tool"),
   });
   expect((await client.listPrompts()).prompts).toEqual([]);
 });
@@ -90,8 +96,21 @@ test("a key that can write nowhere is shown no tool that writes", async () => {
     "read_document",
     "list_documents",
     "list_spaces",
+    "list_agents",
     "ask_agent",
   ]);
+});
+
+test("a key that may chat and not read learns the ids and names of agents, and not what they are for", async () => {
+  const { key } = await keyWith(["chat"]);
+  const { client } = await connectMcp(shared.stack.url, key);
+  const { tools } = await client.listTools();
+  const { structuredContent } = await client.callTool({ name: "list_agents", arguments: {} });
+  const { agents } = structuredContent as { agents: object[] };
+
+  expect(tools.map(({ name }) => name)).toEqual(["list_agents", "ask_agent"]);
+  expect(agents).toContainEqual({ id: shared.tenants.agents.librarian, name: expect.any(String) });
+  expect(agents.filter((agent) => "description" in agent)).toEqual([]);
 });
 
 test("after a lost right a tool is refused without a word about what is there, and a revoked key is 401", async () => {

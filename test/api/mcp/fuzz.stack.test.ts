@@ -29,6 +29,7 @@ const TOOLS = [
   "read_document",
   "list_documents",
   "list_spaces",
+  "list_agents",
   "ask_agent",
   "upload_document",
   "reprocess_document",
@@ -47,6 +48,8 @@ const FIELDS = [
   "name",
   "question",
   "agent_id",
+  "metadata",
+  "tags",
   "value",
 ];
 const HOSTILE = ["", "\0", "\ud800", "../..", "' or 1=1", "__proto__", "x".repeat(5_000), "MToxOjE"];

@@ -58,7 +58,9 @@ test("an agent finds a passage by the search of /mcp, and is offered only what r
   expect(answer).toContain("godwit flies for eight days");
   expect(answer).toContain(id);
   expect(offered.toSorted()).toEqual(
-    ["search", "read_document", "list_documents", "list_spaces"].map((name) => `mcp_self_${name}`).toSorted(),
+    ["search", "read_document", "list_documents", "list_spaces", "list_agents"]
+      .map((name) => `mcp_self_${name}`)
+      .toSorted(),
   );
 });
 

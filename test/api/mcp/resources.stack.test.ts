@@ -181,7 +181,28 @@ test("agents are prompts, which ask them by the tool; and one takes the agent as
   await expect(client.getPrompt({ name: rival, arguments: { question: "x" } })).rejects.toMatchObject({
     code: -32_602,
   });
-  await expect(client.getPrompt({ name: librarian })).rejects.toMatchObject({ code: -32_602 });
+});
+
+test("a prompt that is none is unknown whatever its arguments, and a missing argument is named", async () => {
+  const client = await connected(keys().owner);
+  const refusalOf = async (name: string, args?: Record<string, string>) => {
+    const asked = client.getPrompt({ name, ...(args === undefined ? {} : { arguments: args }) });
+    const { code, message } = (await asked.catch((error: unknown) => error)) as Error & { code: number };
+    return [code, message.replace(/^MCP error -\d+: /, "")];
+  };
+  const { librarian, rival } = shared.tenants.agents;
+  const missing = (names: string) => [-32_602, `Missing arguments of the prompt: ${names}`];
+
+  expect(await refusalOf("no-such-prompt")).toEqual([-32_602, "Unknown prompt"]);
+  expect(await refusalOf(rival)).toEqual([-32_602, "Unknown prompt"]);
+  expect(await refusalOf(librarian)).toEqual(missing("question"));
+  expect(await refusalOf("ask-agent", { question: "Who?" })).toEqual(missing("agent_id"));
+  expect(await refusalOf("ask-agent", { agent: librarian })).toEqual(missing("agent_id, question"));
+  for (const agent_id of [rival, "librarian"])
+    expect(await refusalOf("ask-agent", { agent_id, question: "Who?" })).toEqual([
+      -32_002,
+      "Agent not found: the tool list_agents has the ids",
+    ]);
 });
 
 test("arguments are completed by the beginnings of names and ids", async () => {

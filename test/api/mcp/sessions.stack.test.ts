@@ -1,5 +1,6 @@
 /** Sessions of the Model Context Protocol: in any process, and their principal's alone. */
 import { freePort } from "../../../src/embedded/ports.ts";
+import { serviceVersion } from "../../../src/process/version.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
 import { startProcess, type TestProcess } from "../../support/stack/processes.ts";
@@ -27,12 +28,14 @@ test("the official client connects in the newest version and lists the tools", a
   const { client, transport } = await connectMcp(shared.stack.url, keys().owner);
   const { tools } = await client.listTools();
 
+  expect(client.getServerVersion()).toMatchObject({ name: "holdfast", version: await serviceVersion() });
   expect(transport.protocolVersion).toBe("2025-11-25");
   expect(tools.map(({ name }) => name)).toEqual([
     "search",
     "read_document",
     "list_documents",
     "list_spaces",
+    "list_agents",
     "ask_agent",
     "upload_document",
     "reprocess_document",
@@ -115,7 +118,24 @@ test("a request without a session, or in a version that is not spoken, is 400", 
     headers: { "mcp-protocol-version": "1999-01-01" },
   });
 
+  const without = await postMcp(url, keys().owner, undefined, { method: "GET" });
+  const unknown = await postMcp(url, keys().owner, LIST, { sessionId: "no-session" });
+  const dataOf = async (answer: Response) =>
+    ((await answer.json()) as { error: { data: unknown } }).error.data;
+  const data = (code: string, message: string) => ({
+    message,
+    type: "invalid_request_error",
+    code,
+    param: null,
+    doc_url: `${url}/docs/errors/${code}`,
+  });
+
   expect((await postMcp(url, keys().owner, LIST)).status).toBe(400);
+  expect(without.status).toBe(400);
+  expect(await dataOf(without)).toEqual(
+    data("bad_request", "Bad Request: the header Mcp-Session-Id is needed"),
+  );
+  expect(await dataOf(unknown)).toEqual(data("not_found", "Session not found"));
   expect(spoken.status).toBe(400);
   expect(await spoken.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32_000 } });
 });

@@ -84,6 +84,33 @@ test("list_spaces names the caller's spaces and roles, page by page", async () =
   expect(wrong).toMatchObject({ isError: true, content: [{ text: "Invalid cursor" }] });
 });
 
+test("list_agents has the ids that ask_agent takes, page by page, of nobody else's agents", async () => {
+  const { client, tool } = await connected(keys().owner);
+  const { librarian, rival } = shared.tenants.agents;
+  const all = await tool("list_agents");
+  const first = await tool("list_agents", { limit: 1 });
+  const second = await tool("list_agents", { limit: 1, cursor: first.structuredContent.next_cursor });
+  const { prompts } = await client.listPrompts();
+  const ids = all.structuredContent.agents.map(({ id }: { id: string }) => id);
+  const others = await tool("ask_agent", { agent_id: rival, question: "Who?" });
+  const wrong = await tool("ask_agent", { agent_id: "librarian", question: "Who?" });
+
+  expect(all.structuredContent.agents).toContainEqual(
+    expect.objectContaining({ id: librarian, name: expect.any(String), description: expect.any(String) }),
+  );
+  expect(ids).toEqual(prompts.map(({ name }) => name).filter((name) => name !== "ask-agent"));
+  expect([first, second].map(({ structuredContent }) => structuredContent.agents[0].id)).toEqual(
+    ids.slice(0, 2),
+  );
+  expect(ids).not.toContain(rival);
+  for (const refused of [others, wrong])
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("list_agents") }],
+    });
+  expect(client.getInstructions()).toContain("list_agents");
+});
+
 test("read_document gives the whole text in parts", async () => {
   const paragraphs = Array.from({ length: 40 }, (_, no) => `Paragraph ${no} ${"word ".repeat(20)}`.trim());
   const id = await processed(paragraphs.join("\n\n"), "long.md");
@@ -159,6 +186,54 @@ test("upload_document stores text and bytes, waits for the processing, and leave
   expect(told).toContain("storing");
   expect(binary.structuredContent.document).toMatchObject({ name: "bytes.txt", file_size: 16 });
   expect(rows).toEqual([{ action: "documents:create", auth_method: "api_key", outcome: "success" }]);
+});
+
+test("upload_document takes metadata and tags, with the checks of the route", async () => {
+  const { tool } = await connected(keys().editor);
+  const uploadWith = (fields: object) =>
+    tool("upload_document", {
+      space_id: spaces().research,
+      name: "tagged.txt",
+      content: "A wren sings louder than its size.",
+      ...fields,
+    });
+  const { structuredContent } = await uploadWith({ metadata: { year: 1907, no: null }, tags: ["wren"] });
+  const { id } = structuredContent.document;
+  const { body } = await call(shared.stack.url, keys().owner, "GET", `/data/${id}`);
+  const refused = await Promise.all(
+    [
+      { metadata: { original_filename: "x" } },
+      { metadata: { text: "x".repeat(70_000) } },
+      { metadata: { tags: ["a"] }, tags: ["b"] },
+      { metadata: [] },
+      { tags: [""] },
+      { tags: Array.from({ length: 101 }, () => "a") },
+    ].map(uploadWith),
+  );
+
+  expect(body.doc_metadata).toMatchObject({ year: 1907, tags: ["wren"] });
+  expect(body.doc_metadata).not.toHaveProperty("no");
+  expect(refused.map(({ isError, content }) => [isError, content[0]!.text])).toEqual(
+    ["metadata", "metadata", "tags", "metadata", "tags", "tags"].map((field) => [
+      true,
+      expect.stringMatching(`^Invalid arguments: ${field}`),
+    ]),
+  );
+});
+
+test("reprocess_document that was waited for says why the file failed", async () => {
+  const { tool } = await connected(keys().editor);
+  const uploaded = await tool("upload_document", {
+    space_id: spaces().research,
+    name: "broken.pdf",
+    content: "This is no PDF.",
+    wait_seconds: 60,
+  });
+  const { id, error } = uploaded.structuredContent.document;
+  const again = await tool("reprocess_document", { document_id: id, wait_seconds: 60 });
+
+  expect(error).toEqual(expect.stringMatching(/\S/));
+  expect(again.structuredContent).toMatchObject({ document_id: id, status: "failed", error });
 });
 
 test("reprocess_document makes a new version, delete_document takes it out of search", async () => {

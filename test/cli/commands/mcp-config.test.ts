@@ -1,5 +1,5 @@
 /** The configuration that `mcp-config` prints for each client. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { runCommand } from "../../support/stack/command.ts";
 
 const ENV = { NODE_ENV: "test", PUBLIC_URL: "https://holdfast.example.org/" };
@@ -33,4 +33,34 @@ test("a key is printed where it is given, and nothing is sent where the user log
   });
   expect(await print("vscode", "--key", "sk-given")).not.toContain("inputs");
   await expect(print("cursor", "--login", "--key", "sk-given")).rejects.toThrow("exclude each other");
+});
+
+async function headingOf(...args: string[]): Promise<string> {
+  let heading = "";
+  const output = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    heading += String(text);
+    return true;
+  });
+  await print(...args).finally(() => output.mockRestore());
+  return heading;
+}
+
+test("the heading says who asks for the key, and that a login asks for none", async () => {
+  expect(await headingOf("vscode")).toBe("For `.vscode/mcp.json`, which asks for the key once:\n");
+  expect(await headingOf("vscode", "--key", "sk-given")).toBe("For `.vscode/mcp.json`:\n");
+  expect(await headingOf("vscode", "--login")).toBe("For `.vscode/mcp.json`, which signs its user in:\n");
+  expect(await headingOf("claude-desktop", "--login")).not.toContain("key");
+});
+
+test("OpenAI's servers may call each tool that changes nothing, and ask agents", async () => {
+  const [tool] = JSON.parse(await print("openai-responses")) as { allowed_tools: string[] }[];
+
+  expect(tool!.allowed_tools).toEqual([
+    "search",
+    "read_document",
+    "list_documents",
+    "list_spaces",
+    "list_agents",
+    "ask_agent",
+  ]);
 });

@@ -9,7 +9,7 @@ import type { Steps } from "../../support/clients/sdk/steps.ts";
 import { unless } from "../../support/run/unless.ts";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
 
-const READING = ["ask_agent", "list_documents", "list_spaces", "read_document", "search"];
+const READING = ["ask_agent", "list_agents", "list_documents", "list_spaces", "read_document", "search"];
 const WRITING = ["delete_document", "reprocess_document", "upload_document"];
 const ALL = [...READING, ...WRITING].toSorted();
 
@@ -84,6 +84,9 @@ describe.each(VERSIONS)("the official client for Python, version $version", ({ v
       expect(contentOf("list_spaces").spaces).toEqual(
         expect.arrayContaining([expect.objectContaining({ id: tenants.spaces.research })]),
       );
+      expect(contentOf("list_agents").agents.map(({ id }: { id: string }) => id)).toContain(
+        tenants.agents.public,
+      );
       expect(contentOf("delete_document")).toMatchObject({ document_id: document.id, deleted: true });
     });
 
@@ -116,7 +119,7 @@ describe.each(VERSIONS)("the official client for Python, version $version", ({ v
 
     it("is offered tools that write by its key alone, and nothing without a key", () => {
       expect(seen.value("tools of a key that only reads").toSorted()).toEqual(
-        READING.filter((name) => name !== "ask_agent"),
+        READING.filter((name) => !["ask_agent", "list_agents"].includes(name)),
       );
       for (const name of ["wrong key", "no key"]) expect(() => seen.error(name)).not.toThrow();
     });

@@ -1,9 +1,10 @@
 /** The tool that asks an agent: a chat turn with its citations. */
-import { authorize } from "../../../auth/policy.ts";
+import { authorize, decide } from "../../../auth/policy.ts";
 import { AskAgentInput, AskAgentOutput } from "../../../schema/mcp/tools.ts";
 import { wholeAnswer } from "../../turns/answers/whole.ts";
 import type { AnswerSink } from "../../turns/turn.ts";
 import { audited, type McpCall } from "../call.ts";
+import { unknownAgent } from "./list-agents.ts";
 import { defineTool } from "./tool.ts";
 
 /** Clients are told so often at most that an answer grows. */
@@ -14,7 +15,8 @@ export const askAgentTool = defineTool({
   title: "Ask an agent",
   description:
     "Asks an agent of this service a question. It searches the documents that both it and the caller may " +
-    "read, and answers with citations. Each call stands alone: the agent remembers nothing.",
+    "read, and answers with citations. list_agents has the ids. Each call stands alone: the agent remembers " +
+    "nothing.",
   capability: "chat",
   // Its tools may reach out, and it costs tokens. An agent's own `mcp` tool offers only what reads, so that no
   // agent asks itself by way of this service unless an operator lists the tool.
@@ -27,6 +29,7 @@ export const askAgentTool = defineTool({
     await request.countTurn();
     return audited(call, { action: "agents:chat", resource: "agent", id }, async () => {
       const agent = await deps.chat.findAgent(principal.organization, id);
+      if (decide(principal, "agents:chat", agent) === "not_found") throw unknownAgent();
       authorize(principal, "agents:chat", agent);
       const answer = await wholeAnswer(
         async (sink) => {

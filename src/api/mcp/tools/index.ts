@@ -4,6 +4,7 @@ import type { Principal } from "../../../domain/tenancy/principal.ts";
 import type { McpCall } from "../call.ts";
 import { failureOf, pathsOf, RPC_CODES, RpcError } from "../rpc-error.ts";
 import { askAgentTool } from "./ask-agent.ts";
+import { listAgentsTool } from "./list-agents.ts";
 import { listDocumentsTool, listSpacesTool, readDocumentTool, searchTool } from "./reading.ts";
 import type { McpTool } from "./tool.ts";
 import { deleteDocumentTool, reprocessDocumentTool, uploadDocumentTool } from "./writing.ts";
@@ -13,19 +14,22 @@ const TOOLS: readonly McpTool[] = [
   readDocumentTool,
   listDocumentsTool,
   listSpacesTool,
+  listAgentsTool,
   askAgentTool,
   uploadDocumentTool,
   reprocessDocumentTool,
   deleteDocumentTool,
 ];
 
-/** Undefined if there is none, or the caller's key lacks its capability: then it does not exist. */
+const toolNamed = (name: string): McpTool | undefined => TOOLS.find((one) => one.name === name);
+
+/** Undefined if there is none, or the caller's key lacks its capability. */
 export function findTool({ capabilities }: Principal, name: string): McpTool | undefined {
-  const tool = TOOLS.find((one) => one.name === name);
+  const tool = toolNamed(name);
   return tool !== undefined && capabilities.has(tool.capability) ? tool : undefined;
 }
 
-export const isToolName = (name: string): boolean => TOOLS.some((one) => one.name === name);
+export const isToolName = (name: string): boolean => toolNamed(name) !== undefined;
 
 /** Those that change something are shown where the caller may write in some space. */
 export function shownTools(principal: Principal): McpTool["shown"][] {
@@ -37,11 +41,11 @@ export function shownTools(principal: Principal): McpTool["shown"][] {
 
 /**
  * Runs a tool. What fails is told to the model as the tool's answer, so that it can do something else.
- * @throws RpcError for a tool that does not exist
+ * @throws RpcError for a tool that does not exist, or not for the caller's key
  */
 export async function callTool(call: McpCall, name: string, args: unknown) {
   const tool = findTool(call.principal, name);
-  if (tool === undefined) throw new RpcError(RPC_CODES.invalidParams, "Unknown tool");
+  if (tool === undefined) throw refusalOf(name);
   const parsed = tool.input.safeParse(args ?? {});
   if (!parsed.success) return failed(`Invalid arguments: ${pathsOf(parsed.error)}`, "invalid", 422);
   try {
@@ -59,6 +63,17 @@ export async function callTool(call: McpCall, name: string, args: unknown) {
     call.deps.log.error({ request_id: call.request.id, err: error }, "a tool failed unexpectedly");
     return failed("Internal error", "internal", 500);
   }
+}
+
+/** What tools there are is no secret: whoever lacks a capability is told which. */
+function refusalOf(name: string): RpcError {
+  const tool = toolNamed(name);
+  if (tool === undefined) return new RpcError(RPC_CODES.invalidParams, "Unknown tool");
+  return new RpcError(
+    RPC_CODES.invalidParams,
+    `Permission denied: the tool ${name} needs an API key with the capability ${tool.capability}`,
+    { code: "key_out_of_scope", status: 403 },
+  );
 }
 
 function failed(message: string, code: string, status: number) {

@@ -76,6 +76,10 @@ function jsonSchema(schema: z.ZodObject, io: "input" | "output"): Record<string,
       delete one.id;
       delete one["example"];
       if (io === "output") delete one.additionalProperties;
+      // What the API's document says in place of what zod makes of the type.
+      const { override } = one;
+      delete one["override"];
+      Object.assign(one, override);
     },
   });
   return shown as Record<string, unknown>;

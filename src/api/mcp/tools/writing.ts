@@ -1,6 +1,7 @@
 /** The tools that change something: upload, reprocess, delete. */
 import { acceptUpload } from "../../../commands/documents/accept-upload.ts";
 import { DomainError } from "../../../domain/errors.ts";
+import { mergePatch } from "../../../domain/merge-patch.ts";
 import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import {
   DeleteDocumentInput,
@@ -18,7 +19,8 @@ import { callRoute, type McpCall } from "../call.ts";
 import { presentDocument, whenProcessed } from "./document.ts";
 import { defineTool } from "./tool.ts";
 
-const CHANGES = { readOnlyHint: false, openWorldHint: false } as const;
+/** None does the same twice: a second call makes another document or run, or finds nothing to delete. */
+const CHANGES = { readOnlyHint: false, idempotentHint: false, openWorldHint: false } as const;
 
 export const uploadDocumentTool = defineTool({
   name: "upload_document",
@@ -26,12 +28,13 @@ export const uploadDocumentTool = defineTool({
   description:
     "Puts a new file into a space; search finds it once it is processed. Uploading the same file twice makes two.",
   capability: "write",
-  hints: { ...CHANGES, destructiveHint: false, idempotentHint: false },
+  hints: { ...CHANGES, destructiveHint: false },
   isLong: true,
   input: UploadDocumentInput,
   output: DocumentOutput,
-  async run(call, { space_id: spaceId, folder_id: folderId, name, content, encoding, wait_seconds: wait }) {
+  async run(call, { space_id: spaceId, folder_id: folderId, name, content, encoding, ...more }) {
     const { deps, caller, principal } = call;
+    const { metadata = {}, tags, wait_seconds: wait } = more;
     const filename = cleanFilename(name);
     const bytes = encoding === "text" ? Buffer.from(content) : decoded(content);
     const maxBytes = deps.config.limits.maxUploadBytes;
@@ -40,7 +43,13 @@ export const uploadDocumentTool = defineTool({
     call.progress({ progress: 0.001, total: 1, message: "storing" });
     const stored = await storeBytes(deps, principal, { filename, bytes, signal: call.signal });
     const document = await withoutFileOnError(call, stored, () =>
-      acceptUpload(deps, caller, { spaceId, folderId: folderId ?? null, filename, stored }),
+      acceptUpload(deps, caller, {
+        spaceId,
+        folderId: folderId ?? null,
+        filename,
+        metadata: mergePatch({}, tags === undefined ? metadata : { ...metadata, tags }),
+        stored,
+      }),
     );
     const shown = wait > 0 ? await whenProcessed(call, document.id, wait) : document;
     return { document: presentDocument(shown as never) };
@@ -84,7 +93,7 @@ export const reprocessDocumentTool = defineTool({
     "Parses, chunks and embeds the stored file of a document again. Search serves the published version until " +
     "the new one replaces it.",
   capability: "write",
-  hints: { ...CHANGES, destructiveHint: false, idempotentHint: true },
+  hints: { ...CHANGES, destructiveHint: false },
   isLong: true,
   input: ReprocessDocumentInput,
   output: ReprocessOutput,
@@ -92,10 +101,12 @@ export const reprocessDocumentTool = defineTool({
     const { answer } = await callRoute(postReprocess, call, { params: { document_id: id } });
     const { pipeline_run_id: run, status } = answer as { pipeline_run_id: string; status: string };
     const ended = wait > 0 ? await whenProcessed(call, id, wait) : undefined;
+    const { pipeline_status: end, error } = ended?.processing_state ?? {};
     return {
       document_id: id,
       run_id: run,
-      status: ended?.processing_state.pipeline_status ?? status,
+      status: end ?? status,
+      ...(error === undefined || error === null ? {} : { error: error.message }),
     };
   },
 });
@@ -106,7 +117,7 @@ export const deleteDocumentTool = defineTool({
   description:
     "Removes a document from search, lists and answers, for everybody and at once. It cannot be taken back.",
   capability: "write",
-  hints: { ...CHANGES, destructiveHint: true, idempotentHint: true },
+  hints: { ...CHANGES, destructiveHint: true },
   input: DeleteDocumentInput,
   output: DeleteDocumentOutput,
   async run(call, { document_id: id }) {

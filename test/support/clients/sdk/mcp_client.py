@@ -79,6 +79,7 @@ async def main():
         await async_step("list_resource_templates", lambda: pages(session.list_resource_templates, "resource_templates" if IS_NEWEST else "resourceTemplates"))
         await async_step("list_prompts", lambda: pages(session.list_prompts, "prompts"))
         await async_step("list_spaces", lambda: session.call_tool("list_spaces", {}))
+        await async_step("list_agents", lambda: session.call_tool("list_agents", {}))
         uploaded = await async_step("upload_document", lambda: session.call_tool("upload_document", {"space_id": args["space"], "name": args["name"], "content": NOTE, "wait_seconds": 60}))
         document = ((uploaded.structured_content if IS_NEWEST else uploaded.structuredContent) or {}).get("document", {}) if uploaded else {}
         await async_step("search", lambda: session.call_tool("search", {"query": "Where does the heron stand?", "space_ids": [args["space"]], "limit": 3}))
