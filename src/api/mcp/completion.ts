@@ -9,6 +9,7 @@ import { DOCUMENT_TEMPLATE, PART_TEMPLATE } from "./uris.ts";
 /** The protocol's own bound. */
 const MAX_VALUES = 100;
 const MAX_CHARACTERS = 255;
+const HALF_AT_THE_END = /[\uD800-\uDBFF]$/;
 
 interface Asked {
   readonly ref: { readonly type: string; readonly name?: string; readonly uri?: string };
@@ -24,7 +25,7 @@ interface Found {
 const NOTHING: Found = { values: [], total: 0 };
 
 export async function complete(call: McpCall, { ref, argument, context }: Asked) {
-  const value = argument.value.slice(0, MAX_CHARACTERS);
+  const value = argument.value.slice(0, MAX_CHARACTERS).replace(HALF_AT_THE_END, "");
   const { values, total } = await find(call, { ref, argument: { ...argument, value }, context });
   return { completion: { values: [...values], total, hasMore: total > values.length } };
 }

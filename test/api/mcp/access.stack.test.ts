@@ -113,6 +113,24 @@ test("a key that may chat and not read learns the ids and names of agents, and n
   expect(agents.filter((agent) => "description" in agent)).toEqual([]);
 });
 
+test("a key that may not read hears that its upload is stored, though it cannot wait for the processing", async () => {
+  const { key } = await keyWith(["write"]);
+  const { client } = await connectMcp(shared.stack.url, key);
+
+  const { isError, structuredContent } = await client.callTool({
+    name: "upload_document",
+    arguments: {
+      space_id: shared.tenants.spaces.research,
+      name: "unread.txt",
+      content: "Only written.",
+      wait_seconds: 10,
+    },
+  });
+
+  expect(isError).not.toBe(true);
+  expect(structuredContent).toMatchObject({ document: { id: expect.any(String), name: "unread.txt" } });
+});
+
 test("after a lost right a tool is refused without a word about what is there, and a revoked key is 401", async () => {
   const { url, issuer } = shared.stack;
   const ada = await issuer.token(shared.tenants.subject("ada"));

@@ -224,6 +224,7 @@ test("arguments are completed by the beginnings of names and ids", async () => {
   expect(await complete("space_id", "rese")).toContain(research());
   expect(await complete("space_id", research().slice(0, 20))).toContain(research());
   expect(await complete("space_id", "no such space")).toEqual([]);
+  expect(await complete("space_id", `${"a".repeat(254)}🐦 and more`)).toEqual([]);
   expect(await complete("document_id", "kingf", { space_id: research() })).toEqual([id]);
   expect(await complete("document_id", "kingf", { space_id: shared.tenants.spaces.archive })).toEqual([]);
   expect(agents.completion.values).toContain(shared.tenants.agents.librarian);

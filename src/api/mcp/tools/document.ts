@@ -1,5 +1,6 @@
 /** Documents as tools show them, and the wait for their processing. */
 import type { z } from "zod";
+import { DomainError } from "../../../domain/errors.ts";
 import { hasEnded } from "../../../domain/work/processing.ts";
 import type { Document } from "../../../schema/documents/document.ts";
 import { getDocument } from "../../routes/documents/documents.ts";
@@ -39,25 +40,41 @@ export function presentDocument(
   };
 }
 
-/** Waits until the document's latest run has ended or the time is over, and tells how far it is. */
-export async function whenProcessed(call: McpCall, id: string, seconds: number): Promise<ShownDocument> {
+/**
+ * Waits until the document's latest run has ended or the time is over, and tells how far it is. What was asked
+ * for is done by then, so that a wait that is refused or fails ends with what was seen last.
+ * @returns undefined if nothing was seen.
+ */
+export async function whenProcessed(
+  call: McpCall,
+  id: string,
+  seconds: number,
+): Promise<ShownDocument | undefined> {
   const deadline = performance.now() + seconds * 1_000;
   let told = 0;
+  let seen: ShownDocument | undefined;
   for (let wait = 0; ;) {
-    const { answer } = await callRoute(
-      getDocument,
-      call,
-      { params: { document_id: id }, query: { wait } },
-      { isSilent: true },
-    );
-    const document = answer as ShownDocument;
+    const document = await lookAt(call, id, wait);
+    if (document === undefined) return seen;
+    seen = document;
     const { pipeline_status: status, progress = 0 } = document.processing_state;
     if (progress > told || told === 0) {
       told = Math.max(progress, told, 0.01);
       call.progress({ progress: told, total: 1, message: status ?? "queued" });
     }
     const left = (deadline - performance.now()) / 1_000;
-    if (left <= 0 || call.signal.aborted || (status !== undefined && hasEnded(status))) return document;
+    if (left <= 0 || call.signal.aborted || (status !== undefined && hasEnded(status))) return seen;
     wait = Math.min(WAIT_SECONDS, Math.ceil(left));
+  }
+}
+
+async function lookAt(call: McpCall, id: string, wait: number): Promise<ShownDocument | undefined> {
+  try {
+    const asked = { params: { document_id: id }, query: { wait } };
+    const { answer } = await callRoute(getDocument, call, asked, { isSilent: true });
+    return answer as ShownDocument;
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
   }
 }

@@ -51,8 +51,8 @@ export const uploadDocumentTool = defineTool({
         stored,
       }),
     );
-    const shown = wait > 0 ? await whenProcessed(call, document.id, wait) : document;
-    return { document: presentDocument(shown as never) };
+    const seen = wait > 0 ? await whenProcessed(call, document.id, wait) : undefined;
+    return { document: presentDocument((seen ?? document) as never) };
   },
 });
 
