@@ -114,8 +114,7 @@ const PARTS_OF: ReadonlyMap<string, string> = new Map([
   ["function_call_output", "output"],
 ]);
 
-const isFile = (part: unknown): boolean =>
-  typeof part === "object" && part !== null && "type" in part && part.type === "input_file";
+const isFile = (part: unknown): boolean => isObject(part) && part["type"] === "input_file";
 
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ["message", "msg"],
@@ -260,8 +259,12 @@ function textField(given: Given, name: string, at: string): string {
 const textOr = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
 
 function asObject(value: unknown, at: string): Given {
-  if (typeof value !== "object" || value === null) throw refuse(at, "A part of the content is an object.");
-  return value as Given;
+  if (!isObject(value)) throw refuse(at, "A part of the content is an object.");
+  return value;
+}
+
+export function isObject(value: unknown): value is Given {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The item as it is shown to whoever lists the input: the text of a file is not repeated. */
