@@ -91,6 +91,29 @@ describe("a kept response", () => {
     ]);
   });
 
+  it("lists its input page by page, and refuses to page from an item that it has not", async () => {
+    const texts = ["One", "Two", "Three", "Four", "Five"];
+    const input = texts.map((content) => ({ role: "user" as const, content, id: "same" }));
+    const { id } = await client.responses.create({ model: agent, input: input as never });
+    const list = (query: object) =>
+      client.responses.inputItems.list(id, { order: "asc", limit: 2, ...query });
+    const textsOf = ({ data }: { data: readonly object[] }) =>
+      data.map((item) => (item as { content: { text: string }[] }).content[0]!.text);
+    const ids: string[] = [];
+    for await (const item of await list({})) {
+      ids.push(item.id!);
+      if (ids.length > texts.length) break;
+    }
+    expect(new Set(ids).size).toBe(5);
+    expect(ids).toHaveLength(5);
+    expect(textsOf(await list({ after: ids[1] }))).toEqual(["Three", "Four"]);
+    const before = await list({ before: ids[4] });
+    expect([textsOf(before), before.has_more]).toEqual([["Three", "Four"], true]);
+    expect(textsOf(await list({ order: "desc", before: ids[2] }))).toEqual(["Five", "Four"]);
+    for (const param of ["after", "before"])
+      await expect(list({ [param]: "msg_9" })).rejects.toMatchObject({ status: 400, param });
+  });
+
   it("is kept nowhere with `store: false`", async () => {
     const made = await client.responses.create({ model: agent, input: "Forget me", store: false });
     await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
@@ -153,12 +176,44 @@ describe("an Idempotency-Key", () => {
   });
 });
 
+const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+
 describe("bad input", () => {
   it.each([
     ["a conversation", { conversation: "conv_1" }, "conversation"],
     ["a prompt", { prompt: { id: "pmpt_1" } }, "prompt"],
     ["a tool that is not there", { tools: [{ type: "web_search" }] }, "tools[0].type"],
     ["a choice of no tool", { tool_choice: { type: "function", name: "x" } }, "tool_choice"],
+    [
+      "an allowed tool that is null",
+      { tool_choice: { type: "allowed_tools", mode: "auto", tools: [null] } },
+      "tool_choice.tools",
+    ],
+    [
+      "allowed tools that are no list",
+      { tool_choice: { type: "allowed_tools", mode: "auto", tools: null } },
+      "tool_choice.tools",
+    ],
+    ["a part that is null", { input: [{ role: "user", content: [null] }] }, "input[0].content[0]"],
+    [
+      "a part of an output that is null",
+      { input: [CALL, { type: "function_call_output", call_id: "c", output: [null] }] },
+      "input[1].output[0]",
+    ],
+    ["a tool that is null", { tools: [null] }, "tools[0]"],
+    [
+      "parameters that are a list",
+      { tools: [{ type: "function", name: "f", parameters: [] }] },
+      "tools[0].parameters",
+    ],
+    ["an include that is null", { include: [null] }, "include[0]"],
+    ["an item that is null", { input: [null] }, "input[0]"],
+    ["a form that is a list", { text: { format: [] } }, "text.format"],
+    [
+      "a schema that is a list",
+      { text: { format: { type: "json_schema", name: "x", schema: [] } } },
+      "text.format.schema",
+    ],
     [
       "an output of no call",
       { input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] },
@@ -181,6 +236,18 @@ describe("bad input", () => {
     ["a temperature of 3", { temperature: 3 }, "temperature"],
   ])("refuses %s and names the field", async (_, body, param) => {
     expect(await refusalOf({ model: agent, input: "Hi", ...body })).toMatchObject({ status: 400, param });
+  });
+
+  it("passes over items of tools that are not there, whatever their fields have", async () => {
+    const items = [
+      { type: "reasoning", content: [null], summary: null },
+      { type: "computer_call_output", output: [null] },
+      { type: "file_search_call", queries: null, results: [null] },
+    ];
+    const input = [...items, { role: "user", content: "Hi" }];
+    const made = await client.responses.create({ model: agent, input: input as never });
+    expect(made).toMatchObject({ status: "completed" });
+    expect((await client.responses.inputItems.list(made.id)).data).toHaveLength(4);
   });
 
   it("refuses a conversation that does not fit, unless it may be cut", async () => {
