@@ -29,7 +29,7 @@ export interface FileReader {
   close(): Promise<void>;
 }
 
-export interface FileAsk {
+interface FileAsk {
   readonly principal: Principal;
   /** Where the request names the file. */
   readonly param: string;
