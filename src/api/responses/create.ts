@@ -120,7 +120,13 @@ async function begin(
   const agent = await findModel(deps, principal, body.model);
   const { before, documentIds } = await conversationBefore(store, principal, body.previous_response_id);
   const { input, ...asked } = body;
-  const reading = new InputReading(host, { principal, signal, referredIds: referredIds(input) });
+  const isRepeatable = idempotencyKey !== undefined;
+  const reading = new InputReading(host, {
+    principal,
+    // A repeat of the request waits for what its first one reads.
+    signal: isRepeatable ? new AbortController().signal : signal,
+    referredIds: referredIds(input),
+  });
   const items = await readItems(input, before, reading);
   const prepared = await prepare(deps, principal, agent, { body: asked, before, items });
   const response = {
@@ -149,7 +155,6 @@ async function begin(
     const withResults = prepared.showsResults;
     return followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
   }
-  const isRepeatable = idempotencyKey !== undefined;
   const parts = answerParts(host, response, { request, prepared, signal, isRepeatable });
   return isStream ? streamedResponse(parts) : wholeResponse(parts);
 }

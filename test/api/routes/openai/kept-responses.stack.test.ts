@@ -169,6 +169,25 @@ describe("an Idempotency-Key", () => {
     expect((await ask({ input: "Other" }, "left")).status).toBe(400);
   });
 
+  it("lets the files of the request be read without its client", async () => {
+    const leave = new AbortController();
+    const file = { type: "input_file", filename: "a.html", file_data: btoa("<p>The launch is in June.</p>") };
+    const open = ask({ input: [{ role: "user", content: [file] }] }, "reads", leave.signal);
+    await expect
+      .poll(async () => {
+        const { rows } = await chat.database.db.owner.query("select from kept_turns where key = $1", [
+          "responses\nreads",
+        ]);
+        return rows.length;
+      })
+      .toBe(1);
+    leave.abort();
+    await expect(open).rejects.toThrow(/abort/);
+    await expect
+      .poll(() => JSON.stringify(chat.provider.requests), { timeout: 30_000 })
+      .toContain("The launch is in June.");
+  });
+
   it("is free again after a refusal", async () => {
     chat.provider.failChat({ status: 400 }, 1);
     expect((await ask({}, "refused")).status).toBe(502);
