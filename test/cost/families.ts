@@ -12,6 +12,7 @@ export const FAMILIES = {
   search: async (extent) => (await import("./subjects/search.ts")).searchSubjects(extent),
   requests: async (extent) => (await import("./subjects/requests.ts")).requestSubjects(extent),
   chat: async (extent) => (await import("./subjects/chat.ts")).chatSubjects(extent),
+  responses: async () => (await import("./subjects/responses.ts")).responseSubjects(),
   "keys and seals": async () => (await import("./subjects/keys.ts")).keySubjects(),
   events: async () => (await import("./subjects/events.ts")).eventSubjects(),
   functions: async (extent) => (await import("./subjects/functions.ts")).functionSubjects(extent),

@@ -14,9 +14,10 @@ import { conversationBefore } from "./conversation.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import type { FileReader } from "./files.ts";
 import { followResponse } from "./follow.ts";
-import { type ItemReaders, type KeptItem, readItems, refuse } from "./input.ts";
+import { readItems, referredIds } from "./input.ts";
 import type { ResponseObject } from "./items.ts";
 import { type AskedBody, type PreparedResponse, findModel, prepare, refuseMissing } from "./prepare.ts";
+import { InputReading } from "./reading.ts";
 import { repeat } from "./repeat.ts";
 import { type KeptRequest, keptCaller } from "./sealed.ts";
 import { type ResponseStore, callerIdOf } from "./store.ts";
@@ -89,7 +90,14 @@ async function begin(
   const agent = await findModel(deps, principal, body.model);
   const { before, documentIds } = await conversationBefore(store, principal, body.previous_response_id);
   const { input, ...asked } = body;
-  const items = await readItems(input, before, readersOf(host, principal));
+  const isRepeatable = idempotencyKey !== undefined;
+  const reading = new InputReading(host, {
+    principal,
+    // A repeat of the request waits for what its first one reads.
+    signal: isRepeatable ? new AbortController().signal : signal,
+    referredIds: referredIds(input),
+  });
+  const items = await readItems(input, before, reading);
   const prepared = await prepare(deps, principal, agent, { body: asked, before, items });
   const response = {
     id,
@@ -99,7 +107,7 @@ async function begin(
     apiKeyId: principal.apiKeyId,
     isBackground: body.background === true,
     apiProcessId: deps.chat.apiProcessId,
-    documentIds,
+    documentIds: [...new Set([...documentIds, ...reading.documentIds])],
     createdAt: new Date(),
     keptHours: deps.keptHours,
   };
@@ -117,7 +125,6 @@ async function begin(
     const withResults = prepared.showsResults;
     return followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
   }
-  const isRepeatable = idempotencyKey !== undefined;
   const parts = answerParts(host, response, { request, prepared, signal, isRepeatable });
   return isStream ? streamedResponse(parts) : wholeResponse(parts);
 }
@@ -179,27 +186,4 @@ function asRefusal(error: DomainError, { text, tools }: AskedBody): DomainError 
   return new DomainError("bad_request", `The model's provider refuses the request: ${error.message}`, {
     param,
   });
-}
-
-function readersOf({ store, files }: ResponsesHostParts, principal: Principal): ItemReaders {
-  return {
-    fileData: (data, filename, param) => files.textOf(principal, data, filename, param),
-    fileId: (fileId, param) => files.textOfStored(principal, fileId, param),
-    reference: (id, param) => readReference(store, principal, id, param),
-  };
-}
-
-/** An item of a stored response, as clients send it that do not repeat what is stored. */
-async function readReference(
-  store: ResponseStore,
-  principal: Principal,
-  id: string,
-  param: string,
-): Promise<KeptItem> {
-  try {
-    return await store.findItem(principal, id);
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== "not_found") throw error;
-    throw refuse(param, `Item with id '${id.slice(0, 64)}' not found.`);
-  }
 }

@@ -20,18 +20,28 @@ export interface FileReader {
    * @param data base64, or a `data:` URL of it.
    * @throws DomainError `bad_request` for what cannot be read.
    */
-  textOf(principal: Principal, data: string, filename: string, param: string): Promise<string>;
+  textOf(ask: FileAsk, data: string, filename: string): Promise<string>;
   /**
    * The text of a file that is stored.
    * @throws DomainError `bad_request` for what cannot be read, or the caller has not.
    */
-  textOfStored(principal: Principal, fileId: string, param: string): Promise<StoredText>;
+  textOfStored(ask: FileAsk, fileId: string): Promise<StoredText>;
   close(): Promise<void>;
 }
 
-interface StoredText {
+interface FileAsk {
+  readonly principal: Principal;
+  /** Where the request names the file. */
+  readonly param: string;
+  /** Aborted if nobody waits for the text any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface StoredText {
   readonly filename: string;
   readonly text: string;
+  /** Undefined for a file that the caller has sent, which is in no space. */
+  readonly documentId: string | undefined;
 }
 
 interface FileParts {
@@ -48,7 +58,11 @@ interface Workshop {
 /** A request waits for it. */
 const TIMEOUT_MS = 30_000;
 const MEBIBYTE = 1_024 * 1_024;
-const MAX_CHARACTERS = 2 * MEBIBYTE;
+/**
+ * Of all texts that a request brings in, by files and by items of stored responses. It is about 500,000 tokens,
+ * several times the usual context of a model, and each of the responses that go on from it keeps it again.
+ */
+export const MAX_CHARACTERS = 2 * MEBIBYTE;
 const MAX_STORED_BYTES = 32 * MEBIBYTE;
 
 /** Starts no process before the first file. */
@@ -61,13 +75,13 @@ export function createFileReader(parts: FileParts): FileReader {
     });
     return opened;
   };
-  const textOf = async (principal: Principal, bytes: Buffer, filename: string, param: string) =>
-    parsed(await workshop(), principal, { bytes, filename, param });
+  const textOf = async (ask: FileAsk, bytes: Buffer, filename: string) =>
+    parsed(await workshop(), ask, bytes, filename);
   return {
-    textOf: (principal, data, filename, param) => textOf(principal, bytesOf(data, param), filename, param),
-    async textOfStored(principal, fileId, param) {
-      const { name, bytes } = await storedBytes(parts, principal, fileId, param);
-      return { filename: name, text: await textOf(principal, bytes, name, param) };
+    textOf: (ask, data, filename) => textOf(ask, bytesOf(data, ask.param), filename),
+    async textOfStored(ask, fileId) {
+      const { name, bytes, documentId } = await storedBytes(parts, ask, fileId);
+      return { filename: name, text: await textOf(ask, bytes, name), documentId };
     },
     async close() {
       const workshopOpened = await opened;
@@ -77,23 +91,18 @@ export function createFileReader(parts: FileParts): FileReader {
   };
 }
 
-interface GivenFile {
-  readonly bytes: Buffer;
-  readonly filename: string;
-  readonly param: string;
-}
-
 async function parsed(
   { folder, pool }: Workshop,
-  { organization, user }: Principal,
-  { bytes, filename, param }: GivenFile,
+  { principal: { organization, user }, param, signal }: FileAsk,
+  bytes: Buffer,
+  filename: string,
 ): Promise<string> {
   const { fileType } = await detectFileKind(bytes, filename);
   const path = join(folder, `${randomUUID()}.${fileType.toLowerCase()}`);
   try {
     await writeFile(path, bytes, { mode: 0o600 });
     const owner = { organizationId: organization.id, userId: user.id };
-    const { units } = await pool.parse({ fileType, path, name: filename }, { owner });
+    const { units } = await pool.parse({ fileType, path, name: filename }, { owner, signal });
     const text = units.map((unit) => unit.text).join("\n\n");
     if (text.length > MAX_CHARACTERS) throw refuse(param, "The text of the file is too long.");
     return text;
@@ -106,19 +115,20 @@ async function parsed(
 
 async function storedBytes(
   { db, storage }: FileParts,
-  principal: Principal,
+  { principal, param, signal }: FileAsk,
   fileId: string,
-  param: string,
-): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+): Promise<{ readonly name: string; readonly bytes: Buffer; readonly documentId: string | undefined }> {
   const id = decodeId("file", fileId);
   if (id === null) throw refuse(param, `The id of a file ${idFault("file")}.`);
   const found = await findFile(db, principal, id).catch(orUndefined);
   if (found === undefined) throw refuse(param, "There is no such file.");
-  const { name, size, object_key: object } = "file" in found ? found.file : found.document;
+  const isOwn = "file" in found;
+  const { name, size, object_key: object } = isOwn ? found.file : found.document;
   if (size > MAX_STORED_BYTES)
     throw refuse(param, `A file of a request has at most ${MAX_STORED_BYTES} bytes; put it into a store.`);
+  signal.throwIfAborted();
   const stored = await storage.get({ organizationId: principal.organization.id, name: object });
-  return { name, bytes: await buffer(stored) };
+  return { name, bytes: await buffer(stored), documentId: isOwn ? undefined : found.document.id };
 }
 
 function orUndefined(error: unknown): undefined {

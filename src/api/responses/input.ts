@@ -22,15 +22,18 @@ export interface ItemReaders {
     fileId: string,
     param: string,
   ) => Promise<{ readonly filename: string; readonly text: string }>;
-  /** The item of a stored response of the caller. */
-  readonly reference: (id: string, param: string) => Promise<KeptItem>;
+  /** The item of a stored response of the caller; undefined if there is none that it may read. */
+  readonly reference: (id: string, param: string) => Promise<KeptItem | undefined>;
 }
 
 export function refuse(param: string, message: string): DomainError {
   return new DomainError("bad_request", message, { param });
 }
 
+/** Each is parsed while the request waits. */
 const MAX_FILES = 10;
+/** Items of stored responses: each may be of another response, which has to be read and decrypted. */
+const MAX_REFERENCES = 100;
 const CALLS = new Set(["function_call", "function_call_output"]);
 /** Items of tools that are not here, and what a model thought: passed over. */
 const PASSED_OVER = new Set([
@@ -63,8 +66,9 @@ export async function readItems(
 ): Promise<KeptItem[]> {
   if (typeof input === "string") return [messageItem("user", [{ type: "input_text", text: input }])];
   const calls = new Set(before.flatMap((item) => (item.type === "function_call" ? [item["call_id"]] : [])));
+  requireFew(input);
   const items: KeptItem[] = [];
-  let files = 0;
+  const taken = new Set<string>();
   for (const [index, given] of input.entries()) {
     const item = await readItem(given, `input[${index}]`, readers);
     if (item.type === "function_call") calls.add(item["call_id"]);
@@ -73,31 +77,87 @@ export async function readItems(
         `input[${index}].call_id`,
         "No tool call found for this function call output: the conversation has no such call.",
       );
-    files += filesOf(item);
-    if (files > MAX_FILES) throw refuse("input", `A request has at most ${MAX_FILES} files.`);
-    items.push(item);
+    items.push(withOwnId(item, taken));
   }
   return items;
 }
 
+/** Ids of what may be items of stored responses, which the request refers to or gives back. */
+export function referredIds(input: string | readonly Given[]): string[] {
+  if (typeof input === "string") return [];
+  return input.flatMap((given) => {
+    const { id } = given;
+    return REFERRING.has(typeOf(given)) && typeof id === "string" ? [id] : [];
+  });
+}
+
+const REFERRING = new Set(["item_reference", "file_search_call"]);
+
+/** Before any of it is read, which costs far more than to send it. */
+function requireFew(input: readonly Given[]): void {
+  if (input.flatMap(filesOf).length > MAX_FILES)
+    throw refuse("input", `A request has at most ${MAX_FILES} files.`);
+  if (referredIds(input).length > MAX_REFERENCES)
+    throw refuse("input", `A request refers to at most ${MAX_REFERENCES} items of stored responses.`);
+}
+
+/** Those that are read: items that are passed over may have anything in these fields. */
+function filesOf(given: Given): unknown[] {
+  const field = PARTS_OF.get(typeOf(given));
+  const parts = field === undefined ? undefined : given[field];
+  return Array.isArray(parts) ? parts.filter(isFile) : [];
+}
+
+/** The fields in which items have parts. */
+const PARTS_OF: ReadonlyMap<string, string> = new Map([
+  ["message", "content"],
+  ["function_call_output", "output"],
+]);
+
+const isFile = (part: unknown): boolean => isObject(part) && part["type"] === "input_file";
+
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ["message", "msg"],
+  ["function_call", "fc"],
+  ["function_call_output", "fco"],
+  ["file_search_call", "fs"],
+]);
+
+/** Lists are paged by ids: an id that came before in the request is replaced. */
+function withOwnId(item: KeptItem, taken: Set<string>): KeptItem {
+  const id = taken.has(item.id) ? itemId(PREFIXES.get(item.type) ?? "item", newId()) : item.id;
+  taken.add(id);
+  return id === item.id ? item : { ...item, id };
+}
+
+function typeOf(given: Given): string {
+  return textOr(given["type"], given["role"] === undefined ? "item_reference" : "message");
+}
+
 async function readItem(given: Given, at: string, readers: ItemReaders): Promise<KeptItem> {
-  const type = textOr(given["type"], given["role"] === undefined ? "item_reference" : "message");
+  const type = typeOf(given);
   if (type === "message") return readMessage(given, at, readers);
-  if (type === "item_reference") return readers.reference(textField(given, "id", at), `${at}.id`);
+  if (type === "item_reference") return readReference(given, at, readers);
   if (CALLS.has(type)) return readCall(given, type, at, readers);
   if (type === "file_search_call") return readSearch(given, at, readers);
   if (PASSED_OVER.has(type)) return { ...given, id: idOf(given, "item"), type };
   throw refuse(`${at}.type`, `Items of the type '${type.slice(0, 64)}' are not supported.`);
 }
 
+/** An item of a stored response, as clients send it that do not repeat what is stored. */
+async function readReference(given: Given, at: string, readers: ItemReaders): Promise<KeptItem> {
+  const id = textField(given, "id", at);
+  const kept = await readers.reference(id, `${at}.id`);
+  if (kept === undefined) throw refuse(`${at}.id`, `Item with id '${id.slice(0, 64)}' not found.`);
+  return kept;
+}
+
 /** With what it has found, if it is an item of a stored response; clients send it without. */
 async function readSearch(given: Given, at: string, readers: ItemReaders): Promise<KeptItem> {
-  const id = idOf(given, "fs");
-  const kept = await readers.reference(id, `${at}.id`).catch((error: unknown) => {
-    if (error instanceof DomainError && error.class === "hopeless") return undefined;
-    throw error;
-  });
-  return kept?.type === "file_search_call" ? kept : { ...given, id, type: "file_search_call", results: null };
+  const { id } = given;
+  const kept = typeof id === "string" ? await readers.reference(id, `${at}.id`) : undefined;
+  if (kept?.type === "file_search_call") return kept;
+  return { ...given, id: idOf(given, "fs"), type: "file_search_call", results: null };
 }
 
 async function readMessage(given: Given, at: string, readers: ItemReaders): Promise<InputItem> {
@@ -199,22 +259,24 @@ function textField(given: Given, name: string, at: string): string {
 const textOr = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
 
 function asObject(value: unknown, at: string): Given {
-  if (typeof value !== "object" || value === null) throw refuse(at, "A part of the content is an object.");
-  return value as Given;
+  if (!isObject(value)) throw refuse(at, "A part of the content is an object.");
+  return value;
 }
 
-function filesOf(item: KeptItem): number {
-  const content = "content" in item && Array.isArray(item.content) ? (item.content as readonly Given[]) : [];
-  return content.filter(({ type }) => type === "input_file").length;
+export function isObject(value: unknown): value is Given {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether the item is shown to whoever lists the input: the text of a file is not repeated. */
+/** The item as it is shown to whoever lists the input: the text of a file is not repeated. */
 export function listedItem(item: KeptItem): KeptItem {
-  if (item.type !== "message" || !("content" in item)) return item;
-  const content = (item.content as readonly Given[]).map((part) => {
-    if (part["type"] !== "input_file") return part;
-    const { text: _text, ...shown } = part;
-    return shown;
-  });
-  return { ...item, content } as KeptItem;
+  const field = PARTS_OF.get(item.type);
+  const parts = field === undefined ? undefined : (item as Given)[field];
+  if (field === undefined || !Array.isArray(parts)) return item;
+  return { ...item, [field]: (parts as readonly Given[]).map(listedPart) };
+}
+
+function listedPart(part: Given): Given {
+  if (part["type"] !== "input_file") return part;
+  const { text: _text, ...shown } = part;
+  return shown;
 }

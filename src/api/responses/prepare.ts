@@ -10,7 +10,7 @@ import type { ResponseBody } from "../../schema/openai/response-request.ts";
 import { encodeId } from "../../schema/openai/ids.ts";
 import type { ResponseAsk } from "../turns/response-ask.ts";
 import type { TurnRequest } from "../turns/turn.ts";
-import { type KeptItem, refuse } from "./input.ts";
+import { type KeptItem, isObject, refuse } from "./input.ts";
 import type { ResponseEcho } from "./items.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { fileIdsOf, messagesOf, passagesOf } from "./messages.ts";
@@ -50,8 +50,7 @@ function refuseFormat(format: NonNullable<AskedBody["text"]>["format"]): void {
   if (format?.type !== "json_schema") return;
   if (typeof format["name"] !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(format["name"]))
     throw refuse("text.format.name", "A name has 1 to 64 letters, digits, `_` and `-`.");
-  if (typeof format["schema"] !== "object" || format["schema"] === null)
-    throw refuse("text.format.schema", "The schema is an object.");
+  if (!isObject(format["schema"])) throw refuse("text.format.schema", "The schema is an object.");
 }
 
 /**

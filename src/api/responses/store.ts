@@ -9,7 +9,6 @@ import {
   deleteResponse,
   endResponse,
   findResponse,
-  findResponseOfItem,
   putResponse,
 } from "../../db/responses/responses.ts";
 import { notFound } from "../../domain/not-found.ts";
@@ -17,7 +16,6 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { TurnResult } from "../turns/turn.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { foldEvents } from "./fold.ts";
-import type { KeptItem } from "./input.ts";
 import { type ResponseObject, itemId, shownItems, uuidOfItem } from "./items.ts";
 import {
   type KeptRequest,
@@ -53,8 +51,6 @@ export interface ResponseStore {
    *   more that it may tell about.
    */
   find(principal: Principal, id: string): Promise<StoredResponse>;
-  /** An item of the output of a response of the caller. @throws as {@link ResponseStore.find}. */
-  findItem(principal: Principal, itemId: string): Promise<KeptItem>;
   /** @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
   /** Resolves when all is written, or after `timeoutMs`. */
@@ -64,8 +60,8 @@ export interface ResponseStore {
 /** A response that ends sooner is written once. */
 const BEGINS_AFTER_MS = 250;
 /** How long a response that another process has just answered with is waited for. */
-const WRITTEN_WITHIN_MS = 400;
-const LOOK_MS = 50;
+export const WRITTEN_WITHIN_MS = 400;
+export const LOOK_MS = 50;
 
 export const callerIdOf = ({ apiKeyId, user }: Principal): string => apiKeyId ?? user.id;
 
@@ -150,7 +146,7 @@ function writingTo(
 function readingFrom(
   deps: ResponsesDeps,
   writing: ReadonlyMap<string, Promise<void>>,
-): Pick<ResponseStore, "find" | "findRow" | "findItem"> {
+): Pick<ResponseStore, "find" | "findRow"> {
   const { db } = deps;
   const findRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
     await writing.get(id);
@@ -164,25 +160,7 @@ function readingFrom(
     const request = await openRequest(deps, principal.organization.id, row);
     return { row, request, response: await responseOf(deps, principal, row, request) };
   };
-  return {
-    find,
-    findRow,
-    async findItem(principal, itemId) {
-      const uuid = uuidOfItem(itemId);
-      if (uuid === null) throw notFound("response");
-      // Which of them it is of, only the written row says; nobody waits for long for what others write.
-      await Promise.race([
-        Promise.all(writing.values()),
-        sleep(WRITTEN_WITHIN_MS, undefined, { ref: false }),
-      ]);
-      const { organization } = principal;
-      const id = await soon(uuid, () => findResponseOfItem(db, organization, callerIdOf(principal), uuid));
-      const { response } = await find(principal, id);
-      const item = response.output.find((one) => one.id === itemId);
-      if (item === undefined) throw notFound("response");
-      return item;
-    },
-  };
+  return { find, findRow };
 }
 
 /** Waits a little for what was just made, which another process may not have written yet. */
@@ -201,12 +179,13 @@ export const itemIdsOf = ({ output }: ResponseObject): string[] =>
   output.flatMap(({ id }) => uuidOfItem(id) ?? []);
 
 /** By the time in its id: another process may not have written it yet. */
-function wasJustMade(id: string): boolean {
+export function wasJustMade(id: string): boolean {
   const at = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
   return Math.abs(Date.now() - at) < 2 * WRITTEN_WITHIN_MS;
 }
 
-async function requireReached(
+/** @throws DomainError `response_not_found` if the caller does not reach all of the documents any more. */
+export async function requireReached(
   { db }: ResponsesDeps,
   { organization, reach }: Principal,
   documentIds: readonly string[],

@@ -15,7 +15,7 @@ import { decodeId, idFault } from "../../schema/openai/ids.ts";
 import { VectorStoreSearch } from "../../schema/openai/vector-stores.ts";
 import { type SearchDeps, type SearchHit, searchSpaces } from "../../search/hybrid.ts";
 import { FILE_SEARCH, type FileSearch, type FoundHit } from "../turns/response-ask.ts";
-import { refuse } from "./input.ts";
+import { isObject, refuse } from "./input.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -70,7 +70,7 @@ function readFunction(tool: Given, at: string, taken: Set<string>): ToolDefiniti
     throw refuse(`${at}.name`, "A name has 1 to 64 letters, digits, `_` and `-`.");
   if (taken.has(name)) throw refuse(`${at}.name`, `Another tool has the name '${name}'.`);
   taken.add(name);
-  if (parameters !== undefined && parameters !== null && typeof parameters !== "object")
+  if (parameters !== undefined && parameters !== null && !isObject(parameters))
     throw refuse(`${at}.parameters`, "The parameters are a JSON schema.");
   return {
     name,
@@ -230,8 +230,8 @@ export function readChoice(given: unknown, { functions, fileSearch }: AskedTools
 }
 
 function allowedTools({ mode, tools }: Given, names: ReadonlySet<string>): Choice {
-  const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
-  const allowed = given.map((tool) => nameOf(tool as Given));
+  if (!Array.isArray(tools)) throw refuse("tool_choice.tools", "The tools that are allowed are a list.");
+  const allowed = tools.map(nameOf);
   if (!allowed.every((name) => name !== undefined && names.has(name)))
     throw refuse("tool_choice.tools", "The choice names a tool that the request has not.");
   return {
@@ -240,7 +240,9 @@ function allowedTools({ mode, tools }: Given, names: ReadonlySet<string>): Choic
   };
 }
 
-function nameOf(tool: Given): string | undefined {
-  if (tool["type"] === "file_search") return FILE_SEARCH.name;
-  return tool["type"] === "function" && typeof tool["name"] === "string" ? tool["name"] : undefined;
+function nameOf(tool: unknown): string | undefined {
+  if (!isObject(tool)) return undefined;
+  const { type, name } = tool;
+  if (type === "file_search") return FILE_SEARCH.name;
+  return type === "function" && typeof name === "string" ? name : undefined;
 }

@@ -169,24 +169,51 @@ export async function findResponse(
   return rows[0] && rowOf(rows[0]);
 }
 
-/** The id of the caller's response whose output has the item. */
-export async function findResponseOfItem(
+/** The caller's responses whose output has one of the items. */
+export async function findResponsesOfItems(
   db: Database,
   organization: OrganizationKey,
   callerId: string,
-  itemId: string,
-): Promise<string | undefined> {
+  itemIds: readonly string[],
+): Promise<{ readonly id: string; readonly item_ids: readonly string[] }[]> {
   const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<{ id: string }>(
-      `select id
+    sql.query<{ id: string; item_ids: string[] }>(
+      `select id, item_ids
        from responses
-       where item_ids @> array[$1::uuid]
+       where item_ids && $1::uuid[]
          and caller_id = $2
          and expires_at > now()`,
-      [itemId, callerId],
+      [itemIds, callerId],
     ),
   );
-  return rows[0]?.id;
+  return rows;
+}
+
+interface SealedAnswer {
+  readonly document_ids: readonly string[];
+  readonly response_key_id: string;
+  readonly sealed_response: Buffer;
+}
+
+/** What was answered, without what was asked, which may be far longer; undefined if there is none. */
+export async function findSealedAnswer(
+  db: Database,
+  organization: OrganizationKey,
+  callerId: string,
+  id: string,
+): Promise<SealedAnswer | undefined> {
+  const { rows } = await readTenant(db, organization, (sql) =>
+    sql.query<SealedAnswer>(
+      `select document_ids, response_key_id, sealed_response
+       from responses
+       where id = $1
+         and caller_id = $2
+         and expires_at > now()
+         and sealed_response is not null`,
+      [id, callerId],
+    ),
+  );
+  return rows[0];
 }
 
 /** @returns false if the caller has no such response. */

@@ -1,7 +1,6 @@
 /** Responses that are kept: who reads them and goes on from them; and requests that are refused. */
-import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
 
 let chat: ChatHarness;
@@ -92,6 +91,29 @@ describe("a kept response", () => {
     ]);
   });
 
+  it("lists its input page by page, and refuses to page from an item that it has not", async () => {
+    const texts = ["One", "Two", "Three", "Four", "Five"];
+    const input = texts.map((content) => ({ role: "user" as const, content, id: "same" }));
+    const { id } = await client.responses.create({ model: agent, input: input as never });
+    const list = (query: object) =>
+      client.responses.inputItems.list(id, { order: "asc", limit: 2, ...query });
+    const textsOf = ({ data }: { data: readonly object[] }) =>
+      data.map((item) => (item as { content: { text: string }[] }).content[0]!.text);
+    const ids: string[] = [];
+    for await (const item of await list({})) {
+      ids.push(item.id!);
+      if (ids.length > texts.length) break;
+    }
+    expect(new Set(ids).size).toBe(5);
+    expect(ids).toHaveLength(5);
+    expect(textsOf(await list({ after: ids[1] }))).toEqual(["Three", "Four"]);
+    const before = await list({ before: ids[4] });
+    expect([textsOf(before), before.has_more]).toEqual([["Three", "Four"], true]);
+    expect(textsOf(await list({ order: "desc", before: ids[2] }))).toEqual(["Five", "Four"]);
+    for (const param of ["after", "before"])
+      await expect(list({ [param]: "msg_9" })).rejects.toMatchObject({ status: 400, param });
+  });
+
   it("is kept nowhere with `store: false`", async () => {
     const made = await client.responses.create({ model: agent, input: "Forget me", store: false });
     await expect(client.responses.retrieve(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
@@ -147,6 +169,25 @@ describe("an Idempotency-Key", () => {
     expect((await ask({ input: "Other" }, "left")).status).toBe(400);
   });
 
+  it("lets the files of the request be read without its client", async () => {
+    const leave = new AbortController();
+    const file = { type: "input_file", filename: "a.html", file_data: btoa("<p>The launch is in June.</p>") };
+    const open = ask({ input: [{ role: "user", content: [file] }] }, "reads", leave.signal);
+    await expect
+      .poll(async () => {
+        const { rows } = await chat.database.db.owner.query("select from kept_turns where key = $1", [
+          "responses\nreads",
+        ]);
+        return rows.length;
+      })
+      .toBe(1);
+    leave.abort();
+    await expect(open).rejects.toThrow(/abort/);
+    await expect
+      .poll(() => JSON.stringify(chat.provider.requests), { timeout: 30_000 })
+      .toContain("The launch is in June.");
+  });
+
   it("is free again after a refusal", async () => {
     chat.provider.failChat({ status: 400 }, 1);
     expect((await ask({}, "refused")).status).toBe(502);
@@ -154,87 +195,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("a repeat while the request of its Idempotency-Key is still read", () => {
-  const NOBODY = "00000000-0000-0000-0000-000000000000";
-  const ask = (body: object, key: string) =>
-    fetch(`${chat.url}/v1/responses`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${chat.key}`,
-        "content-type": "application/json",
-        "idempotency-key": key,
-      },
-      body: JSON.stringify({ input: "Once", ...body }),
-    });
-  /** Sends a request that gets no further than to its agent, and returns when its key is taken. */
-  const holdFirst = async (body: object, key: string) => {
-    const { owner } = chat.database.db;
-    const holder = await owner.connect();
-    await holder.query("begin; lock table agents in access exclusive mode");
-    const first = ask(body, key);
-    const isTaken = "select from kept_turns where key = $1";
-    await expect.poll(async () => (await owner.query(isTaken, [`responses\n${key}`])).rowCount).toBe(1);
-    let isHeld = true;
-    const release = async () => {
-      if (!isHeld) return;
-      isHeld = false;
-      await holder.query("rollback");
-      holder.release();
-    };
-    onTestFinished(release);
-    return { first, release };
-  };
-  const endsWithin = (answer: Promise<unknown>, ms: number) =>
-    Promise.race([answer.then(() => true), sleep(ms, false)]);
-
-  it.each([false, true])("waits for that one, and asks nobody a second time (stream: %s)", async (stream) => {
-    const body = { model: await chat.addAgent(), stream };
-    const { first, release } = await holdFirst(body, `slow ${stream}`);
-    const second = ask(body, `slow ${stream}`);
-    expect(await endsWithin(second, 1_500)).toBe(false);
-    await release();
-    const answers = await Promise.all([first, second]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    const texts = await Promise.all(answers.map((answer) => answer.text()));
-    if (stream) expect(texts[1]).toContain("response.completed");
-    else expect(texts[1]).toBe(texts[0]);
-    expect(chat.provider.requests.filter(({ route }) => route === "chat")).toHaveLength(1);
-  });
-
-  it("is told as soon as that one is refused before anything is kept", async () => {
-    const body = { model: await chat.addAgent(), previous_response_id: `resp_${"0".repeat(32)}` };
-    const { first, release } = await holdFirst(body, "soon refused");
-    const second = ask(body, "soon refused");
-    expect(await endsWithin(second, 1_000)).toBe(false);
-    await release();
-    expect((await first).status).toBe(404);
-    const refusal = await second;
-    expect(refusal.status).toBe(409);
-    expect(await refusal.json()).toMatchObject({ error: { code: "turn_lost" } });
-  });
-
-  it("is told while that one is held if its process is gone", async () => {
-    const body = { model: await chat.addAgent() };
-    const { first, release } = await holdFirst(body, "soon lost");
-    await chat.database.db.owner.query("update kept_turns set api_process_id = $1 where key = $2", [
-      NOBODY,
-      "responses\nsoon lost",
-    ]);
-    expect((await ask(body, "soon lost")).status).toBe(409);
-    await release();
-    expect((await first).status).toBe(200);
-  });
-
-  it("is told that nothing is kept once a response that is not to be kept has ended", async () => {
-    const body = { model: await chat.addAgent(), store: false };
-    const { first, release } = await holdFirst(body, "kept nowhere");
-    const second = ask(body, "kept nowhere");
-    expect(await endsWithin(second, 1_000)).toBe(false);
-    await release();
-    expect((await first).status).toBe(200);
-    expect((await second).status).toBe(409);
-  });
-});
+const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
 
 describe("bad input", () => {
   it.each([
@@ -242,6 +203,36 @@ describe("bad input", () => {
     ["a prompt", { prompt: { id: "pmpt_1" } }, "prompt"],
     ["a tool that is not there", { tools: [{ type: "web_search" }] }, "tools[0].type"],
     ["a choice of no tool", { tool_choice: { type: "function", name: "x" } }, "tool_choice"],
+    [
+      "an allowed tool that is null",
+      { tool_choice: { type: "allowed_tools", mode: "auto", tools: [null] } },
+      "tool_choice.tools",
+    ],
+    [
+      "allowed tools that are no list",
+      { tool_choice: { type: "allowed_tools", mode: "auto", tools: null } },
+      "tool_choice.tools",
+    ],
+    ["a part that is null", { input: [{ role: "user", content: [null] }] }, "input[0].content[0]"],
+    [
+      "a part of an output that is null",
+      { input: [CALL, { type: "function_call_output", call_id: "c", output: [null] }] },
+      "input[1].output[0]",
+    ],
+    ["a tool that is null", { tools: [null] }, "tools[0]"],
+    [
+      "parameters that are a list",
+      { tools: [{ type: "function", name: "f", parameters: [] }] },
+      "tools[0].parameters",
+    ],
+    ["an include that is null", { include: [null] }, "include[0]"],
+    ["an item that is null", { input: [null] }, "input[0]"],
+    ["a form that is a list", { text: { format: [] } }, "text.format"],
+    [
+      "a schema that is a list",
+      { text: { format: { type: "json_schema", name: "x", schema: [] } } },
+      "text.format.schema",
+    ],
     [
       "an output of no call",
       { input: [{ type: "function_call_output", call_id: "call_9", output: "x" }] },
@@ -264,6 +255,18 @@ describe("bad input", () => {
     ["a temperature of 3", { temperature: 3 }, "temperature"],
   ])("refuses %s and names the field", async (_, body, param) => {
     expect(await refusalOf({ model: agent, input: "Hi", ...body })).toMatchObject({ status: 400, param });
+  });
+
+  it("passes over items of tools that are not there, whatever their fields have", async () => {
+    const items = [
+      { type: "reasoning", content: [null], summary: null },
+      { type: "computer_call_output", output: [null] },
+      { type: "file_search_call", queries: null, results: [null] },
+    ];
+    const input = [...items, { role: "user", content: "Hi" }];
+    const made = await client.responses.create({ model: agent, input: input as never });
+    expect(made).toMatchObject({ status: "completed" });
+    expect((await client.responses.inputItems.list(made.id)).data).toHaveLength(4);
   });
 
   it("refuses a conversation that does not fit, unless it may be cut", async () => {
