@@ -50,6 +50,8 @@ const NEEDS_MORE = new Set([
   "transfer/import.insertRawFile",
   "transfer/import.isThere",
   "transfer/import.keepVectors",
+  "transfer/user-files.insertStoreFile",
+  "transfer/user-files.insertUserFile",
   "mcp/answers.readMcpDemand",
   "upkeep/document-integrity.listLiveDocuments",
   "keys/rolls.secondsUntilRoll",

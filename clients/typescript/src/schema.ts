@@ -4474,7 +4474,7 @@ export interface components {
                     chunk_overlap_tokens: number;
                 };
             }) | null;
-        };
+        } | unknown | unknown;
         /**
          * @example {
          *       "model": "01900000-0000-7000-8000-000000000020",

@@ -50,6 +50,7 @@ export const FileBatchCreate = z
   .meta({
     id: "VectorStoreFileBatchCreate",
     description: "Either `file_ids`, or `files`",
+    override: { anyOf: [{ required: ["file_ids"] }, { required: ["files"] }] },
     example: { file_ids: ["file-01900000000070008000000000000033"] },
   });
 

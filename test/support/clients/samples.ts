@@ -77,7 +77,7 @@ function sampleObject(
   schema: Schema,
   known: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const required: string[] = schema["required"] ?? [];
+  const required: string[] = [...(schema["required"] ?? []), ...(schema["anyOf"]?.[0]?.required ?? [])];
   return Object.fromEntries(
     required.map((name) => [
       name,
