@@ -21,93 +21,10 @@ import {
 import { SPACE_NAMES, type Things, WITH_PRIVATE, canary, unknownThings } from "../support/matrix/world.ts";
 import { queryFunctions, recordedFunctions, replayAs } from "../support/matrix/tenant-replay.ts";
 import { readRecords, statementsOf } from "../support/matrix/sql-records.ts";
+import { NEEDS_MORE } from "../support/matrix/needs-more.ts";
 import { type Matrix, startMatrix } from "../support/matrix/start-matrix.ts";
 import type { Stack } from "../support/stack/stack.ts";
 import { ACME } from "../support/tenants/tenants.ts";
-
-/**
- * Functions whose statements find rows in these tests only by chance or not at all: they need age, an outage,
- * a tool of an agent, an import, or the owner's login. For these, only the test of the catalogue
- * (test/db/tenancy.database.test.ts) shows that they keep to one tenant. Every other function must have found
- * something.
- */
-const NEEDS_MORE = new Set([
-  "access/access.ensureRoles",
-  "access/access.findAccessFaults",
-  "access/access.mendAccess",
-  "access/catalogue.readFacts",
-  "agents/records.reachesFolders",
-  "turns/agents-in-chat.findAgentAndReach",
-  "keys/api-keys.hasExpired",
-  "audit/append.appendAuditRowsIn",
-  "transfer/backup-rows.countAllRows",
-  "runs/chunks.writeImported",
-  "runs/claim.setClaimWaiting",
-  "documents/folders.isWithinFolder",
-  "documents/folders.lockLiveFolder",
-  "transfer/import.insertDirectory",
-  "transfer/import.insertDocument",
-  "transfer/import.insertRawFile",
-  "transfer/import.isThere",
-  "transfer/import.keepVectors",
-  "transfer/user-files.insertStoreFile",
-  "transfer/user-files.insertUserFile",
-  "mcp/answers.readMcpDemand",
-  "upkeep/document-integrity.listLiveDocuments",
-  "keys/rolls.secondsUntilRoll",
-  "keys/rolls.supersedeKeyText",
-  "documents/passages.listKnownDocuments",
-  "documents/passages.readKnownDocument",
-  "upkeep/abandoned-uploads.deleteIntents",
-  "upkeep/unneeded.deleteOldRuns",
-  "upkeep/unneeded.findHiddenRuns",
-  "upkeep/unneeded.findSpentObjects",
-  "upkeep/unneeded.findSpentRuns",
-  "upkeep/abandoned-uploads.lockExpiredIntents",
-  "upkeep/unneeded.markObjectsPurged",
-  "upkeep/unneeded.purgeHiddenRun",
-  "upkeep/unneeded.purgeSpentRun",
-  "files/object-names.findNamed",
-  "files/object-names.findOwnersOfObjects",
-  "files/object-names.findUnnamed",
-  "responses/orphans.postponeResponse",
-  "responses/orphans.releaseResponse",
-  "provisioning/rows.updateRow",
-  "provisioning/unnamed.findUnnamedParts",
-  "provisioning/apply.lockProvisioning",
-  "provisioning/apply.provisionWithin",
-  "runs/attempt.clearSuspicion",
-  "runs/publish.noteModel",
-  "files/by-path.retireHidden",
-  "encryption/reencrypt.countKeyUsers",
-  "runs/attempt.membersOfAttempt",
-  "runs/attempt.recordFailures",
-  "runs/attempt.recordWaiting",
-  "runs/attempt.releaseAttempt",
-  "runs/requests.endActiveRuns",
-  "search/write-embeddings.deleteOtherVectors",
-  "search/embeddings.denseScores",
-  "search/hidden.hideRun",
-  "search/hits.readTexts",
-  "search/index/outdated-models.queueOutdated",
-  "search/index/reindex.findOutdatedSegment",
-  "search/index/reindex.readSegmentTexts",
-  "search/index/reindex.rewriteSegment",
-  "search/index/due-segments.findSegmentsToPurge",
-  "search/index/segments.isMergeDue",
-  "search/index/segments.mergeSegments",
-  "search/index/segments.purgeSegment",
-  "tenancy/space-members.settleOwners",
-  "tenancy/spaces.ensurePrivateSpace",
-  "tenancy/storage-quotas.requireWithinQuotas",
-  "turns/ledger.cancelTurnsOfUser",
-  "turns/usage.tokensOfMonth",
-  "encryption/webhook-secrets.countSecretsOfOldKeys",
-  "turns/budgets.tellBudgetReached",
-  "webhooks/delivery/round.endEndpoint",
-  "webhooks/endings.pauseWebhooksOfUser",
-  "webhooks/replays.oldestKept",
-]);
 
 let matrix: Matrix;
 let stack: Stack;
