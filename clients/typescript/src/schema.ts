@@ -6582,25 +6582,6 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        CursorExpired: {
-            /**
-             * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
-             */
-            detail: string;
-            /** @description The same failure, as OpenAI's clients read it */
-            error: components["schemas"]["ErrorObjectOutput"];
-            /**
-             * @description The same as `error.code`
-             * @example cursor_expired
-             */
-            code: string;
-            /**
-             * @description The oldest cursor that can be gone on from
-             * @example MToxOjQy
-             */
-            oldest: string;
-        };
         VersionPage: {
             /** @description Results of the current page */
             items: components["schemas"]["Version"][];
@@ -9038,6 +9019,25 @@ export interface components {
             data: {
                 [key: string]: string | number | boolean | null;
             };
+        };
+        CursorExpired: {
+            /**
+             * @description The same as `error.message`
+             * @example The events after this cursor are not kept any more.
+             */
+            detail: string;
+            /** @description The same failure, as OpenAI's clients read it */
+            error: components["schemas"]["ErrorObjectOutput"];
+            /**
+             * @description The same as `error.code`
+             * @example cursor_expired
+             */
+            code: string;
+            /**
+             * @description The oldest cursor that can be gone on from
+             * @example MToxOjQy
+             */
+            oldest: string;
         };
         EventStreamEnd: {
             /**
@@ -16506,7 +16506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+            /** @description That version is not kept any more */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16518,7 +16518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CursorExpired"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description The path and the query together have more than 8,192 characters */
@@ -16895,7 +16895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The file of that version is not kept any more */
+            /** @description That version is not kept any more */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17117,7 +17117,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The file of that version is not kept any more */
+            /** @description That version is not kept any more */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

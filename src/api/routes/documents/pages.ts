@@ -14,19 +14,15 @@ import {
 import type { NumberedLocation } from "../../../domain/receipts/claims.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { readReceipt } from "../../../receipts/read-receipt.ts";
-import { ErrorBody } from "../../../schema/error.ts";
 import { valueError, ValidationProblems } from "../../../schema/requests/problem.ts";
 import type { Deps } from "../../deps.ts";
 import { raw } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
+import { NOT_KEPT } from "./not-kept.ts";
 
 const WHICH_FILES =
   "Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the " +
   "published version, of the one before it and of the latest run are kept; older versions are 410.";
-
-const NOT_KEPT = {
-  410: { schema: ErrorBody, description: "The file of that version is not kept any more" },
-};
 
 const listPages = defineRoute({
   method: "GET",

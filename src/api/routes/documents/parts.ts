@@ -20,6 +20,7 @@ import { VersionPage } from "../../../schema/documents/run.ts";
 import type { Parts } from "../../json-answer.ts";
 import { raw } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
+import { NOT_KEPT } from "./not-kept.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 
@@ -83,6 +84,7 @@ const listChunks = defineRoute({
   params: DocumentParams,
   query: ChunksQuery,
   errors: [410],
+  ownErrors: NOT_KEPT,
   response: ChunkPage,
   async handle({ deps, principal, params, query }) {
     const { parts, total } = await readParts(
