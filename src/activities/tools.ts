@@ -34,6 +34,8 @@ const TOOL_TIMEOUT_MS = 25_000;
 export interface ToolDeps extends SearchDeps {
   readonly toolbox: Toolbox;
   readonly toolTimeoutMs?: number;
+  /** Whether a provider's model answers, so that passages may bring what stands beside them. */
+  readonly isModelProvided: boolean;
   /** The signal of a turn in this process's memory. */
   readonly abortedSignal?: (turnId: string) => AbortSignal | undefined;
 }
@@ -114,7 +116,8 @@ async function callTool(
   const found = await deps.toolbox.find(agent, call.name);
   if (!found)
     throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
-  const context = { deps, scope: knowledgeScope(agent, caller.organization, spaces), config: found.config };
+  const scope = knowledgeScope(agent, caller.organization, spaces);
+  const context = { deps, scope, config: found.config, neighbours: deps.isModelProvided };
   return found.tool.run(context, parseArguments(call.arguments), signal);
 }
 
@@ -131,19 +134,25 @@ function parseArguments(text: string | null): unknown {
 const ID_BYTES = 39;
 const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
 
-/** Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out the last ones. */
+/**
+ * Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out what stands beside them,
+ * then the last ones.
+ */
 function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
   if (output.type === "text") {
     const room = maxBytes - (output.documentIds ?? []).length * ID_BYTES;
     if (Buffer.byteLength(output.text) <= room) return output;
     return { ...output, text: cut(output.text, room - CUT_NOTE.length) + CUT_NOTE };
   }
+  const bytesOf = (passage: Passage): number => Buffer.byteLength(JSON.stringify(passage));
+  if (output.passages.reduce((sum, passage) => sum + bytesOf(passage), 0) <= maxBytes) return output;
   let left = maxBytes;
-  const passages = output.passages.flatMap((passage): Passage[] => {
-    left -= Buffer.byteLength(JSON.stringify(passage));
+  const bare = output.passages.map(({ context: _context, ...passage }): Passage => passage);
+  const passages = bare.flatMap((passage): Passage[] => {
+    left -= bytesOf(passage);
     return left < 0 ? [] : [passage];
   });
-  const first = output.passages[0];
+  const first = bare[0];
   if (passages.length > 0 || !first) return { type: "passages", passages };
   return { type: "passages", passages: [{ ...first, text: cut(first.text, Math.floor(maxBytes / 2)) }] };
 }

@@ -1,15 +1,21 @@
 /** Numbers the sources of a turn, and marks them as data in a prompt. */
-import type { Passage } from "../domain/work/turn.ts";
+import type { Passage, PassageContext } from "../domain/work/turn.ts";
 
-export interface Citation extends Passage {
+export interface Citation extends Omit<Passage, "context"> {
   /** The number in its [n] marks. */
   readonly index: number;
+}
+
+/** A source as the model is about to read it. */
+export interface ShownSource extends Citation {
+  /** What stands beside it and is no source itself. */
+  readonly context?: readonly PassageContext[];
 }
 
 /** The sources of one turn; a passage keeps its number if it is found again. */
 export interface Sources {
   /** Numbers the new ones, and returns all of `passages` with their numbers. */
-  add(passages: readonly Passage[]): Citation[];
+  add(passages: readonly Passage[]): ShownSource[];
   /** Notes documents that a text for the model names, without passages to cite. */
   mention(documentIds: readonly string[]): void;
   get(index: number): Citation | undefined;
@@ -29,14 +35,19 @@ export function createSources(onShown: (documentIds: readonly string[]) => void 
     add(passages) {
       wereSearched = true;
       onShown(passages.map((passage) => passage.document_id));
-      return passages.map((passage) => {
+      const shown = passages.map(({ context = [], ...passage }) => {
         const known = byChunk.get(passage.chunk_id);
-        if (known) return known;
-        const citation = { index: numbered.length + 1, ...passage };
-        numbered.push(citation);
-        byChunk.set(passage.chunk_id, citation);
-        return citation;
+        const citation = known ?? { index: numbered.length + 1, ...passage };
+        if (known === undefined) {
+          numbered.push(citation);
+          byChunk.set(passage.chunk_id, citation);
+        }
+        return { ...citation, context };
       });
+      return shown.map((source) => ({
+        ...source,
+        context: source.context.filter((beside) => !byChunk.has(beside.chunk_id)),
+      }));
     },
     mention: onShown,
     get: (index) => numbered[index - 1],
@@ -46,12 +57,13 @@ export function createSources(onShown: (documentIds: readonly string[]) => void 
 const OPEN = "<<<SOURCES";
 const CLOSE = "SOURCES>>>";
 
-/** Changes text so that it can neither end the block of sources nor begin a numbered source. */
+/** Changes text so that it can neither end the block of sources nor begin a numbered source, or what is beside one. */
 function defused(text: string): string {
   return text
     .replaceAll(OPEN, "<<< SOURCES")
     .replaceAll(CLOSE, "SOURCES >>>")
-    .replace(/^\[(?=\d+\])/gm, " [");
+    .replace(/^\[(?=\d+\])/gm, " [")
+    .replace(/^\((?=(?:before|after) source \d)/gm, " (");
 }
 
 /** Puts text from outside between lines that mark it as data; the text cannot hold the closing line. */
@@ -64,11 +76,15 @@ export function fenceData(text: string): string {
   ].join("\n");
 }
 
-/** Puts the sources, each as a line `[n] name` and its text, between lines that mark them as data. */
-export function fenceSources(citations: readonly Citation[]): string {
-  const blocks = citations.map(({ index, document_name, text }) => {
+/**
+ * Puts the sources, each as a line `[n] name`, its text and what stands beside it, between lines that mark them as
+ * data.
+ */
+export function fenceSources(sources: readonly ShownSource[]): string {
+  const blocks = sources.map(({ index, document_name, text, context = [] }) => {
     const name = defused(document_name.replace(/\s+/g, " "));
-    return `[${index}] ${name}\n${defused(text)}`;
+    const beside = context.map(({ side, text: near }) => `(${side} source ${index}:)\n${defused(near)}`);
+    return [`[${index}] ${name}\n${defused(text)}`, ...beside].join("\n");
   });
   return [OPEN, blocks.join("\n\n"), CLOSE].join("\n");
 }

@@ -253,6 +253,7 @@ async function chatParts(
       ...createToolActivities({
         ...search,
         toolbox,
+        isModelProvided: config.models.chatModel !== undefined,
         abortedSignal: (turnId) => turns.abortedSignal(turnId),
       }),
     }),

@@ -15,8 +15,9 @@ import { type Gate, createGate } from "./gate.ts";
 import { choose, present } from "./hits.ts";
 import { type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
+import { withNeighbours } from "./neighbours.ts";
 import { DEFAULT_LIMIT, type SearchAnswer, type SearchHit, type SearchRequest } from "./request.ts";
-import { cut, rerank, widen } from "./rerank.ts";
+import { cut, rerank, rerankerOf, widen } from "./rerank.ts";
 
 export type { SearchHit, SearchRequest } from "./request.ts";
 
@@ -25,6 +26,8 @@ export interface SearchDeps {
   readonly queryEmbedding: QueryEmbedder;
   /** If absent, hits are in the order of their scores. */
   readonly reranker?: Reranker | undefined;
+  /** The chat model as a reranker, on the account of the caller; asked only by requests that name it. */
+  readonly modelReranker?: Reranker | undefined;
 }
 
 /** Where to search; the caller has decided that the principal may. */
@@ -62,7 +65,8 @@ export function hybridSearch(
 
 /**
  * The chunks of the spaces that answer the query best: by score, then by space, document and index; in the
- * reranker's order if there is one and the request does not leave it out. A score is the one that the chunk
+ * reranker's order if there is one and the request does not leave it out, or in the chat model's if the request
+ * wants that. A score is the one that the chunk
  * has in its space alone, exact and of one snapshot of it: it does not depend on other candidates, so those of
  * several spaces make one ranking. If the query cannot be embedded in time, results are ranked by their words
  * only, and the answer has a `warning`.
@@ -76,12 +80,27 @@ export async function searchSpaces(
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchAnswer> {
-  const reranker = request.rerank === false ? undefined : deps.reranker;
-  if (reranker === undefined) return findHits(deps, scope, request, signal);
+  const found = await rankHits(deps, scope, request, signal);
+  if (request.context === undefined || request.context === 0) return found;
+  return { ...found, results: await withNeighbours(deps.db, scope, found.results, request.context) };
+}
+
+/** The hits in the order of the reranker that the request wants, or of their scores. */
+async function rankHits(
+  deps: SearchDeps,
+  scope: SpacesScope,
+  request: SearchRequest,
+  signal?: AbortSignal,
+): Promise<SearchAnswer> {
+  const { reranker, stage } = rerankerOf(deps, request);
+  if (reranker === undefined) {
+    const found = await findHits(deps, scope, request, signal);
+    return request.rerank === "model" ? { ...found, warning: "rerank_unavailable" } : found;
+  }
   const found = await findHits(deps, scope, widen(request), signal);
-  const reranked = await searchStage("rerank", () => rerank(reranker, request, found.results, signal));
-  return reranked === null
-    ? { results: cut(found.results, request), warning: "rerank_unavailable" }
+  const reranked = await searchStage(stage, () => rerank(reranker, request, found.results, signal));
+  return typeof reranked === "string"
+    ? { results: cut(found.results, request), warning: reranked }
     : { ...found, results: reranked };
 }
 

@@ -1,4 +1,5 @@
 /** What a search is asked and what it answers. */
+import type { Neighbourhood } from "../db/search/neighbours.ts";
 import type { FileType } from "../domain/file-type.ts";
 import type { Clause } from "../domain/requests/conditions.ts";
 import type { Scores } from "../domain/fusion.ts";
@@ -10,6 +11,9 @@ import type { ChunkMetadata } from "../domain/text-unit.ts";
 export const DEFAULT_LIMIT = 10;
 /** Hits of any request. */
 export const MAX_LIMIT = 100;
+
+/** Chunks of a hit's context on either side. */
+export const MAX_NEIGHBOURS = 3;
 
 export interface SearchRequest {
   readonly query: string;
@@ -25,8 +29,10 @@ export interface SearchRequest {
   readonly alpha?: number | undefined;
   readonly min_score?: number | null | undefined;
   readonly max_chunks_per_document?: number | null | undefined;
-  /** False leaves the reranker out. */
-  readonly rerank?: boolean | undefined;
+  /** False leaves the reranker out; `model` has the chat model rerank in its place. */
+  readonly rerank?: boolean | "model" | undefined;
+  /** Chunks on either side that each hit brings, at most {@link MAX_NEIGHBOURS}; none if absent. */
+  readonly context?: number | undefined;
 }
 
 type HitMetadata = ChunkMetadata & {
@@ -51,10 +57,16 @@ export interface SearchHit extends Scores {
   readonly start?: number;
   readonly end?: number;
   readonly places: PackedPlaces | null;
+  /** What stands beside it in its document; absent if it was not asked for, or could not be read any more. */
+  readonly context?: Neighbourhood;
 }
 
 /** A hit as callers see it. */
 export type LocatedHit = Omit<SearchHit, "places"> & { readonly locations?: readonly Location[] };
+
+export type SearchWarning = "dense_unavailable" | RerankWarning;
+/** Why hits are in the order of their scores although they were to be reranked. */
+export type RerankWarning = "rerank_unavailable" | "rerank_over_budget";
 
 export interface SearchAnswer {
   readonly results: SearchHit[];
@@ -62,5 +74,5 @@ export interface SearchAnswer {
    * Set if the query could not be embedded, so that results are ranked by their words only, or if they
    * could not be reranked.
    */
-  readonly warning?: "dense_unavailable" | "rerank_unavailable";
+  readonly warning?: SearchWarning;
 }

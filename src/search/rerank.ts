@@ -1,7 +1,7 @@
 /** Lets a reranker put the hits of a search in order. */
 import { DomainError } from "../domain/errors.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
-import { DEFAULT_LIMIT, type SearchHit, type SearchRequest } from "./request.ts";
+import { DEFAULT_LIMIT, type RerankWarning, type SearchHit, type SearchRequest } from "./request.ts";
 
 /** Hits that a reranker reads at least. */
 const RERANKED = 50;
@@ -17,16 +17,25 @@ export function widen(request: SearchRequest): SearchRequest {
   };
 }
 
+/** The reranker that the request wants, and the stage that it is; none if there is none or it is left out. */
+export function rerankerOf(
+  { reranker, modelReranker }: { readonly [kind in "reranker" | "modelReranker"]?: Reranker | undefined },
+  { rerank: wanted }: SearchRequest,
+): { readonly reranker: Reranker | undefined; readonly stage: "rerank" | "rerank by model" } {
+  if (wanted === "model") return { reranker: modelReranker, stage: "rerank by model" };
+  return { reranker: wanted === false ? undefined : reranker, stage: "rerank" };
+}
+
 /**
- * The best hits by the reranker, with its score as `rerank_score` in their metadata; null if it did not
- * answer in time. A hit that it refuses keeps its place.
+ * The best hits by the reranker, with its score as `rerank_score` in their metadata; or why they have none, such
+ * as that it did not answer in time. A hit that it refuses keeps its place.
  */
 export async function rerank(
   reranker: Reranker,
   request: SearchRequest,
   hits: readonly SearchHit[],
   signal?: AbortSignal,
-): Promise<SearchHit[] | null> {
+): Promise<SearchHit[] | RerankWarning> {
   if (hits.length === 0) return [];
   try {
     const scores = await reranker.rank(
@@ -36,8 +45,9 @@ export async function rerank(
     );
     return cut(inOrder(hits, scores), request);
   } catch (error) {
-    if (error instanceof DomainError) return null;
-    throw error;
+    signal?.throwIfAborted();
+    if (!(error instanceof DomainError)) throw error;
+    return error.reason === "token_budget_exceeded" ? "rerank_over_budget" : "rerank_unavailable";
   }
 }
 

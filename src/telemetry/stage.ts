@@ -3,7 +3,16 @@ import type { Histogram } from "prom-client";
 import { pipelineStages, searchStages } from "./instruments.ts";
 import { inSpan } from "./span.ts";
 
-export type SearchStage = "embed query" | "wait" | "scope" | "dense" | "sparse" | "hits" | "rerank";
+export type SearchStage =
+  | "embed query"
+  | "wait"
+  | "scope"
+  | "dense"
+  | "sparse"
+  | "hits"
+  | "rerank"
+  | "rerank by model"
+  | "context";
 export type PipelineStage = "read" | "parse" | "chunk" | "write" | "embed" | "publish";
 
 export async function searchStage<T>(stage: SearchStage, work: () => Promise<T>): Promise<T> {

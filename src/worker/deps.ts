@@ -93,6 +93,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
     eventRetentionDays: deps.config.events.retentionDays,
     ...wakesOf(deps.dispatcher),
     queryEmbedding,
+    isModelProvided: config.models.chatModel !== undefined,
   });
   return {
     activities,

@@ -18,7 +18,8 @@ export const knowledgeSearch = defineTool({
       .default(PASSAGES_DEFAULT)
       .describe("Most passages to return."),
   }),
-  async run({ deps, scope }, { query, limit }, signal) {
-    return { type: "passages", passages: await searchKnowledge(deps, scope, { text: query, limit }, signal) };
+  async run({ deps, scope, neighbours }, { query, limit }, signal) {
+    const passages = await searchKnowledge(deps, scope, { text: query, limit, neighbours }, signal);
+    return { type: "passages", passages };
   },
 });

@@ -8,6 +8,8 @@ export interface ToolContext {
   readonly deps: SearchDeps;
   /** What the agent may read, within the reach of its caller. */
   readonly scope: KnowledgeScope;
+  /** Whether the model may read what stands beside passages: not the built-in one, which would quote it. */
+  readonly neighbours: boolean;
   /** The agent's `config` for this tool. */
   readonly config: Readonly<Record<string, unknown>> | null;
 }

@@ -1,5 +1,5 @@
 /** The steps of a turn's loop that only responses have. */
-import { toPassage, withinBounds } from "../../agents/knowledge.ts";
+import { fitPassages, toPassage, withinBounds } from "../../agents/knowledge.ts";
 import { type KnowledgeScope, knowledgeScope } from "../../agents/reach.ts";
 import { searchQuery } from "../../agents/turn.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -9,7 +9,7 @@ import { type ResponseAsk, queriesOf } from "./response-ask.ts";
 import type { AnswerSink, TurnDeps, TurnRequest } from "./turn.ts";
 
 interface StepInput {
-  readonly deps: Pick<TurnDeps, "model">;
+  readonly deps: Pick<TurnDeps, "model" | "search">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ interface StepInput {
 
 /** Runs a search that the model asks for. `before` counts those that the turn has made. */
 export async function searchStores(
-  { request, sink, signal }: StepInput,
+  { deps, request, sink, signal }: StepInput,
   call: ToolCall,
   before: number,
 ): Promise<ToolResult> {
@@ -30,7 +30,10 @@ export async function searchStores(
   sink.search?.({ callId: call.id, queries });
   const hits = await fileSearch.search(queries, signal);
   sink.search?.({ callId: call.id, queries, hits });
-  return { id: call.id, type: "passages", passages: withinBounds(hits.map(toPassage)) };
+  const { organization, reach } = request.principal;
+  const scope = { organization, spaces: [...reach.values()] };
+  const passages = await fitPassages(deps.search.db, scope, hits.map(toPassage), !deps.model.isLocal);
+  return { id: call.id, type: "passages", passages };
 }
 
 /**

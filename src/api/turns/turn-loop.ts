@@ -269,7 +269,7 @@ function searchAhead({ deps, request, signal }: LoopInput): Promise<Passage[]> {
   return searchKnowledge(
     deps.search,
     scope,
-    { text: searchQuery(messages), limit: PASSAGES_DEFAULT },
+    { text: searchQuery(messages), limit: PASSAGES_DEFAULT, neighbours: !deps.model.isLocal },
     signal,
   );
 }

@@ -17,6 +17,14 @@ export interface ToolCall {
   readonly isNear?: boolean;
 }
 
+/** Text that stands directly beside a passage in its document: to read the passage by, not to cite. */
+export interface PassageContext {
+  readonly chunk_id: string;
+  readonly side: "before" | "after";
+  /** The end of a long chunk before the passage, or the beginning of one after it. */
+  readonly text: string;
+}
+
 /** A chunk of a document that an answer may cite. */
 export interface Passage {
   readonly chunk_id: string;
@@ -25,6 +33,8 @@ export interface Passage {
   readonly chunk_index: number;
   readonly page: number | null;
   readonly text: string;
+  /** Only on its way to the model: a citation has none. */
+  readonly context?: readonly PassageContext[];
 }
 
 /** UTF-16 code units of the longest quote of a citation. */

@@ -11,8 +11,16 @@ const MAX_QUERY_CHARACTERS = 8_192;
 const MAX_HITS = 100;
 const DEFAULT_HITS = 10;
 const MAX_IDS = 1_000;
+const MAX_NEIGHBOURS = 3;
 /** Spaces of one search. */
 const MAX_SPACES = 20;
+
+/** How many neighbours the hits of a search bring. */
+export const neighbourCount = () =>
+  z.int().min(0).max(MAX_NEIGHBOURS).default(0).meta({
+    description: "How many chunks on either side each result brings as its `context`",
+    example: 0,
+  });
 
 export const HybridSearch = z
   .object({
@@ -71,11 +79,17 @@ export const HybridSearch = z
       .max(MAX_HITS)
       .nullish()
       .meta({ description: "The most results of one document", example: 3 }),
-    rerank: z.boolean().default(true).meta({
-      description:
-        "False leaves the service's reranker out, if it has one: results are in the order of `score`",
-      example: true,
-    }),
+    rerank: z
+      .union([z.boolean(), z.literal("model")], "must be true, false or model")
+      .default(true)
+      .meta({
+        description:
+          "False leaves the service's reranker out, if it has one: results are in the order of `score`. " +
+          "`model` has the instance's chat model put the best 20 in order, which costs tokens and counts as a " +
+          "chat turn too; if it cannot, results are in the order of `score` and a `Warning` says so",
+        example: true,
+      }),
+    context: neighbourCount(),
   })
   .refine((body) => isGiven(body.space_id) || isGiven(body.space_ids), {
     path: ["space_id"],
@@ -130,10 +144,29 @@ const HitMetadata = ChunkMetadata.extend({
   }),
   rerank_score: z.number().optional().meta({
     description:
-      "The reranker's score; absent: the service has none, it was left out, or it did not judge this hit",
+      "The reranker's score; with `rerank: model` 1 divided by the place that the model gives the hit. Absent: " +
+      "the service has no reranker, it was left out, or it did not judge this hit",
     example: 0.87,
   }),
 }).meta({ id: "HitMetadata", description: "What is known of a hit's chunk; later versions may add fields" });
+
+const neighbours = (side: string) =>
+  z
+    .array(
+      z.object({ chunk_id: ChunkId, chunk_index: ChunkIndex, text: ChunkText }).meta({ id: "SearchNeighbour" }),
+    )
+    .meta({ description: `The chunks ${side} it, in the order of the document` });
+
+/** What stands beside a hit. */
+export const HitContext = z
+  .object({ before: neighbours("before"), after: neighbours("after") })
+  .optional()
+  .meta({
+    id: "HitContext",
+    description:
+      "The chunks beside it in its version of the document; fewer at its beginning and end, and beyond 1,000,000 " +
+      "characters of all results together. Absent: not asked for, or the version was replaced meanwhile",
+  });
 
 const SearchHit = z
   .object({
@@ -164,6 +197,7 @@ const SearchHit = z
     end: ChunkEnd,
     locations: Locations,
     metadata: HitMetadata,
+    context: HitContext,
   })
   .meta({ id: "SearchHit" });
 
@@ -178,8 +212,8 @@ export const SearchResults = z
     total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),
     results: z.array(SearchHit).meta({
       description:
-        "Highest score first; where the service has a reranker, in its order, with its score as " +
-        "metadata.rerank_score",
+        "Highest score first; where the service has a reranker or the request names the model as one, in its " +
+        "order, with its score as metadata.rerank_score",
     }),
   })
   .meta({ id: "SearchResults" });

@@ -7,6 +7,7 @@ import { ownMetadata, tagList } from "../documents/changes.ts";
 import { FileType } from "../documents/document.ts";
 import { RESOURCES_PER_PAGE } from "../fields.ts";
 import { AgentId, ChunkId, DocumentId, FolderId, RunId, SpaceId } from "../ids.ts";
+import { HitContext, neighbourCount } from "../documents/search.ts";
 import { Locations } from "../location.ts";
 import { withFewKeys } from "../requests/record.ts";
 
@@ -67,6 +68,7 @@ export const SearchInput = z.strictObject({
   }),
   limit: z.int().min(1).max(MAX_HITS).default(10).meta({ description: "The most results" }),
   min_score: z.number().min(0).max(1).optional().meta({ description: "Leaves out lower scores" }),
+  context: neighbourCount(),
 });
 
 export const SearchOutput = z.object({
@@ -83,6 +85,7 @@ export const SearchOutput = z.object({
       sparse_score: z.number().nullable().meta({ description: "The share of the words" }),
       text: z.string().meta({ description: "What was found" }),
       locations: Locations,
+      context: HitContext,
       uri: Uri,
     }),
   ),

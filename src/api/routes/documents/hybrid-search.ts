@@ -7,13 +7,16 @@ import { HybridSearch, SearchResults } from "../../../schema/documents/search.ts
 import { compareRankings, overlapOf } from "../../../search/compare.ts";
 import { searchSpaces } from "../../../search/hybrid.ts";
 import { locate } from "../../../search/hits.ts";
+import type { SearchWarning } from "../../../search/request.ts";
 import type { Deps } from "../../deps.ts";
 import { defineRoute } from "../../route.ts";
 
 export const SEARCH_WARNINGS = {
   dense_unavailable: '199 holdfast "The model provider is away: results are by words alone"',
   rerank_unavailable: '199 holdfast "The reranker is away: results are in the order of their scores"',
-};
+  rerank_over_budget:
+    '199 holdfast "The month\'s budget of tokens is used up: results are in the order of their scores"',
+} as const satisfies Record<SearchWarning, string>;
 
 interface Asked {
   readonly deps: Pick<Deps, "db" | "queryEmbedding" | "reranker">;
