@@ -8,7 +8,7 @@ import type { ChatEvent, ChatModel, ChatRequest, Usage } from "./chat/types.ts";
 import type { EmbeddingModel } from "./embedding/types.ts";
 import type { Reranker } from "./rerank/types.ts";
 
-type Operation = "embed_query" | "embed_passage" | "chat" | "rerank";
+type Operation = "embed_query" | "embed_passage" | "chat" | "rerank" | "rerank_by_model";
 
 const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1_000;
 
@@ -51,11 +51,15 @@ export function observedEmbeddings(model: EmbeddingModel): EmbeddingModel {
   };
 }
 
-export function observedReranker(reranker: Reranker): Reranker {
+/** @param operation of one by a chat model, whose calls are measured as `chat` as well, its own. */
+export function observedReranker(
+  reranker: Reranker,
+  operation: "rerank" | "rerank_by_model" = "rerank",
+): Reranker {
   return {
     rank: (query, texts, signal) =>
-      measured("rerank", signal, () =>
-        inSpan("model rerank", { kind: "client", attributes: { "holdfast.texts": texts.length } }, () =>
+      measured(operation, signal, () =>
+        inSpan(`model ${operation}`, { kind: "client", attributes: { "holdfast.texts": texts.length } }, () =>
           reranker.rank(query, texts, signal),
         ),
       ),

@@ -10,9 +10,11 @@ import type { SecondLook } from "../../agents/quotes/second-look.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
 import { TURN_BUDGET, type TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
+import type { Reranker } from "../../models/rerank/types.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import { hostChat } from "../../temporal/chat-host.ts";
 import type { WorkerHooks } from "../../temporal/hooks.ts";
@@ -27,6 +29,7 @@ import { type Ledger, createLedger } from "./bookkeeping/ledger.ts";
 import { type OpenTurns, createOpenTurns } from "./bookkeeping/open-turns.ts";
 import { workflowsUnavailable } from "./bookkeeping/start-workflows.ts";
 import { watchTemporal } from "./bookkeeping/temporal-health.ts";
+import { createAccountedRerankers } from "./rerank-on-account.ts";
 import { startTurn } from "./start-turn.ts";
 import { type TokenBudgets, createTokenBudgets } from "./token-budgets.ts";
 import type { AnswerSink, Turn, TurnDeps, TurnRequest } from "./turn.ts";
@@ -74,6 +77,8 @@ export interface ChatHost {
   readonly modelNames: readonly string[];
   /** Whether it is the built-in model, which quotes and calls no functions. */
   readonly isLocal: boolean;
+  /** The model as a reranker of a caller's searches, whose tokens count for the caller; none if it is built in. */
+  rerankerFor(principal: Principal): Reranker | undefined;
   /**
    * Begins a turn; its first model call is under way when this resolves.
    * @throws DomainError `workflows_unavailable` if Temporal is known to be down, `rate_limited` if a token
@@ -134,6 +139,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     pingMs: deps.pingMs ?? PING_MS,
     modelNames: deps.model.names,
     isLocal: deps.model.isLocal,
+    rerankerFor: createAccountedRerankers({ model: deps.model, ledger, apiProcessId, checkBudgets }),
     async begin(request, sink, signal) {
       if (isStopping)
         throw new DomainError("shutting_down", "This process is shutting down.", { retryAfterSeconds: 1 });

@@ -24,6 +24,8 @@ export interface TurnEnd extends TurnRow {
   readonly status: Exclude<TurnStatus, "open" | "lost">;
   readonly error_code: string | null;
   readonly ended_at: Date;
+  /** True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens. */
+  readonly is_rerank?: boolean;
 }
 
 export interface TurnCallRow {
@@ -59,10 +61,10 @@ const END_TURNS = `
   with ended as (
     insert into turns (
       id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
-      starts_conversation, started_at, status, error_code, ended_at
+      starts_conversation, started_at, status, error_code, ended_at, is_rerank
     )
     select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
-           starts_conversation, started_at, status, error_code, ended_at
+           starts_conversation, started_at, status, error_code, ended_at, coalesce(is_rerank, false)
     from jsonb_to_recordset($1::jsonb) as turn (
       id uuid,
       organization_id uuid,
@@ -75,7 +77,8 @@ const END_TURNS = `
       started_at timestamptz,
       status text,
       error_code text,
-      ended_at timestamptz
+      ended_at timestamptz,
+      is_rerank boolean
     )
     on conflict (id) do update
     set status = excluded.status,

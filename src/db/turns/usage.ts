@@ -42,7 +42,7 @@ const USAGE = `(
            turn.agent_id,
            calls.prompt_tokens,
            calls.completion_tokens,
-           1 as turns,
+           case when turn.is_rerank then 0 else 1 end as turns,
            0 as documents,
            0 as bytes
     from turns turn

@@ -5,11 +5,11 @@ import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { SearchComparison, SearchesToCompare } from "../../../schema/documents/comparison.ts";
 import { HybridSearch, SearchResults } from "../../../schema/documents/search.ts";
 import { compareRankings, overlapOf } from "../../../search/compare.ts";
-import { searchSpaces } from "../../../search/hybrid.ts";
+import { type SearchDeps, searchSpaces } from "../../../search/hybrid.ts";
 import { locate } from "../../../search/hits.ts";
 import type { SearchWarning } from "../../../search/request.ts";
 import type { Deps } from "../../deps.ts";
-import { defineRoute } from "../../route.ts";
+import { type RouteRequest, defineRoute } from "../../route.ts";
 
 export const SEARCH_WARNINGS = {
   dense_unavailable: '199 holdfast "The model provider is away: results are by words alone"',
@@ -19,25 +19,42 @@ export const SEARCH_WARNINGS = {
 } as const satisfies Record<SearchWarning, string>;
 
 interface Asked {
-  readonly deps: Pick<Deps, "db" | "queryEmbedding" | "reranker">;
+  readonly deps: Pick<Deps, "db" | "queryEmbedding" | "reranker" | "chat">;
   readonly principal: Principal;
-  readonly signal: AbortSignal;
+  readonly request: Pick<RouteRequest, "signal" | "countTurn">;
+}
+
+/**
+ * What to search with. A request that names the model as its reranker counts as a chat turn too.
+ *
+ * @throws DomainError `rate_limited`.
+ */
+async function searchDeps(
+  { deps: { db, queryEmbedding, reranker, chat }, principal, request }: Asked,
+  rerank: z.output<typeof HybridSearch>["rerank"],
+): Promise<SearchDeps> {
+  const usual = { db, queryEmbedding, reranker };
+  const modelReranker = rerank === "model" ? chat.rerankerFor(principal) : undefined;
+  if (modelReranker === undefined) return usual;
+  await request.countTurn();
+  return { ...usual, modelReranker };
 }
 
 /** Searches where the caller may, and says as a warning what was left out of the ranking. */
-async function answerSearch({ deps, principal, signal }: Asked, body: z.output<typeof HybridSearch>) {
+async function answerSearch(asked: Asked, body: z.output<typeof HybridSearch>) {
+  const { principal, request } = asked;
   const { space_id: spaceId, space_ids: spaceIds, document_id, folder_id, ...search } = body;
   const reach = reachFor(principal, "documents:search");
   const spaces = [...new Set(spaceIds ?? [spaceId!])].flatMap((id) => reach.get(id) ?? []);
   const found = await searchSpaces(
-    deps,
+    await searchDeps(asked, search.rerank),
     { organization: principal.organization, spaces },
     {
       ...search,
       document_ids: document_id ? [document_id] : search.document_ids,
       folder_ids: folder_id ? [folder_id] : search.folder_ids,
     },
-    signal,
+    request.signal,
   );
   const answer = {
     query: search.query,
@@ -76,7 +93,7 @@ export const searchDocuments = defineRoute({
   errors: [503],
   async handle({ deps, principal, body, request, reply }) {
     authorizeListing(principal, "documents:search");
-    const { answer, warning } = await answerSearch({ deps, principal, signal: request.signal }, body);
+    const { answer, warning } = await answerSearch({ deps, principal, request }, body);
     if (warning !== undefined) reply.header("Warning", warning);
     return answer;
   },
@@ -113,7 +130,7 @@ export const compareSearches = defineRoute({
   errors: [503],
   async handle({ deps, principal, body, request, reply }) {
     authorizeListing(principal, "documents:search");
-    const asked = { deps, principal, signal: request.signal };
+    const asked = { deps, principal, request };
     // One after the other, so that neither time contains a wait for the other side.
     const left = await timed(() => answerSearch(asked, body.left));
     const right = await timed(() => answerSearch(asked, body.right));
