@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";
+import type { Reranker } from "../../src/models/rerank/types.ts";
 import { hybridSearch } from "../../src/search/hybrid.ts";
 import { type FoxSpace, createFoxSpace } from "../support/stack/fox-space.ts";
 
@@ -60,5 +61,70 @@ describe("a reranker", () => {
     const { results, warning } = await hybridSearch(away, foxes.target, { query: "fox", limit: 3 });
     expect(warning).toBe("rerank_unavailable");
     expect(results).toEqual((await foxes.search({ query: "fox", limit: 3 })).results);
+  });
+});
+
+describe("the chat model as a reranker", () => {
+  const byModel = (rank: Reranker["rank"], reranker?: Reranker) => ({
+    ...foxes.deps(),
+    ...(reranker === undefined ? {} : { reranker }),
+    modelReranker: { rank },
+  });
+  const backwards: Reranker["rank"] = async (_, texts) => texts.map((_text, at) => at);
+  const request = { query: "fox", limit: 3 } as const;
+
+  test("is asked by those requests alone that name it, and then in place of the other one", async () => {
+    const asked: string[] = [];
+    const deps = byModel(
+      async (query, texts) => {
+        asked.push("model");
+        return backwards(query, texts);
+      },
+      {
+        async rank(query, texts) {
+          asked.push("endpoint");
+          return backwards(query, texts);
+        },
+      },
+    );
+    for (const rerank of [undefined, true, false, "model"] as const)
+      await hybridSearch(deps, foxes.target, { ...request, rerank });
+    expect(asked).toEqual(["endpoint", "endpoint", "model"]);
+  });
+
+  test("has its order, and the hits bring their neighbours", async () => {
+    const all = (await foxes.search({ query: "fox", limit: 100 })).results;
+    const deps = byModel(backwards);
+    const { results, warning } = await hybridSearch(deps, foxes.target, {
+      ...request,
+      rerank: "model",
+      context: 1,
+    });
+    expect(warning).toBeUndefined();
+    expect(results.map((hit) => hit.text)).toEqual(all.toReversed().slice(0, 3).map((hit) => hit.text));
+    expect(results.every((hit) => hit.context !== undefined)).toBe(true);
+  });
+
+  test.each([
+    ["no model is configured", undefined, "rerank_unavailable"],
+    ["it is down", new DomainError("provider_unavailable", "down"), "rerank_unavailable"],
+    ["it refuses", new DomainError("rejected_by_provider", "no"), "rerank_unavailable"],
+    ["the books cannot be read", new DomainError("database_unavailable", "down"), "rerank_unavailable"],
+    ["the budget is used up", new DomainError("token_budget_exceeded", "none left"), "rerank_over_budget"],
+  ])("if %s, hits are in the order of their scores, and the answer says so", async (_, error, expected) => {
+    const deps = error === undefined ? foxes.deps() : byModel(() => Promise.reject(error));
+    const { results, warning } = await hybridSearch(deps, foxes.target, { ...request, rerank: "model" });
+    expect(warning).toBe(expected);
+    expect(results).toEqual((await foxes.search(request)).results);
+  });
+
+  test("a caller who leaves gets no answer in another order", async () => {
+    const gone = new AbortController();
+    const deps = byModel(async () => {
+      gone.abort(new Error("The client has left."));
+      throw new DomainError("provider_unavailable", "aborted");
+    });
+    const searched = hybridSearch(deps, foxes.target, { ...request, rerank: "model" }, gone.signal);
+    await expect(searched).rejects.toThrow("The client has left.");
   });
 });

@@ -54,6 +54,7 @@ const READ_NEIGHBOURS = `${VISIBLE},
        from beside
      ) counted
      where characters <= $7
+        or distance = 0
      order by position, chunk_index`;
 
 interface NeighbourRow extends Neighbour {

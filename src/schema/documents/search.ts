@@ -142,20 +142,22 @@ const HitMetadata = ChunkMetadata.extend({
       "is how JavaScript, Java and C# count. In Python, cut `text.encode('utf-16-le')` at twice the offsets",
     example: [[0, 7]],
   }),
-  rerank_score: z.number().optional().meta({
-    description:
-      "The reranker's score; with `rerank: model` 1 divided by the place that the model gives the hit. Absent: " +
-      "the service has no reranker, it was left out, or it did not judge this hit",
-    example: 0.87,
-  }),
+  rerank_score: z
+    .number()
+    .optional()
+    .meta({
+      description:
+        "The reranker's score; with `rerank: model` 1 divided by the place that the model gives the hit. Absent: " +
+        "the service has no reranker, it was left out, or it did not judge this hit",
+      example: 0.87,
+    }),
 }).meta({ id: "HitMetadata", description: "What is known of a hit's chunk; later versions may add fields" });
 
+const Neighbour = z
+  .object({ chunk_id: ChunkId, chunk_index: ChunkIndex, text: ChunkText })
+  .meta({ id: "SearchNeighbour" });
 const neighbours = (side: string) =>
-  z
-    .array(
-      z.object({ chunk_id: ChunkId, chunk_index: ChunkIndex, text: ChunkText }).meta({ id: "SearchNeighbour" }),
-    )
-    .meta({ description: `The chunks ${side} it, in the order of the document` });
+  z.array(Neighbour).meta({ description: `The chunks ${side} it, in the order of the document` });
 
 /** What stands beside a hit. */
 export const HitContext = z

@@ -165,7 +165,13 @@ async function startTools(
   taskQueue: string,
 ): Promise<{ close(): Promise<void> }> {
   const connection = await NativeConnection.connect({ address });
-  const activities = { ...createToolActivities({ ...deps, toolTimeoutMs: TOOL_TIMEOUT_MS, isModelProvided: true }) };
+  const activities = {
+    ...createToolActivities({
+      ...deps,
+      toolTimeoutMs: TOOL_TIMEOUT_MS,
+      isModelProvided: deps.config.models.chatModel !== undefined,
+    }),
+  };
   const worker = await Worker.create({
     ...deps.workerHooks,
     connection,
