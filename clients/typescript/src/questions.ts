@@ -19,6 +19,10 @@ interface SearchFields {
   /** 0 to 1: leaves out what scores lower. */
   readonly minScore?: number;
   readonly maxChunksPerDocument?: number;
+  /** `false` leaves the service's reranker out; `"model"` has its chat model rerank, which costs tokens. */
+  readonly rerank?: boolean | "model";
+  /** 0 to 3: chunks on either side that each result brings as its `context`. */
+  readonly context?: number;
   /** Ends the request. */
   readonly signal?: AbortSignal;
 }
@@ -86,6 +90,8 @@ export async function search(
     folder_ids: options.folderIds,
     min_score: options.minScore,
     max_chunks_per_document: options.maxChunksPerDocument,
+    rerank: options.rerank,
+    context: options.context,
   } as Schemas["HybridSearch"];
   return persist((ended) => api.POST("/v1/data/hybrid-search", { body, signal: ended }), {
     ...persistence,

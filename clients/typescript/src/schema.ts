@@ -4117,11 +4117,17 @@ export interface components {
              */
             max_chunks_per_document?: number | null;
             /**
-             * @description False leaves the service's reranker out, if it has one: results are in the order of `score`
+             * @description False leaves the service's reranker out, if it has one: results are in the order of `score`. `model` has the instance's chat model put the best 20 in order, which costs tokens and counts as a chat turn too; if it cannot, results are in the order of `score` and a `Warning` says so
              * @default true
              * @example true
              */
-            rerank?: boolean;
+            rerank?: boolean | "model";
+            /**
+             * @description How many chunks on either side each result brings as its `context`
+             * @default 0
+             * @example 0
+             */
+            context?: number;
         };
         /**
          * @example {
@@ -7228,7 +7234,7 @@ export interface components {
              * @example 1
              */
             total_results: number;
-            /** @description Highest score first; where the service has a reranker, in its order, with its score as metadata.rerank_score */
+            /** @description Highest score first; where the service has a reranker or the request names the model as one, in its order, with its score as metadata.rerank_score */
             results: components["schemas"]["SearchHit"][];
         };
         SearchHit: {
@@ -7323,6 +7329,7 @@ export interface components {
              */
             locations?: components["schemas"]["Location"][];
             metadata: components["schemas"]["HitMetadata"];
+            context?: components["schemas"]["HitContext"];
         };
         /** @description What is known of a hit's chunk; later versions may add fields */
         HitMetadata: {
@@ -7376,12 +7383,37 @@ export interface components {
              */
             highlights: number[][];
             /**
-             * @description The reranker's score; absent: the service has none, it was left out, or it did not judge this hit
+             * @description The reranker's score; with `rerank: model` 1 divided by the place that the model gives the hit. Absent: the service has no reranker, it was left out, or it did not judge this hit
              * @example 0.87
              */
             rerank_score?: number;
         } & {
             [key: string]: unknown;
+        };
+        /** @description The chunks beside it in its version of the document; fewer at its beginning and end, and beyond 1,000,000 characters of all results together. Absent: not asked for, or the version was replaced meanwhile */
+        HitContext: {
+            /** @description The chunks before it, in the order of the document */
+            before: components["schemas"]["SearchNeighbour"][];
+            /** @description The chunks after it, in the order of the document */
+            after: components["schemas"]["SearchNeighbour"][];
+        };
+        SearchNeighbour: {
+            /**
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
+             * @example 01900000-0000-7000-8000-000000000031
+             */
+            chunk_id: string;
+            /**
+             * @description Which chunk of the document's version it is, from 0
+             * @example 3
+             */
+            chunk_index: number;
+            /**
+             * @description The chunk's text, as Markdown
+             * @example Revenue grew by 12 percent.
+             */
+            text: string;
         };
         SearchComparison: {
             /** @description What the left search found */
@@ -20019,6 +20051,22 @@ export interface operations {
                      *               ]
                      *             ],
                      *             "rerank_score": 0.87
+                     *           },
+                     *           "context": {
+                     *             "before": [
+                     *               {
+                     *                 "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                 "chunk_index": 3,
+                     *                 "text": "Revenue grew by 12 percent."
+                     *               }
+                     *             ],
+                     *             "after": [
+                     *               {
+                     *                 "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                 "chunk_index": 3,
+                     *                 "text": "Revenue grew by 12 percent."
+                     *               }
+                     *             ]
                      *           }
                      *         }
                      *       ]
@@ -20255,6 +20303,22 @@ export interface operations {
                      *                 ]
                      *               ],
                      *               "rerank_score": 0.87
+                     *             },
+                     *             "context": {
+                     *               "before": [
+                     *                 {
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "text": "Revenue grew by 12 percent."
+                     *                 }
+                     *               ],
+                     *               "after": [
+                     *                 {
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "text": "Revenue grew by 12 percent."
+                     *                 }
+                     *               ]
                      *             }
                      *           }
                      *         ]
@@ -20316,6 +20380,22 @@ export interface operations {
                      *                 ]
                      *               ],
                      *               "rerank_score": 0.87
+                     *             },
+                     *             "context": {
+                     *               "before": [
+                     *                 {
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "text": "Revenue grew by 12 percent."
+                     *                 }
+                     *               ],
+                     *               "after": [
+                     *                 {
+                     *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
+                     *                   "chunk_index": 3,
+                     *                   "text": "Revenue grew by 12 percent."
+                     *                 }
+                     *               ]
                      *             }
                      *           }
                      *         ]

@@ -30,14 +30,13 @@ interface Asked {
  * @throws DomainError `rate_limited`.
  */
 async function searchDeps(
-  { deps: { db, queryEmbedding, reranker, chat }, principal, request }: Asked,
+  { deps, principal, request }: Asked,
   rerank: z.output<typeof HybridSearch>["rerank"],
 ): Promise<SearchDeps> {
-  const usual = { db, queryEmbedding, reranker };
-  const modelReranker = rerank === "model" ? chat.rerankerFor(principal) : undefined;
-  if (modelReranker === undefined) return usual;
-  await request.countTurn();
-  return { ...usual, modelReranker };
+  const { db, queryEmbedding, reranker } = deps;
+  const modelReranker = rerank === "model" ? deps.chat.rerankerFor(principal) : undefined;
+  if (modelReranker !== undefined) await request.countTurn();
+  return { db, queryEmbedding, reranker, modelReranker };
 }
 
 /** Searches where the caller may, and says as a warning what was left out of the ranking. */

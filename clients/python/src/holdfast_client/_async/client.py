@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, AsyncIterator, Callable, Literal, Mapping, Optional, Sequence, Type, cast
+from typing import Any, AsyncIterator, Callable, Literal, Mapping, Optional, Sequence, Type, Union, cast
 
 import httpx
 
@@ -151,11 +151,15 @@ class AsyncHoldfast:
         limit: Optional[int] = None,
         min_score: Optional[float] = None,
         max_chunks_per_document: Optional[int] = None,
+        rerank: Union[bool, Literal["model"], None] = None,
+        context: Optional[int] = None,
     ) -> SearchResults:
         """Finds the passages that answer a query best, in one space or in up to 20 (`space_ids`).
 
         filters: `{"file_type": "PDF", "doc_metadata.year__gte": 2024}`: keys are `field__operator`
         limit: 1 to 100; 10 by default
+        rerank: `False` leaves the service's reranker out; `"model"` has its chat model rerank, which costs tokens
+        context: 0 to 3: chunks on either side that each result brings as its `context`
         """
         body = given(
             query=query,
@@ -169,6 +173,8 @@ class AsyncHoldfast:
             limit=limit,
             min_score=min_score,
             max_chunks_per_document=max_chunks_per_document,
+            rerank=rerank,
+            context=context,
         )
         found = await self._transport.read(Call("POST", "/v1/data/hybrid-search", json=body), self._policy)
         return cast(SearchResults, found)
