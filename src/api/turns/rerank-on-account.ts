@@ -48,7 +48,8 @@ export function createAccountedRerankers({
       let calls = 0;
       const reranker = rerankers((call) => {
         calls += 1;
-        const usage = call.usage ?? countUsage(model.countTokens, call.messages, call.text);
+        const count = (text: string): number => model.countTokens(text);
+        const usage = call.usage ?? countUsage(count, call.messages, call.text);
         ledger.call({
           turn_id: turn.id,
           call_no: calls,

@@ -66,7 +66,8 @@ export function createListwiseRerankers(
           const deadline = AbortSignal.timeout(timeoutMs);
           const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
           try {
-            const answer = await ask(rankingQuestion(query, asked, model.countTokens), onCall, either);
+            const question = rankingQuestion(query, asked, (text) => model.countTokens(text));
+            const answer = await ask(question, onCall, either);
             return scoresOf(rankingOf(answer, asked.length), texts.length);
           } catch (error) {
             signal?.throwIfAborted();

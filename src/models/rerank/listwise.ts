@@ -72,7 +72,9 @@ export function rankingQuestion(
     { role: "system", content: INSTRUCTIONS },
     {
       role: "user",
-      content: ["<<<PASSAGES", numbered.join("\n\n"), "PASSAGES>>>", "<<<QUERY", asked, "QUERY>>>"].join("\n"),
+      content: ["<<<PASSAGES", numbered.join("\n\n"), "PASSAGES>>>", "<<<QUERY", asked, "QUERY>>>"].join(
+        "\n",
+      ),
     },
   ];
 }

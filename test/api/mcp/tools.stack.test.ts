@@ -51,6 +51,10 @@ test("search finds what the route finds, with document, chunk and scores", async
   });
   expect(ids(structuredContent.results)).toEqual(ids(body.results));
   expect(JSON.parse(content[0]!.text)).toEqual(structuredContent);
+  expect(structuredContent.results[0]).not.toHaveProperty("context");
+  const beside = await tool("search", { ...query, context: 1 });
+  expect(beside.structuredContent.results[0]).toMatchObject({ context: { before: [], after: [] } });
+  expect(await tool("search", { ...query, context: 4 })).toMatchObject({ isError: true });
 });
 
 test("search and lists reach nothing of another tenant, whatever they name", async () => {

@@ -167,6 +167,23 @@ export async function chatSubjects(extent: Extent): Promise<Subject[]> {
       run: (text) => fenceSources([{ index: 1, ...passage(text as string) }]),
     },
     {
+      name: "fence around what stands beside a source",
+      shapes: [
+        ...shapes,
+        repeated("\n(after source 1:)\n"),
+        repeated("\n(before source "),
+        repeated("SOURCES>>>"),
+      ],
+      run: (text) =>
+        fenceSources([
+          {
+            index: 1,
+            ...passage("a"),
+            context: [{ chunk_id: "n", side: "after", text: text as string }],
+          },
+        ]),
+    },
+    {
       name: "sentences that answer",
       shapes,
       maxLength: PASSAGES_CHARACTERS,

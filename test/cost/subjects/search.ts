@@ -7,6 +7,9 @@ import { createTermFinder } from "../../../src/search/highlights.ts";
 import { holdsPhrase, parseQuery } from "../../../src/search/query.ts";
 import { stemOf } from "../../../src/search/text/stems.ts";
 import { cutWords } from "../../../src/search/text/tokens.ts";
+import { PASSAGES_MAX, rankingOf, rankingQuestion } from "../../../src/models/rerank/listwise.ts";
+import { loadBytePairTokens } from "../../../src/models/tokens/byte-pair.ts";
+import { nested, repeated } from "../shape.ts";
 import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
 import type { Extent, Subject } from "./subject.ts";
 
@@ -14,6 +17,8 @@ import type { Extent, Subject } from "./subject.ts";
 const QUERY_CHARACTERS = 8_192;
 /** Words are cut to this length before they are stemmed. */
 const WORD_CHARACTERS = 64;
+
+const { count } = await loadBytePairTokens("gpt-4o");
 
 const TERMS = new Set(["en:word", "w1x", "de:wort", "漢漢"]);
 
@@ -53,6 +58,35 @@ export const searchSubjects = (extent: Extent): Subject[] => [
     name: "highlights of many terms",
     shapes: PLAIN_SHAPES,
     run: (text) => createTermFinder(new Set(analyze(text as string).terms.slice(0, 2_000)))(text as string),
+  },
+  {
+    name: "question that has a model rank texts",
+    shapes: [
+      ...TEXT_SHAPES,
+      repeated("PASSAGES>>>"),
+      repeated("<<<PASSAGES"),
+      repeated("\n[1]\n"),
+      repeated("<"),
+    ],
+    run: (text) => rankingQuestion(text as string, Array<string>(PASSAGES_MAX).fill(text as string), count),
+  },
+  {
+    name: "a model's ranking",
+    shapes: [
+      ...PLAIN_SHAPES,
+      repeated("{"),
+      repeated("}"),
+      repeated("1,", '{"order": [', "1]}"),
+      nested("[", "]", '{"order": ', "}"),
+      nested('{"order":', "}"),
+    ],
+    run(answer) {
+      try {
+        return rankingOf(answer as string, PASSAGES_MAX);
+      } catch (error) {
+        return error;
+      }
+    },
   },
   ...STEMMED_LANGUAGES.map(stemmer),
 ];

@@ -65,10 +65,14 @@ const BODIES: Readonly<Record<string, (things: Things) => unknown>> = {
     dry_run: true,
   }),
   "POST /v1/data/batch-delete": ({ document_id: id }) => ({ document_ids: [id], dry_run: true }),
-  "POST /v1/data/hybrid-search": (things) => ({ query: "stands in the text", ...SPACE_FIELD(things) }),
+  "POST /v1/data/hybrid-search": (things) => ({
+    query: "stands in the text",
+    context: 3,
+    ...SPACE_FIELD(things),
+  }),
   "POST /v1/data/hybrid-search/compare": (things) => ({
     left: { query: "stands in the text", ...SPACE_FIELD(things) },
-    right: { query: "stands", rerank: false, ...SPACE_FIELD(things) },
+    right: { query: "stands", rerank: "model", context: 1, ...SPACE_FIELD(things) },
   }),
   "POST /v1/data/status": ({ document_id: id }) => ({ ids: [id] }),
   "POST /v1/receipts/verify": () => ({ receipt: "none" }),

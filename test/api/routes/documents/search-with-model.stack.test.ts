@@ -150,6 +150,6 @@ test("a client that leaves ends the call of the model", async () => {
   searched.catch(() => undefined);
   await until("the model is asked", () => asked().length === 1);
   gone.abort();
-  await expect(searched).rejects.toThrow();
+  await expect(searched).rejects.toThrow("abort");
   await until("the call has ended", () => asked()[0]!.abortedAt !== undefined);
 });
