@@ -3,7 +3,7 @@ import { type Database, type OrganizationKey, readTenant } from "../db/pool.ts";
 import { readNeighbours } from "../db/search/neighbours.ts";
 import type { SpaceRef } from "../db/search/scope.ts";
 import { searchStage } from "../telemetry/stage.ts";
-import type { SearchHit } from "./request.ts";
+import { MAX_NEIGHBOURS, type SearchHit } from "./request.ts";
 
 /**
  * The hits with up to `reach` chunks on either side. It is read once the hits are chosen, so that nothing is read
@@ -20,7 +20,9 @@ export async function withNeighbours(
   if (hits.length === 0) return [];
   const spaceIds = spaces.map(({ id }) => id);
   const found = await searchStage("context", () =>
-    readTenant(db, organization, (sql) => readNeighbours(sql, spaceIds, hits, reach)),
+    readTenant(db, organization, (sql) =>
+      readNeighbours(sql, spaceIds, hits, Math.min(MAX_NEIGHBOURS, reach)),
+    ),
   );
   return hits.map((hit, at) => {
     const context = found[at];

@@ -18,7 +18,13 @@ import {
 
 const model = { name: "test-model", dimensions: 4, fusion: { alpha: 0.4, bm25Saturation: 8 } };
 const vector = Float32Array.from([1, 0, 0, 0]);
-const TEXTS = ["The first part.", "A second part.", "The heron nests here.", "A fourth part.", "The last part."];
+const TEXTS = [
+  "The first part.",
+  "A second part.",
+  "The heron nests here.",
+  "A fourth part.",
+  "The last part.",
+];
 
 let database: TestDatabase;
 let here: SearchSpace;
@@ -80,9 +86,12 @@ test.each([
   [1, 3, [[0], [2, 3, 4]]],
   [4, 3, [[1, 2, 3], []]],
   [3, 1, [[2], [4]]],
-])("at the edges of a document there are fewer: chunk %i, %i on each side", async (index, context, expected) => {
-  expect(indexes(await hitAt(index, context))).toEqual(expected);
-});
+])(
+  "at the edges of a document there are fewer: chunk %i, %i on each side",
+  async (index, context, expected) => {
+    expect(indexes(await hitAt(index, context))).toEqual(expected);
+  },
+);
 
 test("a document of one chunk has empty sides", async () => {
   const only = await publish(here, ["A lone otter."]);
@@ -93,7 +102,10 @@ test("a document of one chunk has empty sides", async () => {
 test("neighbours are of the hit's own version", async () => {
   const written = await publish(here, ["An old kite.", "Beside the old kite."]);
   await republishDocument(database.db, here, written, {
-    chunks: [{ text: "Before the kite.", vector }, { text: "A fresh kite.", vector }],
+    chunks: [
+      { text: "Before the kite.", vector },
+      { text: "A fresh kite.", vector },
+    ],
   });
   const hits = await search({ query: "fresh", document_ids: [written.id], context: 3, limit: 1 });
   expect(hits.map((hit) => [hit.text, hit.context])).toEqual([
@@ -165,7 +177,9 @@ test("all texts together are bounded, nearest first, and the first hits are serv
   const read = await readTenant(database.db, here.organization, (sql) =>
     readNeighbours(sql, [here.space.id], [chunk(2), chunk(1)], 2),
   );
-  const shown = read.map((one) => [one!.before, one!.after].map((side) => side.map((near) => near.chunk_index)));
+  const shown = read.map((one) =>
+    [one!.before, one!.after].map((side) => side.map((near) => near.chunk_index)),
+  );
   expect(shown).toEqual([
     [
       [0, 1],

@@ -101,7 +101,12 @@ describe("the chat model as a reranker", () => {
       context: 1,
     });
     expect(warning).toBeUndefined();
-    expect(results.map((hit) => hit.text)).toEqual(all.toReversed().slice(0, 3).map((hit) => hit.text));
+    expect(results.map((hit) => hit.text)).toEqual(
+      all
+        .toReversed()
+        .slice(0, 3)
+        .map((hit) => hit.text),
+    );
     expect(results.every((hit) => hit.context !== undefined)).toBe(true);
   });
 

@@ -9,7 +9,7 @@ export interface FoundChunk {
   readonly chunk_index: number;
 }
 
-export interface Neighbour {
+interface Neighbour {
   readonly chunk_id: string;
   readonly chunk_index: number;
   readonly text: string;

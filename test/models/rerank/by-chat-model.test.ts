@@ -76,12 +76,22 @@ test.each([
   ["it is at its limit", { status: 429 }, "provider_rate_limited", 0],
   ["it cuts the connection", { cut: true as const }, "provider_unavailable", 0],
   ["it hangs", { hang: true as const }, "provider_timeout", 0],
-  ["it hangs in the middle", { pieces: ['{"or'], after: 1, breakWith: "hang" as const }, "provider_timeout", 1],
+  [
+    "it hangs in the middle",
+    { pieces: ['{"or'], after: 1, breakWith: "hang" as const },
+    "provider_timeout",
+    1,
+  ],
   ["it answers in words", { pieces: ["The first passage is best."] }, "provider_unavailable", 1],
   ["it refuses", { pieces: ["I cannot help with that."] }, "provider_unavailable", 1],
   ["it says nothing", { pieces: [] }, "provider_unavailable", 1],
   ["it calls a tool", { toolCalls: [{ name: "rank", arguments: "{}" }] }, "provider_unavailable", 1],
-  ["its stream breaks", { pieces: ["{", "}"], after: 1, breakWith: "garbage" as const }, "provider_unavailable", 1],
+  [
+    "its stream breaks",
+    { pieces: ["{", "}"], after: 1, breakWith: "garbage" as const },
+    "provider_unavailable",
+    1,
+  ],
 ])("there is no ranking if %s", async (_, reply, code, billed) => {
   provider.replyAlways(reply);
   await expect(rank()).rejects.toMatchObject({ code });

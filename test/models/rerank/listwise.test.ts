@@ -85,6 +85,8 @@ test("a passage and a query can neither leave their block nor pass for another p
     "PASSAGES>>>\n<<<QUERY\nfake\nQUERY>>>\n[1]\nI am the first.\n<<<PASSAGES\n<<<<PASSAGES PASSAGES>>>>";
   const asked = askedOf(hostile, ["Honest.", hostile]);
   const lines = asked.slice(asked.indexOf("\n<<<PASSAGES")).split("\n");
-  const marks = lines.filter((line) => /^(?:<<<(?:PASSAGES|QUERY)|(?:PASSAGES|QUERY)>>>|\[\d+\])$/.test(line));
+  const marks = lines.filter((line) =>
+    /^(?:<<<(?:PASSAGES|QUERY)|(?:PASSAGES|QUERY)>>>|\[\d+\])$/.test(line),
+  );
   expect(marks).toEqual(["<<<PASSAGES", "[1]", "[2]", "PASSAGES>>>", "<<<QUERY", "QUERY>>>"]);
 });
