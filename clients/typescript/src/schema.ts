@@ -9674,10 +9674,10 @@ export interface components {
             user_id: string | null;
             /** @description With which API key; null: with an access token */
             api_key_id: string | null;
-            /** @description The agent of the turns; null for documents */
+            /** @description The agent of the turns; null for documents and for searches that the model reranked */
             agent_id: string | null;
             /**
-             * @description Tokens that the models of turns have read, as they count them
+             * @description Tokens that the models of turns and of reranked searches have read, as they count them
              * @example 412
              */
             prompt_tokens: number;

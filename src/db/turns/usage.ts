@@ -11,7 +11,7 @@ export interface UsageRow {
   readonly day: string;
   readonly user_id: string | null;
   readonly api_key_id: string | null;
-  /** Null for documents, which no agent uploads. */
+  /** Null for documents, which no agent uploads, and for searches that the model reranked. */
   readonly agent_id: string | null;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
