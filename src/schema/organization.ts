@@ -178,7 +178,9 @@ const UsageRow = z
     day: z.string().meta({ format: "date", description: "The day in UTC", example: "2026-01-31" }),
     user_id: UserId.nullable().meta({ description: "Who used it; null: not known any more" }),
     api_key_id: ApiKeyId.nullable().meta({ description: "With which API key; null: with an access token" }),
-    agent_id: AgentId.nullable().meta({ description: "The agent of the turns; null for documents and for searches that the model reranked" }),
+    agent_id: AgentId.nullable().meta({
+      description: "The agent of the turns; null for documents and for searches that the model reranked",
+    }),
     prompt_tokens: z.int().meta({
       description: "Tokens that the models of turns and of reranked searches have read, as they count them",
       example: 412,
