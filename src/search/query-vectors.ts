@@ -2,26 +2,31 @@
 import type { QueryVector } from "../db/search/embeddings.ts";
 import type { SearchedModel } from "../db/search/scope.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { FusionConstants } from "../domain/fusion.ts";
+import { type FusionConstants, fitted } from "../domain/fusion.ts";
 import type { EmbeddingModel } from "../models/embedding/embedding-model.ts";
 
 type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
 
 export interface QueryEmbedder {
   /** The model that new documents are embedded with. */
-  readonly model: ModelName & Pick<EmbeddingModel, "fusion">;
+  readonly model: ModelName & Pick<EmbeddingModel, "fusion" | "fitOf">;
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
   /** The same for a model that documents were embedded with before; null if it cannot be asked any more. */
   another?(model: ModelName): Promise<Pick<QueryEmbedder, "model" | "embed"> | null>;
 }
 
 export interface FusedVector extends QueryVector {
+  /** The constants of the model for this {@link fit}. */
   readonly fusion: FusionConstants;
+  /** How well the model knows the query's language and that of the space, 0 to 1; the less of both. */
+  readonly fit: number;
 }
 
 interface Known {
   readonly vector: Float32Array;
   readonly fusion: FusionConstants;
+  /** How well the model knows the query's language, 0 to 1; 1 if it cannot tell. */
+  readonly fit: number;
 }
 
 const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
@@ -58,7 +63,11 @@ export function createQueryVectors(
         key,
         embedder === null
           ? null
-          : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion },
+          : {
+              vector: await embedder.embed(text, organizationId, signal),
+              fusion: embedder.model.fusion,
+              fit: embedder.model.fitOf?.(text) ?? 1,
+            },
       );
     } catch (error) {
       signal?.throwIfAborted();
@@ -70,7 +79,11 @@ export function createQueryVectors(
     has: (model) => known.has(keyOf(model)),
     of(model) {
       const found = known.get(keyOf(model)) ?? null;
-      return found === null ? null : { ...found, modelNum: model.num, dimensions: model.dimensions };
+      if (found === null) return null;
+      const fit = Math.min(found.fit, model.languageFit ?? 1);
+      const { vector, fusion } = found;
+      const { num: modelNum, dimensions } = model;
+      return { vector, fusion: fitted(fusion, fit), fit, modelNum, dimensions };
     },
     isKnown: (model) => (known.get(keyOf(model)) ?? null) !== null,
     async add(model, signal) {

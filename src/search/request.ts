@@ -59,8 +59,8 @@ export type LocatedHit = Omit<SearchHit, "places"> & { readonly locations?: read
 export interface SearchAnswer {
   readonly results: SearchHit[];
   /**
-   * Set if the query could not be embedded, so that results are ranked by their words only, or if they
-   * could not be reranked.
+   * Set if the query could not be embedded, so that results are ranked by their words only; if they could not
+   * be reranked; or if a model hardly knows the language, so that words count almost alone.
    */
-  readonly warning?: "dense_unavailable" | "rerank_unavailable";
+  readonly warning?: "dense_unavailable" | "rerank_unavailable" | "language_unknown";
 }

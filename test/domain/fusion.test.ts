@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fuse } from "../../src/domain/fusion.ts";
+import { fitted, fuse } from "../../src/domain/fusion.ts";
 
 const constants = { alpha: 0.4, bm25Saturation: 8 };
 
@@ -28,4 +28,13 @@ test("a side that has nothing for the chunk is null, not zero", () => {
     dense_score: 0,
     sparse_score: null,
   });
+});
+
+test("the dense side weighs as much as the model knows of query and space, and never nothing", () => {
+  expect(fitted(constants, 1, 1)).toEqual(constants);
+  expect(fitted(constants, 0.5, 1)).toEqual({ ...constants, alpha: 0.2 });
+  expect(fitted(constants, 1, 0.5)).toEqual({ ...constants, alpha: 0.2 });
+  const nothing = fitted(constants, 0).alpha;
+  expect(nothing).toBeGreaterThan(0);
+  expect(nothing).toBeLessThan(constants.alpha / 20);
 });

@@ -18,6 +18,12 @@ export interface EmbeddingModel {
    */
   readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
   /**
+   * How well the model knows the language of a text, 0 to 1, by the share of its letters that lie in pieces of
+   * the model's vocabulary which are more than single letters. Absent if the tokenizer says nothing of that:
+   * vocabularies of models for many languages are built from bytes.
+   */
+  readonly fitOf?: ((text: string) => number) | undefined;
+  /**
    * One vector of unit length for each text, in the order of the texts; null if the model gave none that can
    * be used.
    *

@@ -13,6 +13,8 @@ import { defineRoute } from "../../route.ts";
 export const SEARCH_WARNINGS = {
   dense_unavailable: '199 holdfast "The model provider is away: results are by words alone"',
   rerank_unavailable: '199 holdfast "The reranker is away: results are in the order of their scores"',
+  language_unknown:
+    '199 holdfast "The embedding model hardly knows this language: results are mostly by words"',
 };
 
 interface Asked {
