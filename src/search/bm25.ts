@@ -35,6 +35,8 @@ interface SparseCandidate extends ChunkKey {
 export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
+  /** What no chunk's score reaches: the weights of all words that the space has, added up. */
+  readonly most: number;
   /** The `limit` best chunks that meet the conditions, best first; equal ones by run and index. */
   best(conditions: ChunkConditions, limit: number): SparseCandidate[];
   /** BM25 of a chunk; null if it has none of the terms or is not seen. */
@@ -69,15 +71,17 @@ function weigh(
   chunks: number,
   words: readonly QueryWord[],
   frequencies: ReadonlyMap<string, number>,
-): WeightedTerm[] {
+): Pick<SparseScores, "terms" | "most"> {
+  let most = 0;
   const weights = new Map<string, number>();
   for (const word of words) {
     const df = word.terms.reduce((sum, term) => sum + (frequencies.get(term) ?? 0), 0);
     const weight = word.weight * inverseDocumentFrequency(chunks, df);
+    if (df > 0) most += weight;
     for (const term of word.terms)
       if ((frequencies.get(term) ?? 0) > 0) weights.set(term, (weights.get(term) ?? 0) + weight);
   }
-  return [...weights].map(([term, weight]) => ({ term, weight }));
+  return { terms: [...weights].map(([term, weight]) => ({ term, weight })), most };
 }
 
 interface ScoredSegment {
@@ -106,11 +110,12 @@ export async function scoreSparse(
     words.flatMap((word) => word.terms),
   );
   const isLive = liveRuns(scope);
-  const terms = weigh(scope.chunks, words, await documentFrequencies(segments, isLive));
+  const { terms, most } = weigh(scope.chunks, words, await documentFrequencies(segments, isLive));
   const passages = segments.reduce((sum, { list }) => sum + countPassages(list, maskOf(list, isLive)), 0);
   const scored = await scoreSegments(segments, scope, { terms, passages });
   return {
     terms,
+    most,
     best: (conditions, limit) => bestOf(scored, conditions, limit),
     of: (key) => scoreOf(scored, key),
   };

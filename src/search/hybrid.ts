@@ -5,7 +5,7 @@ import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
-import { type FusionConstants, fitted, fuse } from "../domain/fusion.ts";
+import { fitted, fuse } from "../domain/fusion.ts";
 import { mapAtMost } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
@@ -140,11 +140,6 @@ async function searchSpace(
   }
 }
 
-const constants = (measured: FusionConstants, alpha = measured.alpha): FusionConstants => ({
-  ...measured,
-  alpha,
-});
-
 interface Search {
   readonly deps: SearchDeps;
   readonly space: SpaceRef;
@@ -152,9 +147,6 @@ interface Search {
   readonly query: ParsedQuery;
   readonly vectors: QueryVectors;
 }
-
-/** Below this fit, texts are told apart hardly better than by chance, and people are told. */
-const FOREIGN_FIT = 0.5;
 
 interface FoundHits {
   /** Best first. */
@@ -182,16 +174,23 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
   const known = scope.models.map((model) => vectors.of(model)).filter((vector) => vector !== null);
   const isWhole = scope.models.length === 0 ? vectors.isKnown(current) : known.length === scope.models.length;
   const conditions = await readConditions(sql, scope, query);
-  const isForeign = known.some(({ fit }) => fit < FOREIGN_FIT);
+  const isForeign = known.some((vector) => vector.isForeign);
   if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole, isForeign };
   const candidateSearch = { scope, conditions, query, vectors: known, limit: candidatesFor(request) };
   const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));
   // What has no vector counts as if the current model had embedded it.
   const usual = known[0]?.fusion ?? fitted(current.fusion, current.fitOf?.(query.text) ?? 1);
-  const ranked = found.map((candidate) => ({
-    ...candidate,
-    ...fuse(candidate, constants(candidate.fusion ?? usual, request.alpha)),
-  }));
+  const ranked = found.map((candidate) => {
+    const { cosine, bm25 } = candidate;
+    const coverage = bm25 === null ? null : bm25 / sparse.most;
+    return {
+      ...candidate,
+      ...fuse(
+        { cosine, coverage },
+        request.alpha === undefined ? (candidate.fusion ?? usual) : { alpha: request.alpha },
+      ),
+    };
+  });
   const best = choose(ranked, request);
   const shown = await searchStage("hits", () => readHits(sql, space, best));
   return {

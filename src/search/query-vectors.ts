@@ -16,10 +16,10 @@ export interface QueryEmbedder {
 }
 
 export interface FusedVector extends QueryVector {
-  /** The constants of the model for this {@link fit}. */
+  /** The constants of the model for what it knows of the query's language and of the space's. */
   readonly fusion: FusionConstants;
-  /** How well the model knows the query's language and that of the space, 0 to 1; the less of both. */
-  readonly fit: number;
+  /** Whether the model hardly knows one of them, so that words count almost alone. */
+  readonly isForeign: boolean;
 }
 
 interface Known {
@@ -28,6 +28,13 @@ interface Known {
   /** How well the model knows the query's language, 0 to 1; 1 if it cannot tell. */
   readonly fit: number;
 }
+
+/**
+ * What counts as hardly known. A question is short and its words vary more than those of a space: of German
+ * questions, one in twenty is below .4, and none of languages with other letters is above 0.
+ */
+const FOREIGN_QUERY = 0.25;
+const FOREIGN_SPACE = 0.5;
 
 const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
 
@@ -80,10 +87,10 @@ export function createQueryVectors(
     of(model) {
       const found = known.get(keyOf(model)) ?? null;
       if (found === null) return null;
-      const fit = Math.min(found.fit, model.languageFit ?? 1);
-      const { vector, fusion } = found;
-      const { num: modelNum, dimensions } = model;
-      return { vector, fusion: fitted(fusion, fit), fit, modelNum, dimensions };
+      const { vector, fusion, fit } = found;
+      const { num: modelNum, dimensions, languageFit = null } = model;
+      const isForeign = fit < FOREIGN_QUERY || (languageFit ?? 1) < FOREIGN_SPACE;
+      return { vector, fusion: fitted(fusion, fit, languageFit ?? 1), isForeign, modelNum, dimensions };
     },
     isKnown: (model) => (known.get(keyOf(model)) ?? null) !== null,
     async add(model, signal) {

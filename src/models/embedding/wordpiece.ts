@@ -14,7 +14,7 @@ export interface WordPiece {
    */
   readonly offsets: (text: string) => Array<[number, number]>;
   /** See {@link EmbeddingModel.fitOf}. */
-  readonly knownShare: (text: string) => number;
+  readonly fitOf: (text: string) => number;
 }
 
 interface Vocabulary {
@@ -114,10 +114,13 @@ function eachWord(text: string, visit: (word: Word) => boolean): void {
  * these shares keep their order.
  */
 const TELLING_LETTERS = 3;
+/** The share of letters in such pieces that names and loan words reach by chance, and what English has. */
+const CHANCE = 0.3;
+const NATIVE = 0.8;
 const LETTERS = /\p{L}/gu;
 
-/** The share of a text's letters in pieces of {@link TELLING_LETTERS} or more; 1 if it has no letters. */
-function knownShare(vocabulary: Vocabulary, text: string): number {
+/** See {@link EmbeddingModel.fitOf}; 1 if the text has no letters. */
+function fitOf(vocabulary: Vocabulary, text: string): number {
   let all = 0;
   let known = 0;
   eachWord(text, (word) => {
@@ -131,7 +134,7 @@ function knownShare(vocabulary: Vocabulary, text: string): number {
     }
     return true;
   });
-  return all === 0 ? 1 : known / all;
+  return all === 0 ? 1 : Math.min(1, Math.max(0, (known / all - CHANCE) / (NATIVE - CHANCE)));
 }
 
 /** Hangul counts by syllables, as it is written, and not by the parts that the tokenizer divides them into. */
@@ -228,6 +231,6 @@ export function loadWordPiece(vocabularyPath: string): WordPiece {
       eachToken(vocabulary, text, (_id, start, end) => offsets.push([start, end]) > 0);
       return offsets;
     },
-    knownShare: (text) => knownShare(vocabulary, text),
+    fitOf: (text) => fitOf(vocabulary, text),
   };
 }
