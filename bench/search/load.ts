@@ -15,7 +15,7 @@ import type { MadeCorpus } from "./corpus.ts";
 import { mergeWhatIsDue } from "./merge-segments.ts";
 
 export const DIMENSIONS = 384;
-export const MODEL = { name: "made-up", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } };
+export const MODEL = { name: "made-up", dimensions: DIMENSIONS, fusion: { alpha: 0.4 } };
 const CHUNKS_A_DOCUMENT = 10;
 const DOCUMENTS_AT_ONCE = 50;
 

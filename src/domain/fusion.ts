@@ -4,15 +4,32 @@
 export interface FusionConstants {
   /** Weight of the dense side, 0 to 1. */
   readonly alpha: number;
-  /** The BM25 score at which the sparse side reaches half of its weight. */
-  readonly bm25Saturation: number;
+}
+
+/**
+ * The share of its weight that the dense side keeps even where the model knows nothing: it orders what has no
+ * word of the query. From 0 to .1 rankings are the same within .003 nDCG@10.
+ */
+const LEAST_FIT = 0.04;
+
+/**
+ * The constants for texts of which the model knows as much as the least of `fits`, each 0 to 1: cosines of what
+ * it does not know are noise, and have to say less.
+ *
+ * @see docs/decisions/0042-what-the-model-knows.md
+ */
+export function fitted(constants: FusionConstants, ...fits: readonly number[]): FusionConstants {
+  return { ...constants, alpha: constants.alpha * Math.max(LEAST_FIT, Math.min(1, ...fits)) };
 }
 
 export interface Relevance {
   /** -1 to 1; null if the chunk has no vector of the query's model. */
   readonly cosine: number | null;
-  /** Null if the chunk contains no term of the query. */
-  readonly bm25: number | null;
+  /**
+   * Its BM25 as a share of the most that a chunk of the space can have for the query, 0 to 1; null if it
+   * contains no term of the query.
+   */
+  readonly coverage: number | null;
 }
 
 export interface Scores {
@@ -24,16 +41,26 @@ export interface Scores {
   readonly sparse_score: number | null;
 }
 
+/** The coverage at which the sparse side reaches half of its weight; from .25 to .4 it does not matter. */
+const HALF = 0.35;
+/** Above 1, chunks with few of the words count less than in proportion; from 1 to 2 it does not matter. */
+const STEEPNESS = 1.5;
+
 /**
- * alpha * max(cosine, 0) + (1 - alpha) * bm25 / (bm25 + saturation): a convex combination that does not
- * depend on other candidates, so scores can be compared across queries. Measured as good as normalising by
- * the candidates, and better than reciprocal rank fusion.
+ * alpha * max(cosine, 0) + (1 - alpha) * c^p / (c^p + h^p), where c is the coverage: a convex combination that
+ * does not depend on other candidates, so scores can be compared across queries, short and long ones.
+ * Measured as good as normalising by the candidates, and better than reciprocal rank fusion.
  * @see https://arxiv.org/abs/2210.11934 (Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid
  * retrieval")
  * @example `test/domain/fusion.test.ts`
  */
-export function fuse({ cosine, bm25 }: Relevance, { alpha, bm25Saturation }: FusionConstants): Scores {
+export function fuse({ cosine, coverage }: Relevance, { alpha }: FusionConstants): Scores {
   const dense = cosine === null ? null : alpha * Math.min(1, Math.max(0, cosine));
-  const sparse = bm25 === null ? null : (1 - alpha) * (bm25 / (bm25 + bm25Saturation));
+  const sparse = coverage === null ? null : (1 - alpha) * sparseShare(Math.min(1, Math.max(0, coverage)));
   return { score: (dense ?? 0) + (sparse ?? 0), dense_score: dense, sparse_score: sparse };
+}
+
+function sparseShare(coverage: number): number {
+  const raised = coverage ** STEEPNESS;
+  return raised / (raised + HALF ** STEEPNESS);
 }

@@ -5,7 +5,12 @@
  * @see docs/decisions/0004-packed-postings-bm25.md
  */
 import type { Sql } from "../db/pool.ts";
-import { type SegmentChunks, addScores, countPostings } from "../db/search/index/posting-blocks.ts";
+import {
+  type Scored,
+  type SegmentChunks,
+  addScores,
+  countPostings,
+} from "../db/search/index/posting-blocks.ts";
 import { type SegmentPostings, readPostings } from "../db/search/index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import { createTimeSlice } from "../db/search/time-slice.ts";
@@ -30,6 +35,8 @@ interface SparseCandidate extends ChunkKey {
 export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
+  /** What no chunk's score reaches: the weights of all words that the space has, added up. */
+  readonly most: number;
   /** The `limit` best chunks that meet the conditions, best first; equal ones by run and index. */
   best(conditions: ChunkConditions, limit: number): SparseCandidate[];
   /** BM25 of a chunk; null if it has none of the terms or is not seen. */
@@ -64,15 +71,17 @@ function weigh(
   chunks: number,
   words: readonly QueryWord[],
   frequencies: ReadonlyMap<string, number>,
-): WeightedTerm[] {
+): Pick<SparseScores, "terms" | "most"> {
+  let most = 0;
   const weights = new Map<string, number>();
   for (const word of words) {
     const df = word.terms.reduce((sum, term) => sum + (frequencies.get(term) ?? 0), 0);
     const weight = word.weight * inverseDocumentFrequency(chunks, df);
+    if (df > 0) most += weight;
     for (const term of word.terms)
       if ((frequencies.get(term) ?? 0) > 0) weights.set(term, (weights.get(term) ?? 0) + weight);
   }
-  return [...weights].map(([term, weight]) => ({ term, weight }));
+  return { terms: [...weights].map(([term, weight]) => ({ term, weight })), most };
 }
 
 interface ScoredSegment {
@@ -82,10 +91,12 @@ interface ScoredSegment {
 }
 
 /**
- * Scores every chunk of the scope that has a word of the query: sum(weight * tf / (tf + k1 * (1 - b + b *
- * length / average))). Frequencies are counted from live postings of the whole space; filters of a search do
- * not change them.
+ * Scores every chunk of the scope that has a word of the query: the mean of its own BM25, sum(weight * tf /
+ * (tf + k1 * (1 - b + b * length / average))), and that of its passage, in which a text that was cut between
+ * two words of the query has both. A document of one chunk has its own BM25 alone. Frequencies and averages
+ * are those of live chunks of the whole space; filters of a search do not change them.
  *
+ * @see docs/decisions/0043-passages-around-chunks.md
  * @example `test/db/search/reference-rankings.database.test.ts`
  */
 export async function scoreSparse(
@@ -98,38 +109,67 @@ export async function scoreSparse(
     scope,
     words.flatMap((word) => word.terms),
   );
-  const terms = weigh(scope.chunks, words, await documentFrequencies(segments, liveRuns(scope)));
-  const scored = await scoreSegments(segments, scope, terms);
+  const isLive = liveRuns(scope);
+  const { terms, most } = weigh(scope.chunks, words, await documentFrequencies(segments, isLive));
+  const passages = segments.reduce((sum, { list }) => sum + countPassages(list, maskOf(list, isLive)), 0);
+  const scored = await scoreSegments(segments, scope, { terms, passages });
   return {
     terms,
+    most,
     best: (conditions, limit) => bestOf(scored, conditions, limit),
     of: (key) => scoreOf(scored, key),
   };
 }
 
+function countPassages({ passages, passageLengths }: SegmentChunks, live: Uint8Array | null): number {
+  if (live === null) return passageLengths.length;
+  let counted = 0;
+  for (let place = 0, before = -1; place < passages.length; place++) {
+    if (passages[place] === before) continue;
+    before = passages[place]!;
+    counted += live[place]!;
+  }
+  return counted;
+}
+
 async function scoreSegments(
   segments: readonly SegmentPostings[],
   scope: SearchScope,
-  terms: readonly WeightedTerm[],
+  { terms, passages }: { readonly terms: readonly WeightedTerm[]; readonly passages: number },
 ): Promise<ScoredSegment[]> {
-  const average = scope.chunks > 0 && scope.terms > 0 ? scope.terms / scope.chunks : 1;
-  const fixed = K1 * (1 - B);
-  const perTerm = (K1 * B) / average;
+  const perTermOf = (units: number): number =>
+    (K1 * B) / (units > 0 && scope.terms > 0 ? scope.terms / units : 1);
+  const scoring = {
+    fixed: K1 * (1 - B),
+    perTerm: perTermOf(scope.chunks),
+    perPassageTerm: perTermOf(passages),
+  };
   const isVisible = visibleRuns(scope);
-  const scored: ScoredSegment[] = [];
+  const found: ScoredSegment[] = [];
   const endOfSlice = createTimeSlice();
   for (const { list, byTerm } of segments) {
+    if (byTerm.size === 0) continue;
     const visible = maskOf(list, isVisible);
-    const scores = new Float64Array(list.runs.length);
+    const scored: Scored = {
+      chunks: new Float64Array(list.runs.length),
+      passages: new Float64Array(list.passageLengths.length),
+    };
     for (const { term, weight } of terms) {
       const block = byTerm.get(term);
-      if (block === undefined) continue;
-      addScores(block, list.lengths, scores, { weight, fixed, perTerm, visible });
+      if (block !== undefined) addScores(block, list, scored, { ...scoring, weight, visible });
     }
-    scored.push({ list, scores });
+    found.push({ list, scores: meansOf(list, scored) });
     await endOfSlice();
   }
-  return scored;
+  return found;
+}
+
+/** The mean of each chunk's score and its passage's; 0 if the chunk has none of the terms. */
+function meansOf({ passages }: SegmentChunks, scored: Scored): Float64Array {
+  const { chunks } = scored;
+  for (let place = 0; place < chunks.length; place++)
+    if (chunks[place]! > 0) chunks[place] = (chunks[place]! + scored.passages[passages[place]!]!) / 2;
+  return chunks;
 }
 
 /** By binary search in each list; null if the chunk has none of the terms or is not seen. */

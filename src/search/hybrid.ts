@@ -5,7 +5,7 @@ import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
-import { type FusionConstants, fuse } from "../domain/fusion.ts";
+import { fitted, fuse } from "../domain/fusion.ts";
 import { mapAtMost } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
@@ -131,11 +131,13 @@ async function findHits(
   const found = await mapAtMost(SPACES_AT_ONCE, spaces, (space) =>
     searchSpace({ deps, space, request, query, vectors }, organization, signal),
   );
-  const isWhole = found.every((one) => one.isWhole);
+  const warning = found.every((one) => one.isWhole)
+    ? found.some((one) => one.isForeign) && ("language_unknown" as const)
+    : ("dense_unavailable" as const);
   const best = found.flatMap((one) => one.hits).toSorted((one, other) => other.score - one.score);
   return {
     results: best.slice(0, request.limit ?? DEFAULT_LIMIT),
-    ...(isWhole ? {} : { warning: "dense_unavailable" }),
+    ...(warning && { warning }),
   };
 }
 
@@ -157,11 +159,6 @@ async function searchSpace(
   }
 }
 
-const constants = (measured: FusionConstants, alpha = measured.alpha): FusionConstants => ({
-  ...measured,
-  alpha,
-});
-
 interface Search {
   readonly deps: SearchDeps;
   readonly space: SpaceRef;
@@ -170,10 +167,13 @@ interface Search {
   readonly vectors: QueryVectors;
 }
 
-/** Hits of a space, best first, and whether every vector of it could be compared. */
 interface FoundHits {
+  /** Best first. */
   readonly hits: SearchHit[];
+  /** Whether every vector of the space could be compared. */
   readonly isWhole: boolean;
+  /** Whether a model hardly knows the language of the query or of the space. */
+  readonly isForeign: boolean;
 }
 
 /** Hits, or the models that the query was not yet embedded with. */
@@ -193,14 +193,28 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
   const known = scope.models.map((model) => vectors.of(model)).filter((vector) => vector !== null);
   const isWhole = scope.models.length === 0 ? vectors.isKnown(current) : known.length === scope.models.length;
   const conditions = await readConditions(sql, scope, query);
-  if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole };
+  const isForeign = known.some((vector) => vector.isForeign);
+  if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole, isForeign };
   const candidateSearch = { scope, conditions, query, vectors: known, limit: candidatesFor(request) };
   const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));
-  const ranked = found.map((candidate) => ({
-    ...candidate,
-    ...fuse(candidate, constants(candidate.fusion ?? current.fusion, request.alpha)),
-  }));
+  // What has no vector counts as if the current model had embedded it.
+  const usual = known[0]?.fusion ?? fitted(current.fusion, current.fitOf?.(query.text) ?? 1);
+  const ranked = found.map((candidate) => {
+    const { cosine, bm25 } = candidate;
+    const coverage = bm25 === null ? null : bm25 / sparse.most;
+    return {
+      ...candidate,
+      ...fuse(
+        { cosine, coverage },
+        request.alpha === undefined ? (candidate.fusion ?? usual) : { alpha: request.alpha },
+      ),
+    };
+  });
   const best = choose(ranked, request);
   const shown = await searchStage("hits", () => readHits(sql, space, best));
-  return { hits: await present(shown, best, new Set(sparse.terms.map(({ term }) => term))), isWhole };
+  return {
+    hits: await present(shown, best, new Set(sparse.terms.map(({ term }) => term))),
+    isWhole,
+    isForeign,
+  };
 }

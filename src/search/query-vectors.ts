@@ -2,27 +2,39 @@
 import type { QueryVector } from "../db/search/embeddings.ts";
 import type { SearchedModel } from "../db/search/scope.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { FusionConstants } from "../domain/fusion.ts";
+import { type FusionConstants, fitted } from "../domain/fusion.ts";
 import type { EmbeddingModel } from "../models/embedding/embedding-model.ts";
 
 type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
 
 export interface QueryEmbedder {
   /** The model that new documents are embedded with. */
-  readonly model: ModelName & Pick<EmbeddingModel, "fusion">;
+  readonly model: ModelName & Pick<EmbeddingModel, "fusion" | "fitOf">;
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
   /** The same for a model that documents were embedded with before; null if it cannot be asked any more. */
   another?(model: ModelName): Promise<Pick<QueryEmbedder, "model" | "embed"> | null>;
 }
 
 export interface FusedVector extends QueryVector {
+  /** The constants of the model for what it knows of the query's language and of the space's. */
   readonly fusion: FusionConstants;
+  /** Whether the model hardly knows one of them, so that words count almost alone. */
+  readonly isForeign: boolean;
 }
 
 interface Known {
   readonly vector: Float32Array;
   readonly fusion: FusionConstants;
+  /** How well the model knows the query's language, 0 to 1; 1 if it cannot tell. */
+  readonly fit: number;
 }
+
+/**
+ * What counts as hardly known. A question is short and its words vary more than those of a space: of German
+ * questions, one in twenty is below .4, and none of languages with other letters is above 0.
+ */
+const FOREIGN_QUERY = 0.25;
+const FOREIGN_SPACE = 0.5;
 
 const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
 
@@ -58,7 +70,11 @@ export function createQueryVectors(
         key,
         embedder === null
           ? null
-          : { vector: await embedder.embed(text, organizationId, signal), fusion: embedder.model.fusion },
+          : {
+              vector: await embedder.embed(text, organizationId, signal),
+              fusion: embedder.model.fusion,
+              fit: embedder.model.fitOf?.(text) ?? 1,
+            },
       );
     } catch (error) {
       signal?.throwIfAborted();
@@ -70,7 +86,11 @@ export function createQueryVectors(
     has: (model) => known.has(keyOf(model)),
     of(model) {
       const found = known.get(keyOf(model)) ?? null;
-      return found === null ? null : { ...found, modelNum: model.num, dimensions: model.dimensions };
+      if (found === null) return null;
+      const { vector, fusion, fit } = found;
+      const { num: modelNum, dimensions, languageFit = null } = model;
+      const isForeign = fit < FOREIGN_QUERY || (languageFit ?? 1) < FOREIGN_SPACE;
+      return { vector, fusion: fitted(fusion, fit, languageFit ?? 1), isForeign, modelNum, dimensions };
     },
     isKnown: (model) => (known.get(keyOf(model)) ?? null) !== null,
     async add(model, signal) {

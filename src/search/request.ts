@@ -64,15 +64,15 @@ export interface SearchHit extends Scores {
 /** A hit as callers see it. */
 export type LocatedHit = Omit<SearchHit, "places"> & { readonly locations?: readonly Location[] };
 
-export type SearchWarning = "dense_unavailable" | RerankWarning;
+export type SearchWarning = "dense_unavailable" | "language_unknown" | RerankWarning;
 /** Why hits are in the order of their scores although they were to be reranked. */
 export type RerankWarning = "rerank_unavailable" | "rerank_over_budget";
 
 export interface SearchAnswer {
   readonly results: SearchHit[];
   /**
-   * Set if the query could not be embedded, so that results are ranked by their words only, or if they
-   * could not be reranked.
+   * Set if the query could not be embedded, so that results are ranked by their words only; if they could not
+   * be reranked; or if a model hardly knows the language, so that words count almost alone.
    */
   readonly warning?: SearchWarning;
 }

@@ -73,6 +73,50 @@ describe("a hit", () => {
   });
 });
 
+describe("a model that does not know the language of a question", () => {
+  const asked = async (fit: number, alpha?: number) => {
+    const deps = foxes.deps();
+    const model = { ...deps.queryEmbedding.model, fitOf: () => fit };
+    return hybridSearch({ ...deps, queryEmbedding: { ...deps.queryEmbedding, model } }, foxes.target, {
+      query: "fox",
+      alpha,
+    });
+  };
+  const most = ({ results }: Awaited<ReturnType<typeof asked>>) =>
+    Math.max(...results.map((hit) => hit.dense_score ?? 0));
+
+  test("has a share that falls with what it knows, and the answer says so", async () => {
+    const [known, half, unknown] = [await asked(1), await asked(0.5), await asked(0)];
+    expect(most(half)).toBeCloseTo(most(known) / 2, 9);
+    expect(most(unknown)).toBeLessThan(most(known) / 20);
+    expect([known, half, unknown].map((answer) => answer.warning)).toEqual([
+      undefined,
+      undefined,
+      "language_unknown",
+    ]);
+    expect(unknown.results[0]!.text).toContain("fox");
+  });
+
+  test("keeps the share that the request gives it", async () => {
+    expect(most(await asked(0, 0.4))).toBeCloseTo(most(await asked(1)), 9);
+  });
+});
+
+describe("a document that was cut between two words of a question", () => {
+  test("stands before one that has one of them as often", async () => {
+    const space = await createSpace(foxes.database.db, foxes.organization);
+    const filler = "gravel granite basalt";
+    await publishDocuments(foxes.database.db, space, [
+      { name: "one.txt", chunks: [{ text: `walrus ${filler}` }, { text: `${filler} slate` }] },
+      { name: "both.txt", chunks: [{ text: `walrus ${filler}` }, { text: `${filler} narwhal` }] },
+      { name: "far.txt", chunks: [{ text: `narwhal ${filler}` }, { text: `${filler} slate` }] },
+    ]);
+    const { results } = await foxes.search({ query: "walrus narwhal" }, space);
+    expect(results.slice(0, 2).map((hit) => hit.document_name)).toEqual(["both.txt", "both.txt"]);
+    expect(results[0]!.score).toBeGreaterThan(results[2]!.score);
+  });
+});
+
 describe("a filter narrows and never widens", () => {
   test("by documents", async () => {
     expect(

@@ -35,6 +35,8 @@ export interface SearchedModel {
   readonly chunks: number;
   /** Whether its vectors of the space have an index. */
   readonly hasIndex: boolean;
+  /** How well its cosines tell the space's texts apart, 0 to 1; null if that was not measured. */
+  readonly languageFit?: number | null;
 }
 
 export interface SearchScope {

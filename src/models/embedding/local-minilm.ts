@@ -232,7 +232,8 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
     maxTokens: MAX_TOKENS,
     // Half a second of work, so that urgent texts do not wait longer than that.
     preferredBatch: 16,
-    fusion: { alpha: 0.3, bm25Saturation: 8 },
+    fusion: { alpha: 0.55 },
+    fitOf: tokenizer.fitOf,
     embed: pool.embed,
     countTokens: tokenizer.count,
     tokenOffsets: tokenizer.offsets,

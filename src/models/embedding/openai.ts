@@ -185,7 +185,7 @@ export async function createOpenAiEmbeddings(
     name: model,
     dimensions,
     maxTokens: 8191,
-    fusion: { alpha: 0.5, bm25Saturation: 8 },
+    fusion: { alpha: 0.5 },
     async embed(texts, _kind, signal) {
       const vectors: Array<Float32Array | null> = [];
       for (const batch of batches(texts)) {

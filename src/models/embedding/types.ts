@@ -13,10 +13,14 @@ export interface EmbeddingModel {
   readonly maxTokens: number;
   /** Texts that one call of `embed` should have if many wait; absent: as many as there are. */
   readonly preferredBatch?: number;
+  /** Constants of hybrid search with this model: the dense side's weight. */
+  readonly fusion: { readonly alpha: number };
   /**
-   * Constants of hybrid search with this model: the dense side's weight, and the BM25 score that counts half.
+   * How well the model knows the language of a text, 0 to 1, by the share of its letters that lie in pieces of
+   * the model's vocabulary which are more than single letters. Absent if the tokenizer says nothing of that:
+   * vocabularies of models for many languages are built from bytes.
    */
-  readonly fusion: { readonly alpha: number; readonly bm25Saturation: number };
+  readonly fitOf?: ((text: string) => number) | undefined;
   /**
    * One vector of unit length for each text, in the order of the texts; null if the model gave none that can
    * be used.

@@ -9,7 +9,7 @@ import { cutWords, type Token } from "./tokens.ts";
  * Raised with each change that gives other terms for the same text; chunks of another version are indexed
  * again.
  */
-export const ANALYZER_VERSION = 1;
+export const ANALYZER_VERSION = 2;
 
 /** Terms of one chunk; later terms are not indexed. Fits a smallint. */
 export const MAX_TERMS = 32_000;

@@ -21,8 +21,9 @@ const MAX_RAW_LENGTH = 1_024;
 const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
 const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const HANGUL = String.raw`\p{sc=Hangul}`;
-// Joiners (U+200C, U+200D) and the soft hyphen belong to the word around them.
-const LETTER = String.raw`[[\p{L}\p{N}\p{M}_\u200c\u200d\u00ad]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
+// Joiners (U+200C, U+200D), the soft hyphen and the marks of writing direction belong to the word around them.
+const UNSEEN = String.raw`\u200c-\u200f\u00ad\u061c\u202a-\u202e\u2066-\u2069`;
+const LETTER = String.raw`[[\p{L}\p{N}\p{M}_${UNSEEN}]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
 const ADDRESS = String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+`;
 const JOINED_LETTERS = String.raw`${LETTER}+(?:['’.,\-\/:@+]${LETTER}+)*`;
 const RUN = new RegExp(
@@ -42,7 +43,7 @@ const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
-const INVISIBLE = /\u200c|\u200d|\u00ad/g;
+const INVISIBLE = new RegExp(`[${UNSEEN}]`, "gv");
 // Matches what is no word of ASCII letters without a hump.
 const NOT_PLAIN = /[^a-zA-Z]|[a-z]{2}[A-Z][a-zA-Z]/;
 const URL_START = /^(?:https?:\/\/|www\.)/i;
@@ -50,8 +51,21 @@ const IS_CHINESE_JAPANESE = new RegExp(`^[${CHINESE_JAPANESE}]`, "v");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "v");
 const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 
+/** The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten from 0 on. */
+const DIGIT = /[[\p{Nd}]--[0-9]]/gv;
+const DIGITS = new Map<string, string>();
+for (let code = 0x80, run = 0; code <= 0xffff; code++) {
+  const character = String.fromCharCode(code);
+  if (/\p{Nd}/u.test(character)) DIGITS.set(character, String(run++ % 10));
+  else run = 0;
+}
+
 function clean(text: string): string {
-  const plain = NOT_ASCII.test(text) ? toNfkc(text.slice(0, MAX_RAW_LENGTH)).replace(INVISIBLE, "") : text;
+  const plain = NOT_ASCII.test(text)
+    ? toNfkc(text.slice(0, MAX_RAW_LENGTH))
+        .replace(INVISIBLE, "")
+        .replace(DIGIT, (digit) => DIGITS.get(digit) ?? digit)
+    : text;
   return plain.length <= MAX_TERM_LENGTH
     ? plain
     : plain.slice(0, MAX_TERM_LENGTH).replace(/[\ud800-\udbff]$/, "");

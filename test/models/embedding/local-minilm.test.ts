@@ -19,8 +19,32 @@ test("is what a configuration without a provider gets", () => {
     name: "all-minilm-l6-v2-int8",
     dimensions: 384,
     maxTokens: 256,
-    fusion: { alpha: 0.3, bm25Saturation: 8 },
+    fusion: { alpha: 0.55 },
   });
+});
+
+test.each([
+  ["English", "How many points did the defense surrender?", 1, 1],
+  ["German", "Wie viele Punkte gab die Verteidigung ab?", 0.4, 0.95],
+  ["Vietnamese", "Đội phòng thủ đã thua bao nhiêu điểm?", 0, 0.5],
+  ["Arabic", "كم نقطة تخلى عنها دفاع البانثرز؟", 0, 0],
+  ["Russian", "Сколько очков уступила защита?", 0, 0],
+  ["Hindi", "डिफ़ेंस ने कितने अंक दिए?", 0, 0],
+  ["Thai", "ฝ่ายรับเสียไปกี่แต้ม", 0, 0],
+  ["Chinese", "防守组失去了多少分?", 0, 0.1],
+  ["Korean", "수비는 몇 점을 내주었는가?", 0, 0.1],
+  ["an emoji and marks", "🙂 \u200f\u202e", 1, 1],
+  ["numbers", "42 3.14", 1, 1],
+])("knows of %s as much as its vocabulary has words of it", (_, text, least, most) => {
+  const fit = model.fitOf!(text);
+  expect(fit).toBeGreaterThanOrEqual(least);
+  expect(fit).toBeLessThanOrEqual(most);
+});
+
+test("a question of which half is in a language that it does not know counts half", () => {
+  const fit = model.fitOf!("restaurant сколько");
+  expect(fit).toBeGreaterThan(0.4);
+  expect(fit).toBeLessThan(0.7);
 });
 
 test("a paraphrase is nearer than an unrelated text, and vectors have unit length", async () => {

@@ -34,6 +34,39 @@ describe("words are found in other forms, whatever language the query is taken f
   });
 });
 
+describe("what differs only in how it is written is the same word", () => {
+  test.each([
+    ["marks of direction inside", "the price of كت\u200fاب in \u202bnarwhals\u202c", "كتاب"],
+    ["marks of direction around", "\u2067narwhal\u2069 tusks", "narwhal"],
+    ["joiners of Persian", "می\u200cخواهم بروم", "میخواهم"],
+    ["joiners of Hindi", "क्\u200dषेत्र बड़ा है", "क्षेत्र"],
+    ["vowel marks", "مُحَمَّد في البيت", "محمد"],
+    ["lengthening", "كــتــاب جديد", "كتاب"],
+    ["presentation forms", "ﻛﺘﺎﺏ جديد", "كتاب"],
+    ["forms of alef", "إسلام وأدب", "اسلام"],
+    ["Arabic digits", "سنة ١٩٤٨ كانت", "1948"],
+    ["Persian digits", "سال ۱۹۴۸ بود", "1948"],
+    ["Hindi digits", "वर्ष १९४८ में", "1948"],
+    ["full-width digits", "１９４８年の東京", "1948"],
+    ["ё and е", "ёлка и мёд", "мед"],
+    ["an emoji beside", "otters🦦swim", "otters"],
+    ["a number with its unit", "a dose of 5 mg daily", "5 mg"],
+    ["a language within another", "Der Vertrag heißt «Договор о поставке» auf Russisch.", "договор"],
+    ["code within text", "call `parseQuery(input)` first", "parseQuery"],
+  ])("%s", (_, chunk, query) => {
+    const terms = new Set(analyze(chunk).terms);
+    // Every word is found, not only one of them.
+    for (const word of analyzeQuery(query)) expect(word.terms.some((term) => terms.has(term))).toBe(true);
+  });
+
+  test("and is marked in the text whole", () => {
+    const text = "the year ١٩٤٨ and كت\u200fاب";
+    const terms = analyzeQuery("1948 كتاب").flatMap((word) => word.terms);
+    const marked = createTermFinder(new Set(terms))(text).map(([from, to]) => text.slice(from, to));
+    expect(marked).toEqual(["١٩٤٨", "كت\u200fاب"]);
+  });
+});
+
 test("identifiers, numbers, e-mail and web addresses are terms whole and in parts", () => {
   const { terms } = analyze(
     "ERR_CONN_4711 at foo_bar, version 3.14, ada.lovelace@mail.example.org or " +

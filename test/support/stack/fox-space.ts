@@ -11,7 +11,7 @@ import {
 } from "./search-space.ts";
 
 const DIMENSIONS = 8;
-const model = { name: "test-model", dimensions: DIMENSIONS, fusion: { alpha: 0.4, bm25Saturation: 8 } };
+const model = { name: "test-model", dimensions: DIMENSIONS, fusion: { alpha: 0.4 } };
 
 /** A vector that points mostly along one axis. */
 export const along = (axis: number, rest = 0): Float32Array =>

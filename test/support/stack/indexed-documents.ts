@@ -25,15 +25,15 @@ export function newRunNum(): number {
   return runNum;
 }
 
-/** Computes BM25 (Lucene's variant) from its definition. */
-function naiveBm25(corpus: Corpus, query: readonly string[]): number[] {
-  const average = corpus.reduce((sum, terms) => sum + terms.length, 0) / corpus.length;
-  const scores = corpus.map(() => 0);
+/** Computes BM25 (Lucene's variant) of texts from its definition; how rare a term is, `counted` says. */
+function naiveBm25(texts: Corpus, query: readonly string[], counted: Corpus): number[] {
+  const average = texts.reduce((sum, terms) => sum + terms.length, 0) / texts.length;
+  const scores = texts.map(() => 0);
   for (const term of new Set(query)) {
-    const df = corpus.filter((terms) => terms.includes(term)).length;
+    const df = counted.filter((terms) => terms.includes(term)).length;
     const idf =
-      Math.log(1 + (corpus.length - df + 0.5) / (df + 0.5)) * query.filter((other) => other === term).length;
-    corpus.forEach((terms, at) => {
+      Math.log(1 + (counted.length - df + 0.5) / (df + 0.5)) * query.filter((other) => other === term).length;
+    texts.forEach((terms, at) => {
       const tf = terms.filter((other) => other === term).length;
       if (tf > 0) scores[at]! += (idf * tf) / (tf + 1.2 * (1 - 0.75 + (0.75 * terms.length) / average));
     });
@@ -110,12 +110,27 @@ interface Ranked {
 
 const byRunAndIndex = (one: Ranked, other: Ranked): number => one.runNum - other.runNum || one.at - other.at;
 
-/** Returns the ranking that BM25 gives the documents, ties by run and index. */
-function expected(documents: readonly IndexedDocument[], query: readonly string[]): Ranked[] {
-  const scores = naiveBm25(
-    documents.flatMap((document) => document.corpus),
-    query,
+/** The mean of each chunk's BM25 and that of its passage, of the same eight chunks of its document. */
+function naiveScores(documents: readonly IndexedDocument[], query: readonly string[]): number[] {
+  const chunks = documents.flatMap((document) => document.corpus);
+  const passages: string[][] = [];
+  const passageOf: number[] = [];
+  for (const { corpus } of documents) {
+    for (const [at, terms] of corpus.entries()) {
+      if (at % 8 === 0) passages.push([]);
+      passages.at(-1)!.push(...terms);
+      passageOf.push(passages.length - 1);
+    }
+  }
+  const ofPassages = naiveBm25(passages, query, chunks);
+  return naiveBm25(chunks, query, chunks).map((own, at) =>
+    own === 0 ? 0 : (own + ofPassages[passageOf[at]!]!) / 2,
   );
+}
+
+/** Returns the ranking that this gives the documents, ties by run and index. */
+function expected(documents: readonly IndexedDocument[], query: readonly string[]): Ranked[] {
+  const scores = naiveScores(documents, query);
   const keys = documents.flatMap(({ runNum, corpus }) =>
     corpus.map((_, at) => ({ runNum, at, name: `${runNum}/${at}` })),
   );

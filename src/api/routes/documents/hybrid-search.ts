@@ -16,6 +16,8 @@ export const SEARCH_WARNINGS = {
   rerank_unavailable: '199 holdfast "The reranker is away: results are in the order of their scores"',
   rerank_over_budget:
     '199 holdfast "The month\'s budget of tokens is used up: results are in the order of their scores"',
+  language_unknown:
+    '199 holdfast "The embedding model hardly knows this language: results are mostly by words"',
 } as const satisfies Record<SearchWarning, string>;
 
 interface Asked {

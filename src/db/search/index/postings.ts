@@ -201,8 +201,8 @@ export interface SegmentPostings {
 }
 
 /**
- * Returns the segments of the space that have any of the terms, with their postings. Includes postings of
- * hidden runs, which the caller leaves out.
+ * Returns the segments of the space, with their postings of the terms; none if there are no terms. Includes
+ * postings of hidden runs, which the caller leaves out.
  */
 export async function readPostings(
   sql: Sql,
@@ -255,7 +255,7 @@ export async function readPostings(
       const postings = term === null || data === null ? null : findTerm(data, bytes.get(term)!);
       if (postings !== null) byTerm.set(term!, postings);
     }
-    if (list !== undefined && byTerm.size > 0) found.push({ list, byTerm });
+    if (list !== undefined) found.push({ list, byTerm });
     await endOfSlice();
   }
   return found;

@@ -62,7 +62,7 @@ beforeAll(async () => {
     model: {
       name: "test-model",
       dimensions: DIMENSIONS,
-      fusion: { alpha: 0.4, bm25Saturation: 8 },
+      fusion: { alpha: 0.4 },
       maxTokens: 256,
       embed: async () => [vector],
       countTokens: () => 1,
