@@ -47,6 +47,7 @@ export async function loadRange(
           chunkIndex,
           number: first + chunkIndex,
           ...corpus.chunk(first + chunkIndex),
+          headerTerms: [],
         })),
       );
       for (const chunk of chunks) numbers.set(`${chunk.runNum}/${chunk.chunkIndex}`, chunk.number);

@@ -64,7 +64,7 @@ export async function indexDocument(
 ): Promise<IndexedDocument> {
   const runNum = newRunNum();
   await inTenant(db, target.organization, async (sql) => {
-    const chunks = corpus.map((terms, chunkIndex) => ({ runNum, chunkIndex, terms }));
+    const chunks = corpus.map((terms, chunkIndex) => ({ runNum, chunkIndex, terms, headerTerms: [] }));
     const terms = await insertPostings(sql, numbersOf(target), chunks, 1);
     await addStatistics(sql, { ...numbersOf(target), chunks: corpus.length, terms: terms.get(runNum) ?? 0 });
   });

@@ -84,7 +84,12 @@ test("indexing a part of a run again changes nothing, even if two do it at the s
   const runNum = newRunNum();
   const write = (chunkIndex: number) =>
     inTenant(db, target.organization, (sql) =>
-      insertPostings(sql, numbersOf(target), [{ runNum, chunkIndex, terms: ["a", "a", "b"] }], 1),
+      insertPostings(
+        sql,
+        numbersOf(target),
+        [{ runNum, chunkIndex, terms: ["a", "a", "b"], headerTerms: ["a", "c"] }],
+        1,
+      ),
     );
   const [one, other] = await Promise.all([write(0), write(0)]);
   expect((one.get(runNum) ?? 0) + (other.get(runNum) ?? 0)).toBe(3);

@@ -1,0 +1,91 @@
+/** The title of a document, and that no other line is taken for one. */
+import { expect, test } from "vitest";
+import { titleOf } from "../../../src/activities/pipeline/document-title.ts";
+import type { ParsedDocument, TextUnit } from "../../../src/domain/text-unit.ts";
+import { text } from "../../../src/parsers/text/plain.ts";
+import { markdown } from "../../../src/parsers/text/markdown.ts";
+
+const unit = (type: TextUnit["type"], content: string): TextUnit => ({
+  type,
+  text: content,
+  page: null,
+  heading_path: [],
+  ...(type === "heading" ? { level: 1 } : {}),
+});
+
+const documentOf = (units: TextUnit[], title?: string): ParsedDocument => ({
+  parser_name: "docx",
+  units,
+  page_count: null,
+  metadata: title === undefined ? {} : { title },
+  warnings: [],
+});
+
+const plainTitle = async (content: string): Promise<string> =>
+  titleOf(await text.parse({ fileType: "TEXT", bytes: Buffer.from(content), name: "a.txt" }));
+
+const WORDS = "the quick brown fox jumps over the lazy dog and rests";
+const ABSTRACT = `${WORDS}. `.repeat(20).trim();
+
+/** As an editor wraps: as many words a line as fit. */
+function wrapped(content: string, width: number): string {
+  return content.split(" ").reduce((lines, word) => {
+    const room = width - (lines.length - lines.lastIndexOf("\n") - 1);
+    return lines === "" ? word : `${lines}${word.length + 1 > room ? "\n" : " "}${word}`;
+  }, "");
+}
+
+test("what the document says itself goes before its headings", () => {
+  const units = [unit("paragraph", "1 May"), unit("heading", "Report of May"), unit("paragraph", WORDS)];
+  expect(titleOf(documentOf(units, "  The\n report "))).toBe("The report");
+  expect(titleOf(documentOf(units))).toBe("Report of May");
+});
+
+test("the name of a file and a program's own words are no title", () => {
+  const units = [unit("heading", "Foxes"), unit("paragraph", WORDS)];
+  for (const none of [
+    "Microsoft Word - fox.doc",
+    "fox.PDF",
+    "paper.dvi",
+    "Untitled-1",
+    "PowerPoint Presentation",
+  ])
+    expect(titleOf(documentOf(units, none)), none).toBe("Foxes");
+  for (const title of ["Version 2.0", "Introduction to Node.js", "Untitled poems of a fox"])
+    expect(titleOf(documentOf(units, title))).toBe(title);
+});
+
+test("a heading far from the front and a running header are no title", () => {
+  const far = [...Array.from({ length: 12 }, () => unit("paragraph", WORDS)), unit("heading", "Appendix")];
+  expect(titleOf(documentOf(far))).toBe("");
+  const running = [{ ...unit("heading", "Confidential"), repeats: true }, unit("heading", "Foxes")];
+  expect(titleOf(documentOf(running))).toBe("Foxes");
+});
+
+test("the first line of plain text is a title if no wrapping ended it", async () => {
+  expect(await plainTitle(`A survey of foxes\n${ABSTRACT}`)).toBe("A survey of foxes");
+  expect(await plainTitle(`A survey of foxes\r\n${ABSTRACT}\r\n`)).toBe("A survey of foxes");
+  expect(await plainTitle(`\n\n  A survey of foxes.\n\n${ABSTRACT}`)).toBe("A survey of foxes.");
+  expect(await plainTitle(`Of foxes\n${wrapped(ABSTRACT, 72)}`)).toBe("Of foxes");
+  expect(await plainTitle(`狐狸的调查\n${"狐狸在森林里跑。".repeat(20)}`)).toBe("狐狸的调查");
+});
+
+test("other first lines of plain text are none", async () => {
+  for (const width of [40, 72, 100]) expect(await plainTitle(wrapped(ABSTRACT, width)), `${width}`).toBe("");
+  const others = [
+    "A survey of foxes",
+    ABSTRACT,
+    `${ABSTRACT}\n\n${ABSTRACT}`,
+    `Dear Sir,\n\n${ABSTRACT}`,
+    `-----\n\n${ABSTRACT}`,
+    `See it at\n${"https://example.com/".padEnd(66, "x")}\n${wrapped(ABSTRACT, 72)}`,
+  ];
+  for (const other of others) expect(await plainTitle(other), other.slice(0, 40)).toBe("");
+});
+
+test("a title in front matter or the first heading of Markdown", async () => {
+  const parse = (content: string) =>
+    markdown.parse({ fileType: "MARKDOWN", bytes: Buffer.from(content), name: "a.md" });
+  expect(titleOf(await parse(`---\ntitle: Foxes\n---\n\n# Other\n\n${WORDS}`))).toBe("Foxes");
+  expect(titleOf(await parse(`# Other\n\n${WORDS}`))).toBe("Other");
+});
