@@ -17,7 +17,7 @@ export function titleOf({ metadata, units, parser_name }: ParsedDocument): strin
   const described = oneLine(metadata.title ?? "");
   if (isTitle(described)) return described;
   const heading = own.slice(0, FRONT_UNITS).find((unit) => unit.type === "heading");
-  if (heading !== undefined) return oneLine(heading.text);
+  if (heading !== undefined) return titleHeading(heading, own);
   return parser_name === "text" ? titleLine(own) : "";
 }
 
@@ -30,7 +30,7 @@ export function oneLine(text: string): string {
 }
 
 /** What programs write where nobody gave a title. */
-const NO_TITLE = /^(?:untitled|document|presentation|powerpoint presentation)[\s\d.-]*$/i;
+const NO_TITLE = /^(?:untitled|document|presentation|powerpoint presentation|sheet|slide|page)[\s\d.-]*$/i;
 /** Kinds of files that documents are made from, beside those that are read here. */
 const OTHER_SOURCES = new Set(["dvi", "eps", "indd", "pages", "ps", "pub", "tex", "wpd", "xps"]);
 
@@ -40,6 +40,14 @@ function isTitle(text: string): boolean {
   const kind = namedKind(extension);
   const isFileName = OTHER_SOURCES.has(extension) || (kind !== undefined && kind !== "CODE");
   return text !== "" && !isFileName && !NO_TITLE.test(text);
+}
+
+/** The document's first heading, unless it is that of the first of several sections. */
+function titleHeading(first: TextUnit, units: readonly TextUnit[]): string {
+  const level = first.level ?? 1;
+  const isAbove = level === 1 || units.every((unit) => unit === first || (unit.level ?? 7) > level);
+  const title = oneLine(first.text);
+  return isAbove && isTitle(title) ? title : "";
 }
 
 /**

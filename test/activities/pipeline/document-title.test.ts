@@ -62,6 +62,16 @@ test("a heading far from the front and a running header are no title", () => {
   expect(titleOf(documentOf(running))).toBe("Foxes");
 });
 
+test("the heading of the first of several sections is no title, unless it is of the highest level", () => {
+  const sections = (level: number) =>
+    ["Foxes", "Hares"].flatMap((name) => [{ ...unit("heading", name), level }, unit("paragraph", WORDS)]);
+  expect(titleOf(documentOf(sections(2)))).toBe("");
+  expect(titleOf(documentOf(sections(2).slice(0, 3)))).toBe("");
+  expect(titleOf(documentOf(sections(2).slice(0, 2)))).toBe("Foxes");
+  expect(titleOf(documentOf(sections(1)))).toBe("Foxes");
+  expect(titleOf(documentOf([unit("heading", "Sheet1"), unit("paragraph", WORDS)]))).toBe("");
+});
+
 test("the first line of plain text is a title if no wrapping ended it", async () => {
   expect(await plainTitle(`A survey of foxes\n${ABSTRACT}`)).toBe("A survey of foxes");
   expect(await plainTitle(`A survey of foxes\r\n${ABSTRACT}\r\n`)).toBe("A survey of foxes");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { type Database, inTenant } from "../../../src/db/pool.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
-import { insertPostings } from "../../../src/db/search/index/postings.ts";
+import { HEADER_WEIGHT, insertPostings } from "../../../src/db/search/index/postings.ts";
 import { type SearchScope, readSearchScope } from "../../../src/db/search/scope.ts";
 import { scoreSparse } from "../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../src/search/chunk-set.ts";
@@ -25,16 +25,21 @@ export function newRunNum(): number {
   return runNum;
 }
 
-/** Computes BM25 (Lucene's variant) from its definition. */
-function naiveBm25(corpus: Corpus, query: readonly string[]): number[] {
+/**
+ * Computes BM25 (Lucene's variant) from its definition. Terms of headers count like those of texts, and not
+ * for the length (BM25F with b 0 for headers).
+ */
+function naiveBm25(corpus: Corpus, headers: Corpus, query: readonly string[]): number[] {
   const average = corpus.reduce((sum, terms) => sum + terms.length, 0) / corpus.length;
   const scores = corpus.map(() => 0);
   for (const term of new Set(query)) {
-    const df = corpus.filter((terms) => terms.includes(term)).length;
+    const countIn = (terms: readonly string[]): number => terms.filter((other) => other === term).length;
+    const counts = corpus.map((terms, at) => countIn(terms) + HEADER_WEIGHT * countIn(headers[at]!));
+    const df = counts.filter((count) => count > 0).length;
     const idf =
       Math.log(1 + (corpus.length - df + 0.5) / (df + 0.5)) * query.filter((other) => other === term).length;
     corpus.forEach((terms, at) => {
-      const tf = terms.filter((other) => other === term).length;
+      const tf = counts[at]!;
       if (tf > 0) scores[at]! += (idf * tf) / (tf + 1.2 * (1 - 0.75 + (0.75 * terms.length) / average));
     });
   }
@@ -54,6 +59,8 @@ export const scopeOf = (db: Database, target: SearchSpace): Promise<SearchScope>
 export interface IndexedDocument {
   readonly runNum: number;
   readonly corpus: Corpus;
+  /** The terms of the chunks' headers. */
+  readonly headers: Corpus;
 }
 
 /** Indexes one document in a transaction of its own, as publishing does. */
@@ -61,14 +68,20 @@ export async function indexDocument(
   db: Database,
   target: SearchSpace,
   corpus: Corpus,
+  headers: Corpus = corpus.map(() => []),
 ): Promise<IndexedDocument> {
   const runNum = newRunNum();
   await inTenant(db, target.organization, async (sql) => {
-    const chunks = corpus.map((terms, chunkIndex) => ({ runNum, chunkIndex, terms, headerTerms: [] }));
+    const chunks = corpus.map((terms, chunkIndex) => ({
+      runNum,
+      chunkIndex,
+      terms,
+      headerTerms: headers[chunkIndex]!,
+    }));
     const terms = await insertPostings(sql, numbersOf(target), chunks, 1);
     await addStatistics(sql, { ...numbersOf(target), chunks: corpus.length, terms: terms.get(runNum) ?? 0 });
   });
-  return { runNum, corpus };
+  return { runNum, corpus, headers };
 }
 
 /** Hides a document and takes it out of the statistics, as replacing it does. */
@@ -114,6 +127,7 @@ const byRunAndIndex = (one: Ranked, other: Ranked): number => one.runNum - other
 function expected(documents: readonly IndexedDocument[], query: readonly string[]): Ranked[] {
   const scores = naiveBm25(
     documents.flatMap((document) => document.corpus),
+    documents.flatMap((document) => document.headers),
     query,
   );
   const keys = documents.flatMap(({ runNum, corpus }) =>
