@@ -40,8 +40,8 @@ test("later chunks of a plain text are embedded and found with its first line", 
   const title = "Zugunruhe in captive warblers";
   expect(await headersOf(id)).toEqual(["", ...chunks.slice(1).map(() => title)]);
   const texts = chunks.map((chunk) => chunk.text);
-  expect(embedded().toSorted()).toEqual(
-    [texts[0]!, ...texts.slice(1).map((text) => `${title}\n${text}`)].toSorted(),
+  expect(new Set(embedded())).toEqual(
+    new Set([texts[0]!, ...texts.slice(1).map((text) => `${title}\n${text}`)]),
   );
   const found = (await hits(id, "zugunruhe")).results;
   expect(found).toHaveLength(chunks.length);

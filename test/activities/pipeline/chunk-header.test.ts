@@ -66,11 +66,10 @@ test("the embedded text is the header and the whole text, within what the model 
     const embedded = textToEmbed({ header: made, text }, model);
     expect(embedded.endsWith(text)).toBe(true);
     expect(model.countTokens(embedded)).toBeLessThanOrEqual(Math.max(model.maxTokens, tokens));
-    for (const line of embedded.slice(0, -text.length).split("\n").filter(Boolean))
-      expect(
-        made.split("\n").some((whole) => `${whole} `.startsWith(`${line} `)),
-        line,
-      ).toBe(true);
+    const cut = embedded.slice(0, -text.length).split("\n").filter(Boolean);
+    expect(
+      cut.filter((line) => !made.split("\n").some((whole) => `${whole} `.startsWith(`${line} `))),
+    ).toEqual([]);
   }
   expect(textToEmbed({ header: made, text: words(250) }, model)).toBe(
     `A survey of foxes in Europe\n${words(250)}`,
