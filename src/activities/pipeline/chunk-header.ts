@@ -4,6 +4,8 @@
  * @see docs/decisions/0040-headers-of-chunks.md
  */
 import type { Chunk } from "../../chunkers/index.ts";
+import type { NewChunk } from "../../db/runs/insert-chunks.ts";
+import { createTimeSlice } from "../../db/search/time-slice.ts";
 import type { EmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import { oneLine } from "./document-title.ts";
 
@@ -11,6 +13,10 @@ import { oneLine } from "./document-title.ts";
 export const MAX_HEADER_CHARS = 400;
 /** Bounds what is embedded, by the model's own tokens, so that the text stays most of the input. */
 export const MAX_HEADER_TOKENS = 64;
+
+/** What is asked of the embedding model. */
+type HeaderModel = Pick<EmbeddingModel, "tokenOffsets" | "countTokens" | "maxTokens">;
+type HeadedText = Pick<NewChunk, "header" | "text">;
 
 /** How much of a text a measure allows: the text as it is, or its beginning up to the end of a word. */
 interface Measure {
@@ -24,10 +30,14 @@ const CHARACTERS: Measure = {
   endWithin: (_line, most) => most - 1,
 };
 
-const tokensOf = (model: Pick<EmbeddingModel, "tokenOffsets" | "countTokens">): Measure => ({
-  sizeOf: (line) => model.countTokens(line),
-  endWithin: (line, most) => model.tokenOffsets(line)[most]?.[0] ?? line.length,
-});
+/** By the model's tokens. The end of a line is one for some models, and none for others. */
+function tokensOf(model: HeaderModel): Measure {
+  const lineEnd = model.countTokens("\n");
+  return {
+    sizeOf: (line) => model.countTokens(line) + lineEnd,
+    endWithin: (line, most) => model.tokenOffsets(line)[Math.max(0, most - lineEnd)]?.[0] ?? line.length,
+  };
+}
 
 /** The header of a chunk, without what its text begins with; empty if nothing else is known. */
 export function headerOf(title: string, chunk: Pick<Chunk, "text" | "metadata">): string {
@@ -46,13 +56,21 @@ export function headerOf(title: string, chunk: Pick<Chunk, "text" | "metadata">)
  * What is embedded for a chunk. The header gets the room that the text leaves, since the model cuts what is
  * too long at its end.
  */
-export function textToEmbed(
-  { header, text }: { readonly header: string | null; readonly text: string },
-  model: Pick<EmbeddingModel, "tokenOffsets" | "countTokens" | "maxTokens">,
-): string {
+export function textToEmbed({ header, text }: HeadedText, model: HeaderModel): string {
   if (header === null || header === "") return text;
   const room = Math.min(MAX_HEADER_TOKENS, model.maxTokens - model.countTokens(text));
   return [...fitting(header.split("\n"), room, tokensOf(model)), text].join("\n");
+}
+
+/** {@link textToEmbed} for many chunks. Counting tokens of long ones gives way to other work. */
+export async function textsToEmbed(chunks: readonly HeadedText[], model: HeaderModel): Promise<string[]> {
+  const endOfSlice = createTimeSlice();
+  const texts: string[] = [];
+  for (const chunk of chunks) {
+    texts.push(textToEmbed(chunk, model));
+    await endOfSlice();
+  }
+  return texts;
 }
 
 /** Lines that differ in case alone say the same. */

@@ -5,8 +5,10 @@ import {
   MAX_HEADER_TOKENS,
   headerOf,
   textToEmbed,
+  textsToEmbed,
 } from "../../../src/activities/pipeline/chunk-header.ts";
 import { contentHash } from "../../../src/activities/pipeline/content-hash.ts";
+import { createEmbeddingModel } from "../../../src/models/embedding/embedding-model.ts";
 import { createLocalMiniLm } from "../../../src/models/embedding/local-minilm.ts";
 
 const model = createLocalMiniLm({ embedsSoon: false });
@@ -75,6 +77,21 @@ test("the embedded text is the header and the whole text, within what the model 
     `A survey of foxes in Europe\n${words(250)}`,
   );
   expect(textToEmbed({ header: made, text: words(256) }, model)).toBe(words(256));
+});
+
+test("a provider's model, whose tokens are others, keeps the whole text of its longest chunks too", async () => {
+  const provided = await createEmbeddingModel({
+    baseUrl: "http://127.0.0.1:9/v1",
+    embeddingModel: "text-embedding-3-small",
+  });
+  const made = "A survey of foxes in Europe\nOf what they eat\nMice and voles";
+  for (const spare of [0, 1, 2, 3, 7, 8, 9, 20, 100]) {
+    const text = " fox".repeat(provided.maxTokens - spare).trim();
+    const [embedded] = await textsToEmbed([{ header: made, text }], provided);
+    expect(embedded!.endsWith(text)).toBe(true);
+    expect(provided.countTokens(embedded!)).toBeLessThanOrEqual(provided.maxTokens);
+    if (spare >= 20) expect(embedded).toBe(`${made}\n${text}`);
+  }
 });
 
 test("a chunk without a header is embedded as versions before did, and shares their vectors", () => {
