@@ -85,6 +85,7 @@ test("other first lines of plain text are none", async () => {
     expect([width, await plainTitle(wrapped(ABSTRACT, width))]).toEqual([width, ""]);
   const others = [
     "A survey of foxes",
+    "The fox runs in the snow\nand the owl looks down at it below",
     ABSTRACT,
     `${ABSTRACT}\n\n${ABSTRACT}`,
     `Dear Sir,\n\n${ABSTRACT}`,
