@@ -67,6 +67,19 @@ test("a required phrase stands in the text; an excluded word excludes by the hea
   expect(await names('left -"migration of storks"')).toEqual(["old.txt 0", "storks.txt 1", "swifts.txt 0"]);
 });
 
+test("a header is in the language that it shows, else in that of its text", async () => {
+  const found = async (header: string, text: string): Promise<number> => {
+    const target = await createSpace(foxes.database.db, foxes.organization);
+    await publishDocuments(foxes.database.db, target, [{ chunks: [{ header, text }] }]);
+    return (await foxes.search({ query: "Haus" }, target)).results.length;
+  };
+  expect(
+    await found("Die Häuser und die Straßen der Stadt", "They are old and there are many of them."),
+  ).toBe(1);
+  expect(await found("Alte Häuser", "Sie sind nicht für die Ewigkeit gebaut.")).toBe(1);
+  expect(await found("Alte Häuser", "They are not built for the ages.")).toBe(0);
+});
+
 /** The counts of every term by chunk, and the length of every chunk. */
 async function indexOf(target: SearchSpace): Promise<Map<string, number>> {
   const { rows } = await foxes.database.db.owner.query<{
