@@ -8,7 +8,8 @@ import { findSegmentsToPurge, listDueSpaces } from "../../db/search/index/due-se
 import { mergeSegments, purgeSegment } from "../../db/search/index/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance-rounds.ts";
-import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
+import { ANALYZER_VERSION } from "../../search/text/analyzer.ts";
+import { chunkTerms } from "../../search/text/chunk-terms.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { asActivityFailure } from "../failure.ts";
 import { asActivity } from "../heartbeat.ts";
@@ -70,10 +71,10 @@ async function rewriteOutdated(tenant: Tenant, organizationNum: number, spaceNum
     const segmentNum = await tenant((sql) => findOutdatedSegment(sql, spaceNum, ANALYZER_VERSION));
     if (segmentNum === undefined) return rewritten;
     const texts = await tenant((sql) => readSegmentTexts(sql, segmentNum));
-    const chunks = texts.map(({ run_num, chunk_index, text }) => ({
-      runNum: run_num,
-      chunkIndex: chunk_index,
-      terms: analyze(text).terms,
+    const chunks = texts.map((chunk) => ({
+      runNum: chunk.run_num,
+      chunkIndex: chunk.chunk_index,
+      ...chunkTerms(chunk),
     }));
     await drillPoint("indexUpkeep: segment analyzed, not rewritten");
     const isRewritten = await tenant((sql) =>
