@@ -181,6 +181,8 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
        set analyzer_version = 0
        where num in (select num from posting_segments order by num limit 2)`,
     );
+    // Makes every space due to be measured that has chunks enough.
+    await stack.database.db.owner.query("delete from language_fits");
     await Promise.all([
       temporal.schedule.getHandle("index-upkeep").trigger(),
       uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),

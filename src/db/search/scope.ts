@@ -2,6 +2,7 @@
  * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
  * filters.
  */
+import { languageFit } from "../../domain/language-fit.ts";
 import type { Clause } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_TABLES } from "../documents/read.ts";
 import { documentFilterSql } from "../documents/search.ts";
@@ -35,6 +36,8 @@ export interface SearchedModel {
   readonly chunks: number;
   /** Whether its vectors of the space have an index. */
   readonly hasIndex: boolean;
+  /** How well it tells the space's texts apart, 0 to 1; null while that was not measured. */
+  readonly languageFit: number | null;
 }
 
 export interface SearchScope {
@@ -117,6 +120,12 @@ const TOTALS = `(
                     from vector_indexes
                     where vector_indexes.space_num = $2::int
                       and vector_indexes.model_num = model.num
+                  ),
+                  'auc', (
+                    select fit.auc
+                    from language_fits fit
+                    where fit.space_num = $2::int
+                      and fit.model_num = model.num
                   )
                 ) order by model.num
               ) filter (where by_model.chunks > 0 and model.num is not null) as models
@@ -215,7 +224,7 @@ interface ScopeRow {
   readonly chunks: number;
   readonly terms: number;
   readonly languages: string[];
-  readonly models: SearchedModel[];
+  readonly models: Array<Omit<SearchedModel, "languageFit"> & { readonly auc: number | null }>;
 }
 
 /**
@@ -245,7 +254,10 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
     chunks,
     terms: Number(terms),
     languages,
-    models,
+    models: models.map(({ auc, ...model }) => ({
+      ...model,
+      languageFit: auc === null ? null : languageFit(auc),
+    })),
   };
 }
 
