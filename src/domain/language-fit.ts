@@ -75,22 +75,30 @@ export function measureAuc(sample: readonly Neighbours[]): Measured {
 
 /** @returns undefined if there is nothing to compare with. */
 function shareOfWins(units: readonly Neighbours[], at: number): number | undefined {
-  const [one, next] = units[at]!;
-  const near = cosine(one, next);
+  const pair = units[at]!;
+  const near = cosine(...pair);
   let compared = 0;
   let won = 0;
   for (let step = 1; step < units.length && compared < STRANGERS; step++) {
-    for (const stranger of units[(at + step) % units.length]!) {
-      if (stranger.runNum === one.runNum || stranger.content === one.content) continue;
-      if (stranger.content === next.content) continue;
-      const far = cosine(one, stranger);
-      // Where the model tells not even the pair apart, it takes everything for a copy; that must count.
-      if (near < COPY_COSINE && (far >= COPY_COSINE || cosine(next, stranger) >= COPY_COSINE)) continue;
+    for (const other of units[(at + step) % units.length]!) {
+      if (isSameText(pair, other)) continue;
+      const far = cosine(pair[0], other);
+      // Where the model tells not even the pair apart, it takes everything for a copy, and that must count.
+      if (near < COPY_COSINE && Math.max(far, cosine(pair[1], other)) >= COPY_COSINE) continue;
       compared++;
-      won += near > far ? 1 : near === far ? 0.5 : 0;
+      won += wins(near, far);
     }
   }
   return compared === 0 ? undefined : won / compared;
+}
+
+/** Whether the chunk is of the pair's document, or has the text of one of the pair. */
+const isSameText = (pair: Neighbours, { runNum, content }: SampledChunk): boolean =>
+  runNum === pair[0].runNum || pair.some((one) => one.content === content);
+
+function wins(near: number, far: number): number {
+  if (near === far) return 0.5;
+  return near > far ? 1 : 0;
 }
 
 function asUnit(chunk: SampledChunk): SampledChunk {

@@ -15,7 +15,7 @@ import {
   type SampledRun,
 } from "../../../domain/language-fit.ts";
 import { type OrganizationKey, type Sql, queryOnce } from "../../pool.ts";
-import { positiveLiteral } from "../scope.ts";
+import { positiveLiteral } from "../literals.ts";
 
 /** Fewer chunks do not have {@link LEAST_PAIRS} pairs in the two documents that are needed at least. */
 const LEAST_CHUNKS = LEAST_PAIRS + 2;
