@@ -78,12 +78,12 @@ describe("measureAuc", () => {
   });
 
   test.each([
-    ["equal texts, whatever their vectors", (at: number, chunk: number) => `${at % 20}/${chunk}`, 0.2],
+    ["equal texts, whatever their vectors", (at: number, chunk: number) => `${at % 10}/${chunk}`, 0.2],
     ["other texts with nearly equal vectors", (at: number, chunk: number) => `${at}/${chunk}`, 0.001],
   ])("copies of documents say nothing: %s", (_name, content, change) => {
-    // Documents 0 to 19 and their copies: a copy of the first chunk would be nearer than the next chunk.
+    // Ten documents, and three copies of each, whose second chunks are nearer to the first ones than their own.
     const copied = (at: number, chunk: number): Float32Array =>
-      vector(200, { [at % 20]: 1, [100 + chunk]: 0.3, [150]: at < 20 ? 0 : change });
+      vector(200, { [at % 10]: 1 + chunk * change * Math.floor(at / 10), [100 + chunk]: 0.3 });
     expect(measureAuc(pairs(40, copied, content))).toEqual({ auc: 1, pairs: 40 });
   });
 });

@@ -173,13 +173,13 @@ test("reads neither other spaces, nor other organizations, nor other models", as
   const beside = await createSpace(database.db, { ...target.organization, userId: target.userId });
   const foreign = await createSpace(database.db, await createOrganization(database.db));
   await publish("told", 40);
-  await publish("untold", 60, { space: beside });
+  await publish("untold", 300, { space: beside });
   await publish("untold", 60, { space: foreign });
-  await publish("untold", 36, { model: "other-model" });
+  await publish("untold", 300, { model: "other-model" });
   expect(await measure()).toBe(2);
   expect(await kept()).toEqual([
     { auc: 1, pairs: 40, chunks_measured: 80 },
-    { auc: 0.5, pairs: 36, chunks_measured: 72 },
+    { auc: 0.5, pairs: 256, chunks_measured: 600 },
   ]);
   expect([await kept(beside), await kept(foreign)]).toEqual([[], []]);
   expect(await measureLanguages(database.db, foreign.organization, beside.space.num)).toBe(0);
