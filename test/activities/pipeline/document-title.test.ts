@@ -27,7 +27,6 @@ const plainTitle = async (content: string): Promise<string> =>
 const WORDS = "the quick brown fox jumps over the lazy dog and rests";
 const ABSTRACT = `${WORDS}. `.repeat(20).trim();
 
-
 test("what the document says itself goes before its headings", () => {
   const units = [unit("paragraph", "1 May"), unit("heading", "Report of May"), unit("paragraph", WORDS)];
   expect(titleOf(documentOf(units, "  The\n report "))).toBe("The report");
