@@ -131,7 +131,7 @@ async function main(options: Options): Promise<void> {
     const corpus = makeCorpus(1, DIMENSIONS);
     const target = await createSpace(db, await createOrganization(db));
     const queries = corpus.queries(Number(options.queries), chunks);
-    const bench: Bench = { db, corpus, target, queries, numbers: new Map() };
+    const bench: Bench = { db, corpus, target, queries, numbers: new Map(), headerTerms: 0 };
     const documents = Array.from({ length: Math.ceil(chunks / 10) }, (_, at) => at * 10);
     progress(`loading ${chunks} chunks`);
     await loadRange(bench, target, documents);

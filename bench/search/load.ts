@@ -25,6 +25,8 @@ interface Target {
   readonly numbers: Map<string, number>;
   /** True by default: segments are merged after each transaction, as a worker does. */
   readonly isMerging?: boolean;
+  /** Terms of the document's first chunk that the headers of all its chunks have; none by default. */
+  readonly headerTerms?: number;
 }
 
 /**
@@ -32,7 +34,7 @@ interface Target {
  * @returns seconds that writing and merging postings took, without analysis
  */
 export async function loadRange(
-  { db, corpus, numbers, isMerging = true }: Target,
+  { db, corpus, numbers, isMerging = true, headerTerms = 0 }: Target,
   target: SearchSpace,
   firstChunks: readonly number[],
 ): Promise<number> {
@@ -47,6 +49,7 @@ export async function loadRange(
           chunkIndex,
           number: first + chunkIndex,
           ...corpus.chunk(first + chunkIndex),
+          headerTerms: corpus.chunk(first).terms.slice(0, headerTerms),
         })),
       );
       for (const chunk of chunks) numbers.set(`${chunk.runNum}/${chunk.chunkIndex}`, chunk.number);

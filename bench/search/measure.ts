@@ -76,6 +76,8 @@ export interface Bench {
   readonly queries: readonly MadeQuery[];
   /** The number of each chunk in the corpus, by `run/index`; a run has ten chunks. */
   readonly numbers: Map<string, number>;
+  /** How many terms the header of each chunk has. */
+  readonly headerTerms: number;
 }
 
 const unfiltered = { documentIds: null, folderIds: null };

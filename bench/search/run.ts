@@ -30,6 +30,7 @@ interface Options {
   readonly rivals?: boolean;
   readonly lancedb?: string;
   readonly states?: boolean;
+  readonly headers: string;
 }
 
 /** Chunks of each of the other tenants. */
@@ -148,6 +149,7 @@ async function main(options: Options): Promise<void> {
       target: await createSpace(db, await createOrganization(db)),
       queries: corpus.queries(Number(options.queries), chunks),
       numbers: new Map(),
+      headerTerms: Number(options.headers),
     };
     const documents = Array.from({ length: Math.ceil(chunks / 10) }, (_, at) => at * 10);
     const loaders = Number(options.loaders);
@@ -201,6 +203,7 @@ await new Command("bench:search")
     "--states",
     "also measure the sparse index as published, after a fifth was replaced, and where merging is held back",
   )
+  .option("--headers <n>", "terms of the header of each chunk", "0")
   .option("--rivals", "also ts_rank with one shared HNSW graph over the same data")
   .option("--lancedb <folder>", "also LanceDB, from a folder where @lancedb/lancedb is installed")
   .option(

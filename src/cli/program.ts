@@ -4,6 +4,7 @@ import { addAuditCommand } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addDoctorCommand } from "./doctor/doctor.ts";
 import { addDrillCommand } from "./commands/drill.ts";
+import { addHeadersCommand } from "./commands/headers.ts";
 import { addIntegrityCommand } from "./commands/integrity.ts";
 import { addKeysCommand } from "./commands/keys.ts";
 import { addLocationsCommand } from "./commands/locations.ts";
@@ -31,6 +32,7 @@ export function createProgram(): Command {
   addTokenCommand(program);
   addMcpConfigCommand(program);
   addIntegrityCommand(program);
+  addHeadersCommand(program);
   addLocationsCommand(program);
   addAuditCommand(program);
   addBackupCommand(program);

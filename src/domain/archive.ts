@@ -89,6 +89,8 @@ export interface ArchivedChunk {
   readonly start_offset?: number | null;
   readonly end_offset?: number | null;
   readonly places?: PackedPlaces | null;
+  /** Null or absent in what versions before 0.10.0 processed; those ignore it. */
+  readonly header?: string | null;
   /** As Postgres writes a vector: `[0.1,…]`; null for a text that the model's provider refuses. */
   readonly vector: string | null;
 }

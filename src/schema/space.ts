@@ -28,6 +28,38 @@ export const Space = z
   })
   .meta({ id: "Space" });
 
+const SpaceEmbedding = z
+  .object({
+    model: z.string().meta({
+      description: "The embedding model of the instance, with which new documents are embedded",
+      example: "all-minilm-l6-v2-int8",
+    }),
+    language_fit: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .meta({
+        description:
+          "How well the model tells this space's texts apart, as measured on the space's own documents: 0 is " +
+          "no better than chance, 1 as good as in a language that it knows. Below .5 the model tells this " +
+          "space's texts apart hardly better than chance: searches rank by words, and another EMBEDDING_MODEL " +
+          "would help. Null while the space has too few documents with several chunks to measure it, and " +
+          "until that was done, which takes a few minutes",
+        example: 0.98,
+      }),
+    is_language_known: z.boolean().nullable().meta({
+      description: "Whether `language_fit` is at least .5; null where that is null",
+      example: true,
+    }),
+  })
+  .meta({
+    id: "SpaceEmbedding",
+    description: "The model that searches compare this space's texts with, and what it knows of them",
+  });
+
+export const SpaceDetails = Space.extend({ embedding: SpaceEmbedding }).meta({ id: "SpaceDetails" });
+
 export const SpacePage = envelope(Space, "SpacePage");
 
 const SPACE_FIELDS: FilterFields = {

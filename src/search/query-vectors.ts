@@ -3,6 +3,7 @@ import type { QueryVector } from "../db/search/embeddings.ts";
 import type { SearchedModel } from "../db/search/scope.ts";
 import { DomainError } from "../domain/errors.ts";
 import { type FusionConstants, fitted } from "../domain/fusion.ts";
+import { isLanguageKnown } from "../domain/language-fit.ts";
 import type { EmbeddingModel } from "../models/embedding/embedding-model.ts";
 
 type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
@@ -30,11 +31,10 @@ interface Known {
 }
 
 /**
- * What counts as hardly known. A question is short and its words vary more than those of a space: of German
+ * Below this a question's language counts as hardly known. A question is short and its words vary more than those of a space: of German
  * questions, one in twenty is below .4, and none of languages with other letters is above 0.
  */
 const FOREIGN_QUERY = 0.25;
-const FOREIGN_SPACE = 0.5;
 
 const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
 
@@ -88,9 +88,10 @@ export function createQueryVectors(
       const found = known.get(keyOf(model)) ?? null;
       if (found === null) return null;
       const { vector, fusion, fit } = found;
-      const { num: modelNum, dimensions, languageFit = null } = model;
-      const isForeign = fit < FOREIGN_QUERY || (languageFit ?? 1) < FOREIGN_SPACE;
-      return { vector, fusion: fitted(fusion, fit, languageFit ?? 1), isForeign, modelNum, dimensions };
+      const { num: modelNum, dimensions, languageFit } = model;
+      const ofSpace = languageFit ?? 1;
+      const isForeign = fit < FOREIGN_QUERY || !isLanguageKnown(ofSpace);
+      return { vector, fusion: fitted(fusion, fit, ofSpace), isForeign, modelNum, dimensions };
     },
     isKnown: (model) => (known.get(keyOf(model)) ?? null) !== null,
     async add(model, signal) {

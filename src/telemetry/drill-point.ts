@@ -36,6 +36,7 @@ export const DRILL_POINTS = [
   "maintenance: objects gone, not noted",
   "indexUpkeep: segments to purge found",
   "indexUpkeep: segment analyzed, not rewritten",
+  "indexUpkeep: vectors measured, not noted",
   "operation: accepted, workflow not started",
   "operation: workflow started, answer not seen",
   "operation: keys wrapped anew, not noted",

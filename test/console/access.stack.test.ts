@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { newId } from "../../src/domain/ids.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { onSharedConsole } from "../support/console/on-console.ts";
+import { ended, upload } from "../support/clients/client.ts";
 import { openScreen } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
 
@@ -68,5 +69,34 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
     await page.getByRole("navigation").getByRole("link", { name: "People" }).click();
     await people.first().waitFor();
     expect(faults).toEqual([]);
+  });
+
+  test("the settings of a space say when its language is beyond the model", async () => {
+    const { id } = await upload(stack.url, tenants.keys.owner, tenants.spaces.archive, "Text of a language.");
+    await ended(stack.url, tenants.keys.owner, id);
+    const measure = (auc: number) =>
+      stack.database.db.owner.query(
+        `insert into language_fits (organization_num, space_num, model_num, auc, pairs, chunks_measured)
+         select organization.num, space.num, model.num, $2, 40, 1
+         from spaces space
+         join organizations organization on organization.id = space.organization_id
+         cross join embedding_models model
+         where space.id = $1
+         on conflict (space_num, model_num) do update set auc = excluded.auc`,
+        [tenants.spaces.archive, auc],
+      );
+    const { page } = await visit("ada");
+    const told = page.getByRole("dialog").getByText("hardly tells the texts of this space apart");
+    const open = async (): Promise<void> => {
+      await openScreen(page, stack, `/spaces/${tenants.spaces.archive}`);
+      await page.getByRole("button", { name: "Settings" }).click();
+      await page.getByRole("dialog").getByRole("combobox", { name: "Add a member" }).waitFor();
+    };
+    await measure(0.95);
+    await open();
+    expect(await told.count()).toBe(0);
+    await measure(0.54);
+    await open();
+    await told.waitFor();
   });
 });

@@ -73,6 +73,27 @@ export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Pro
   if (load === "chat" || load === "responses")
     await until("chat answers", async () => (await ask(stack, AGENTS.analyst)).status === 200, READY_MS);
   if (load === "maintenance") await makeOldVersions(stack);
+  if (load === "upkeep") await makeManyChunks(stack);
+}
+
+/** As many as a space has before its language is measured, and some more. */
+const MEASURED_CHUNKS = 50;
+
+/** Uploads a long document, unless the space has many chunks. */
+async function makeManyChunks(stack: Stack): Promise<void> {
+  const { rows } = await stack.database.db.owner.query<{ chunks: number }>(
+    `select coalesce(sum(statistics.chunks), 0)::int as chunks
+     from space_statistics statistics
+     join spaces space on space.num = statistics.space_num
+     where space.id = $1`,
+    [SPACES.research],
+  );
+  if (rows[0]!.chunks >= MEASURED_CHUNKS) return;
+  const part = (_: unknown, at: number): string =>
+    `# Part ${at}\n\n${`What part ${at} says about the matter in hand. `.repeat(60)}`;
+  const text = Array.from({ length: MEASURED_CHUNKS }, part).join("\n\n");
+  const { id } = await upload(stack.url, KEYS.editor, SPACES.research, text, `drill-${serial++}.md`);
+  await ended(stack.url, KEYS.editor, id, READY_MS);
 }
 
 /** Makes a path whose file was replaced twice, long ago. */
@@ -181,6 +202,8 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
        set analyzer_version = 0
        where num in (select num from posting_segments order by num limit 2)`,
     );
+    // Makes every space due to be measured that has chunks enough.
+    await stack.database.db.owner.query("delete from language_fits");
     await Promise.all([
       temporal.schedule.getHandle("index-upkeep").trigger(),
       uploadMixed(stack, 2).then((ids) => ids.forEach(accepted)),

@@ -62,6 +62,7 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "maintenance: objects gone, not noted": ["worker", "maintenance", "provider garbage"],
   "indexUpkeep: segments to purge found": ["worker", "upkeep", "stop Postgres"],
   "indexUpkeep: segment analyzed, not rewritten": ["worker", "upkeep", "kill -9 Temporal"],
+  "indexUpkeep: vectors measured, not noted": ["worker", "upkeep", "kill -9 worker"],
   "operation: accepted, workflow not started": ["worker", "operations", "kill -9 Temporal"],
   "operation: workflow started, answer not seen": ["worker", "operations", "stop Postgres"],
   "operation: keys wrapped anew, not noted": ["worker", "operations", "kill -9 Temporal"],

@@ -167,7 +167,7 @@ export interface paths {
         };
         /**
          * One space.
-         * @description For everybody with a role in it, and for admins of the organization unless it is private. The `ETag` is for `If-Match` of a change.
+         * @description For everybody with a role in it, and for admins of the organization unless it is private. The `ETag` is for `If-Match` of a change. `embedding` says whether the embedding model knows the language of the space's documents; it is measured, and does not change the `ETag`.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
@@ -5593,6 +5593,67 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updated_at: string;
+        };
+        SpaceDetails: {
+            /**
+             * Format: uuid
+             * @description The space: what documents, folders, files and agents are in
+             * @example 01900000-0000-7000-8000-000000000010
+             */
+            id: string;
+            /**
+             * @description The display name; two spaces may have the same
+             * @example Research
+             */
+            name: string;
+            /**
+             * @description True marks the caller's private space, which nobody else reaches
+             * @example false
+             */
+            is_private: boolean;
+            /**
+             * Format: uuid
+             * @description The owner of record; it may have more owners
+             * @example 01900000-0000-7000-8000-000000000002
+             */
+            owner_id: string;
+            /**
+             * Format: uuid
+             * @description The organization, which is the tenant that everything belongs to
+             * @example 01900000-0000-7000-8000-000000000001
+             */
+            organization_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updated_at: string;
+            embedding: components["schemas"]["SpaceEmbedding"];
+        };
+        /** @description The model that searches compare this space's texts with, and what it knows of them */
+        SpaceEmbedding: {
+            /**
+             * @description The embedding model of the instance, with which new documents are embedded
+             * @example all-minilm-l6-v2-int8
+             */
+            model: string;
+            /**
+             * @description How well the model tells this space's texts apart, as measured on the space's own documents: 0 is no better than chance, 1 as good as in a language that it knows. Below .5 the model tells this space's texts apart hardly better than chance: searches rank by words, and another EMBEDDING_MODEL would help. Null while the space has too few documents with several chunks to measure it, and until that was done, which takes a few minutes
+             * @example 0.98
+             */
+            language_fit: number | null;
+            /**
+             * @description Whether `language_fit` is at least .5; null where that is null
+             * @example true
+             */
+            is_language_known: boolean | null;
         };
         SpaceMemberPage: {
             /** @description Results of the current page */
@@ -11847,10 +11908,15 @@ export interface operations {
                      *       "owner_id": "01900000-0000-7000-8000-000000000002",
                      *       "organization_id": "01900000-0000-7000-8000-000000000001",
                      *       "created_at": "2026-01-31T09:30:00.000Z",
-                     *       "updated_at": "2026-01-31T09:30:00.000Z"
+                     *       "updated_at": "2026-01-31T09:30:00.000Z",
+                     *       "embedding": {
+                     *         "model": "all-minilm-l6-v2-int8",
+                     *         "language_fit": 0.98,
+                     *         "is_language_known": true
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Space"];
+                    "application/json": components["schemas"]["SpaceDetails"];
                 };
             };
             /** @description Authentication is missing or invalid, or the endpoint is not open to keys */

@@ -212,6 +212,7 @@ function newChunk(chunk: ArchivedChunk & { readonly hash: Buffer }, modelNum: nu
   return {
     id: chunk.id,
     text: chunk.text,
+    header: chunk.header ?? null,
     tokenCount: chunk.token_count,
     pageStart: chunk.page_start,
     pageEnd: chunk.page_end,
@@ -243,7 +244,10 @@ async function importRun(
   }
   for (const part of chunks) {
     const archived = await readPart<ArchivedChunk[]>(archive, part);
-    const named = archived.map((chunk) => ({ ...chunk, hash: contentHash(secret, chunk.text) }));
+    const named = archived.map((chunk) => ({
+      ...chunk,
+      hash: contentHash(secret, chunk.text, chunk.header),
+    }));
     const rows = named.map((chunk) => newChunk(chunk, modelNum));
     await keepVectors(
       sql,

@@ -3,6 +3,7 @@
  */
 import type { ParsedDocument, ParseWarning, ExtractedMetadata, TextUnit } from "../../domain/text-unit.ts";
 import { createHeadingPath, type OpenHeading } from "../../parsers/heading-path.ts";
+import { titleOf } from "./document-title.ts";
 
 const PAGES_A_PART = 50;
 
@@ -18,6 +19,8 @@ export interface Checkpoint {
   readonly warnings: readonly ParseWarning[];
   readonly extracted: ExtractedMetadata;
   readonly parser_name: string;
+  /** Of the whole document; empty if it has none. Absent in what versions before 0.10.0 wrote. */
+  readonly title?: string;
 }
 
 type ParsePart = (pages: readonly [number, number]) => Promise<ParsedDocument>;
@@ -25,6 +28,8 @@ type ParsePart = (pages: readonly [number, number]) => Promise<ParsedDocument>;
 export interface DocumentPart {
   /** Has the warnings and metadata of all parts so far. */
   readonly document: ParsedDocument;
+  /** Of the whole document; empty if it has none. */
+  readonly title: string;
   /** Null in the last part. `chunks` is not counted yet. */
   readonly next: Omit<Checkpoint, "chunks"> | null;
 }
@@ -44,16 +49,18 @@ export async function* documentParts(
     const last = parsed.last_page ?? first + PAGES_A_PART - 1;
     const part = continued(parsed, state);
     const total = part.document.page_count ?? last;
-    if (last >= total) return yield { document: part.document, next: null };
-    const next = { ...part.next, next_page: last + 1, page_count: total };
-    yield { document: part.document, next };
+    // Later parts do not see the front of the document, where its title is.
+    const title: string = state?.title ?? titleOf(part.document);
+    if (last >= total) return yield { document: part.document, title, next: null };
+    const next = { ...part.next, title, next_page: last + 1, page_count: total };
+    yield { document: part.document, title, next };
     state = { ...next, chunks: 0 };
   }
 }
 
 /** A document that is parsed as a whole. */
 export function onlyPart(document: ParsedDocument): DocumentPart {
-  return { document: continued(document, null).document, next: null };
+  return { document: continued(document, null).document, title: titleOf(document), next: null };
 }
 
 /** Adds to the units their offsets in the whole text and the headings of the parts before. */

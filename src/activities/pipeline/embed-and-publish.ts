@@ -20,6 +20,7 @@ import { pipelineStage } from "../../telemetry/stage.ts";
 import { eachOf, inTurns } from "./concurrency.ts";
 import { type EmbeddedText, distinctTexts, everyTextRefused, keepOutcomes } from "./embedding-outcomes.ts";
 import { inGroups } from "./groups.ts";
+import { textsToEmbed } from "./chunk-header.ts";
 import { type Attempt, type StepInput, attemptStep, backInQueue } from "./attempt.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { createPublisher } from "./publish.ts";
@@ -141,7 +142,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
     // In isolation one after the other, so that each attempt begins with the text that kills the process.
     await eachOf(requests, input.isolated ? 1 : 2, async (batch) => {
       work.signal.throwIfAborted();
-      const texts = batch.map(({ text }) => text);
+      const texts = await textsToEmbed(batch, deps.embedding);
       const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {
         // Vectors that were paid for are stored, so that they are not asked for again together with the text
         // that failed.

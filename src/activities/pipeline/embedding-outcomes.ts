@@ -4,9 +4,10 @@ import { markRefused } from "../../db/runs/refused-chunks.ts";
 import type { Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 
-/** A text, and the chunks of a run that have this text. */
+/** A text with its header, and the chunks of a run that have both. */
 export interface TextToEmbed {
   readonly hash: Buffer;
+  readonly header: string | null;
   readonly text: string;
   readonly chunks: ReadonlyArray<{ readonly runNum: number; readonly chunkIndex: number }>;
 }
@@ -20,6 +21,7 @@ export interface EmbeddedText extends TextToEmbed {
 export function distinctTexts(chunks: readonly ChunkToEmbed[]): TextToEmbed[] {
   return [...Map.groupBy(chunks, (chunk) => chunk.content_hash.toString("hex")).values()].map((alike) => ({
     hash: alike[0]!.content_hash,
+    header: alike[0]!.header,
     text: alike[0]!.text,
     chunks: alike.map((chunk) => ({ runNum: chunk.run_num, chunkIndex: chunk.chunk_index })),
   }));

@@ -28,6 +28,7 @@ import type { ParseOptions } from "../../parsers/process/child-process.ts";
 import type { ParseInput } from "../../parsers/parser.ts";
 import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
 import { type Attempt, attemptStep, backInQueue } from "./attempt.ts";
+import { headerOf } from "./chunk-header.ts";
 import { contentHash } from "./content-hash.ts";
 import { inGroups } from "./groups.ts";
 import { createFairGate, inTurns } from "./concurrency.ts";
@@ -136,7 +137,7 @@ async function* preparedParts(
   let unitsBefore = before?.units ?? 0;
   let chunksBefore = before?.chunks ?? 0;
   await deps.disk.assertRoom();
-  for await (const { document, next } of parsedParts(deps, organizationId, work)) {
+  for await (const { document, title, next } of parsedParts(deps, organizationId, work)) {
     const chunks = await pipelineStage("chunk", () => chunkPart(deps, document, { organizationId, ...work }));
     const total = chunksBefore + chunks.length;
     if (next === null && total === 0) throw new DomainError("no_text", "There is no text in the file.");
@@ -155,7 +156,7 @@ async function* preparedParts(
       warnings: document.warnings,
       extracted: { ...document.metadata },
       units: document.units,
-      chunks: await newChunks(chunks, secret),
+      chunks: await newChunks(chunks, title, secret),
       unitsBefore,
       chunksBefore,
       checkpoint:
@@ -201,25 +202,26 @@ function chunkedUnits(units: readonly TextUnit[]): readonly TextUnit[] {
   return own.some((unit) => unit.type !== "heading") ? own : units;
 }
 
-async function newChunks(chunks: readonly Chunk[], secret: Buffer): Promise<NewChunk[]> {
+async function newChunks(chunks: readonly Chunk[], title: string, secret: Buffer): Promise<NewChunk[]> {
   const endOfSlice = createTimeSlice();
   const made: NewChunk[] = [];
   for (const chunk of chunks) {
-    made.push(newChunk(chunk, secret));
+    made.push(newChunk(chunk, headerOf(title, chunk), secret));
     await endOfSlice();
   }
   return made;
 }
 
-function newChunk(chunk: Chunk, secret: Buffer): NewChunk {
+function newChunk(chunk: Chunk, header: string, secret: Buffer): NewChunk {
   return {
     id: newId(),
     text: chunk.text,
+    header,
     tokenCount: chunk.token_count,
     pageStart: chunk.page_start,
     pageEnd: chunk.page_end,
     metadata: { ...chunk.metadata },
-    contentHash: contentHash(secret, chunk.text),
+    contentHash: contentHash(secret, chunk.text, header),
     start: chunk.start,
     end: chunk.end,
     places: chunk.places,

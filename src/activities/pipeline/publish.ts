@@ -20,7 +20,8 @@ import { type IndexedChunk, insertPostings } from "../../db/search/index/posting
 import { createTimeSlice } from "../../db/search/time-slice.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
-import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
+import { ANALYZER_VERSION } from "../../search/text/analyzer.ts";
+import { chunkTerms } from "../../search/text/chunk-terms.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
@@ -213,7 +214,7 @@ async function analyzedChunks(
   const endOfSlice = createTimeSlice();
   for (const chunk of await chunkTexts(sql, runNum, from, limit)) {
     await endOfSlice();
-    indexed.push({ runNum, chunkIndex: chunk.chunk_index, terms: analyze(chunk.text).terms });
+    indexed.push({ runNum, chunkIndex: chunk.chunk_index, ...chunkTerms(chunk) });
   }
   return indexed;
 }

@@ -1,6 +1,7 @@
 /** The steps of index upkeep, in bounded transactions. Each may be repeated, and several may run at once. */
 import { Context } from "@temporalio/activity";
 import { type Sql, inTenant } from "../../db/pool.ts";
+import { listSpacesToMeasure } from "../../db/search/index/language-fit.ts";
 import { listSpacesToEmbed, queueOutdated } from "../../db/search/index/outdated-models.ts";
 import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../../db/search/index/reindex.ts";
 import { listSpacesToIndex, updateVectorIndexes } from "../../db/search/index/vector-indexes.ts";
@@ -8,11 +9,13 @@ import { findSegmentsToPurge, listDueSpaces } from "../../db/search/index/due-se
 import { mergeSegments, purgeSegment } from "../../db/search/index/segments.ts";
 import { SPACES_A_ROUND, type SpaceInput } from "../../domain/work/index-upkeep.ts";
 import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance-rounds.ts";
-import { ANALYZER_VERSION, analyze } from "../../search/text/analyzer.ts";
+import { ANALYZER_VERSION } from "../../search/text/analyzer.ts";
+import { chunkTerms } from "../../search/text/chunk-terms.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { asActivityFailure } from "../failure.ts";
 import { asActivity } from "../heartbeat.ts";
 import type { PipelineDeps } from "../pipeline/pipeline-deps.ts";
+import { measureLanguages } from "./measure-languages.ts";
 
 type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatchRuns">;
 
@@ -22,6 +25,7 @@ export async function listSpacesToTend({ db, embedding }: UpkeepDeps): Promise<S
       ...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)),
       ...(await listSpacesToIndex(db.system, SPACES_A_ROUND)),
       ...(await listSpacesToEmbed(db.system, embedding.name, SPACES_A_ROUND)),
+      ...(await listSpacesToMeasure(db.system, SPACES_A_ROUND)),
     ];
     return [...new Map(due.map((space) => [space.spaceNum, space])).values()];
   } catch (error) {
@@ -33,7 +37,7 @@ type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
  * Purges, rewrites and merges segments of the space until nothing is due, queues documents that another model
- * embedded, and builds or drops the vector index.
+ * embedded, measures how well the models tell its texts apart, and builds or drops the vector index.
  * @returns how much was done, by kind of work.
  */
 export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<MaintenanceCounts> {
@@ -59,7 +63,10 @@ async function tend(
   } while (merged > 0);
   const queued = await tenant((sql) => queueOutdated(sql, spaceNum, embedding.name));
   if (queued > 0) wakeBatchRuns(organization);
-  counts = addCounts(counts, { queued_runs: queued });
+  counts = addCounts(counts, {
+    queued_runs: queued,
+    measured_fits: await measureLanguages(db, organization, spaceNum),
+  });
   return addCounts(counts, { vector_indexes: await updateVectorIndexes(db, organization.num, spaceNum) });
 }
 
@@ -70,10 +77,10 @@ async function rewriteOutdated(tenant: Tenant, organizationNum: number, spaceNum
     const segmentNum = await tenant((sql) => findOutdatedSegment(sql, spaceNum, ANALYZER_VERSION));
     if (segmentNum === undefined) return rewritten;
     const texts = await tenant((sql) => readSegmentTexts(sql, segmentNum));
-    const chunks = texts.map(({ run_num, chunk_index, text }) => ({
-      runNum: run_num,
-      chunkIndex: chunk_index,
-      terms: analyze(text).terms,
+    const chunks = texts.map((chunk) => ({
+      runNum: chunk.run_num,
+      chunkIndex: chunk.chunk_index,
+      ...chunkTerms(chunk),
     }));
     await drillPoint("indexUpkeep: segment analyzed, not rewritten");
     const isRewritten = await tenant((sql) =>

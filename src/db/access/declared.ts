@@ -136,6 +136,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   instance_secrets: ofInstance({ app: "select, insert", maintenance: "select, update" }),
   kept_turn_pieces: tenant(BY_ID),
   kept_turns: tenant(BY_ID, { system: ALL }),
+  language_fits: tenant(BY_NUM, { system: "select" }),
   leaked_keys: ofInstance({}),
   mcp_answer_messages: tenant(BY_ID),
   mcp_answers: tenant(BY_ID, { system: ALL }),

@@ -230,6 +230,11 @@ export async function deleteContainers(sql: Sql, deletion: Deletion): Promise<vo
   await sql.query("delete from folders where space_id = $1", [deletion.target_id]);
   await sql.query("delete from space_members where space_id = $1", [deletion.target_id]);
   await sql.query("delete from api_key_spaces where space_id = $1", [deletion.target_id]);
+  await sql.query(
+    `delete from language_fits
+     where space_num = (select num from spaces where id = $1)`,
+    [deletion.target_id],
+  );
 }
 
 export async function completeDeletion(sql: Sql, id: string): Promise<void> {

@@ -43,9 +43,11 @@ export async function queueRestore(sql: Sql, restore: Restore): Promise<void> {
   const copied = await sql.query(
     `insert into chunks
        (organization_id, run_num, chunk_index, id, document_id, text, token_count,
-        page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places)
+        page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places,
+        header)
      select organization_id, $2, chunk_index, id, document_id, text, token_count,
-            page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places
+            page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places,
+            header
      from chunks
      where run_num = $1`,
     [source.num, num],

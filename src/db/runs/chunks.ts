@@ -174,6 +174,8 @@ export interface ChunkToEmbed {
   readonly run_num: number;
   readonly chunk_index: number;
   readonly content_hash: Buffer;
+  /** Is embedded with the text; null in what versions before 0.10.0 wrote. */
+  readonly header: string | null;
   readonly text: string;
 }
 
@@ -191,7 +193,7 @@ export async function chunksToEmbed(
 ): Promise<ChunkToEmbed[]> {
   const { rows } = await sql.query<ChunkToEmbed>({
     name: "chunks.to-embed",
-    text: `select chunk.run_num, chunk.chunk_index, chunk.content_hash, chunk.text
+    text: `select chunk.run_num, chunk.chunk_index, chunk.content_hash, chunk.header, chunk.text
            from chunks chunk
            where chunk.run_num = any($3::int[])
              and chunk.refused_by is distinct from $2
@@ -234,15 +236,15 @@ export async function keepEmbeddings(
   });
 }
 
-/** Returns the texts of at most `limit` chunks from index `from` on, in order. */
+/** Returns the headers and texts of at most `limit` chunks from index `from` on, in order. */
 export async function chunkTexts(
   sql: Sql,
   runNum: number,
   from: number,
   limit: number,
-): Promise<Array<{ chunk_index: number; text: string }>> {
-  const { rows } = await sql.query<{ chunk_index: number; text: string }>(
-    `select chunk_index, text
+): Promise<Array<{ chunk_index: number; header: string | null; text: string }>> {
+  const { rows } = await sql.query<{ chunk_index: number; header: string | null; text: string }>(
+    `select chunk_index, header, text
      from chunks
      where run_num = $1
        and chunk_index >= $2

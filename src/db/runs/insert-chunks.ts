@@ -6,6 +6,8 @@ import type { Sql } from "../pool.ts";
 export interface NewChunk {
   readonly id: string;
   readonly text: string;
+  /** What its document and its headings say of it; null in archives of versions before 0.10.0. */
+  readonly header: string | null;
   readonly tokenCount: number;
   readonly pageStart: number | null;
   readonly pageEnd: number | null;
@@ -86,11 +88,12 @@ export async function insertChunks(
     await sql.query(
       `insert into chunks
          (organization_id, run_num, chunk_index, id, document_id, text, token_count,
-          page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places)
+          page_start, page_end, metadata, content_hash, refused_by, start_offset, end_offset, places,
+          header)
        select $1, chunk.*
        from unnest($2::int[], $3::int[], $4::uuid[], $5::uuid[], $6::text[], $7::int[],
                    $8::int[], $9::int[], $10::jsonb[], $11::bytea[], $12::smallint[],
-                   $13::int[], $14::int[], $15::jsonb[]) chunk
+                   $13::int[], $14::int[], $15::jsonb[], $16::text[]) chunk
        on conflict do nothing`,
       [
         organizationId,
@@ -108,6 +111,7 @@ export async function insertChunks(
         rows.map((row) => row.chunk.start ?? null),
         rows.map((row) => row.chunk.end ?? null),
         rows.map((row) => (row.chunk.places === undefined ? null : JSON.stringify(row.chunk.places))),
+        rows.map((row) => row.chunk.header),
       ],
     );
   }

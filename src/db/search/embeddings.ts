@@ -2,15 +2,8 @@
 import pgvector from "pgvector";
 import { VECTOR_INDEX_NUMBERS } from "../../domain/work/index-upkeep.ts";
 import type { Sql } from "../pool.ts";
-import {
-  type ChunkKey,
-  type ChunkNarrowing,
-  type SearchScope,
-  integersLiteral,
-  keyColumns,
-  positiveLiteral,
-  visibleIn,
-} from "./scope.ts";
+import { integersLiteral, positiveLiteral } from "./literals.ts";
+import { type ChunkKey, type ChunkNarrowing, type SearchScope, keyColumns, visibleIn } from "./scope.ts";
 
 export interface QueryVector {
   readonly vector: Float32Array;

@@ -2,6 +2,7 @@
  * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
  * filters.
  */
+import { languageFit } from "../../domain/language-fit.ts";
 import type { Clause } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_TABLES } from "../documents/read.ts";
 import { documentFilterSql } from "../documents/search.ts";
@@ -35,8 +36,8 @@ export interface SearchedModel {
   readonly chunks: number;
   /** Whether its vectors of the space have an index. */
   readonly hasIndex: boolean;
-  /** How well its cosines tell the space's texts apart, 0 to 1; null if that was not measured. */
-  readonly languageFit?: number | null;
+  /** How well it tells the space's texts apart, 0 to 1; null while that was not measured. */
+  readonly languageFit: number | null;
 }
 
 export interface SearchScope {
@@ -65,17 +66,6 @@ export interface SearchScope {
 interface ScopeQuestion {
   readonly space: SpaceRef;
   readonly filter: DocumentFilter;
-}
-
-/**
- * Returns a validated number of a space, a model or its dimensions as SQL text. Statements on `embeddings`
- * have them as literals instead of parameters, so that the planner sees one partition and one index.
- * @throws RangeError if it is not a positive `integer`.
- */
-export function positiveLiteral(number: number): string {
-  if (!Number.isInteger(number) || number <= 0 || number > 2_147_483_647)
-    throw new RangeError("not a space number");
-  return String(number);
 }
 
 /**
@@ -119,6 +109,12 @@ const TOTALS = `(
                     from vector_indexes
                     where vector_indexes.space_num = $2::int
                       and vector_indexes.model_num = model.num
+                  ),
+                  'auc', (
+                    select fit.auc
+                    from language_fits fit
+                    where fit.space_num = $2::int
+                      and fit.model_num = model.num
                   )
                 ) order by model.num
               ) filter (where by_model.chunks > 0 and model.num is not null) as models
@@ -217,7 +213,7 @@ interface ScopeRow {
   readonly chunks: number;
   readonly terms: number;
   readonly languages: string[];
-  readonly models: SearchedModel[];
+  readonly models: Array<Omit<SearchedModel, "languageFit"> & { readonly auc: number | null }>;
 }
 
 /**
@@ -247,7 +243,10 @@ export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion
     chunks,
     terms: Number(terms),
     languages,
-    models,
+    models: models.map(({ auc, ...model }) => ({
+      ...model,
+      languageFit: auc === null ? null : languageFit(auc),
+    })),
   };
 }
 
@@ -258,12 +257,6 @@ export interface ChunkNarrowing {
   /** If not null, only these chunks are searched. */
   readonly required: readonly ChunkKey[] | null;
   readonly excluded: readonly ChunkKey[];
-}
-
-/** Returns a list of integers as SQL text. @throws RangeError if one is not an integer. */
-export function integersLiteral(numbers: readonly number[]): string {
-  if (!numbers.every(Number.isInteger)) throw new RangeError("not integers");
-  return `'{${numbers.join(",")}}'`;
 }
 
 /** Returns the keys as two columns, for `unnest($n::int[], $m::int[])`. */

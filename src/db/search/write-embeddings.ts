@@ -1,6 +1,6 @@
 /** All SQL that writes the embeddings that search reads, from the cache, and that deletes them. */
 import type { OrganizationKey, Sql } from "../pool.ts";
-import { positiveLiteral } from "./scope.ts";
+import { positiveLiteral } from "./literals.ts";
 
 /** The largest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;

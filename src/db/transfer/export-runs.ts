@@ -23,6 +23,7 @@ export async function readChunks(
             chunk.start_offset,
             chunk.end_offset,
             chunk.places,
+            chunk.header,
             embedding.embedding::text as vector
      from chunks chunk
      left join embeddings embedding

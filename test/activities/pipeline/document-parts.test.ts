@@ -50,6 +50,7 @@ describe("parts", () => {
     const units = parts.flatMap((part) => part.document.units);
     expect(parts).toHaveLength(5);
     expect(new Set(units.map((unit) => unit.page)).size).toBe(TOTAL - 50);
+    expect(parts.map((part) => part.title)).toEqual(parts.map(() => "T"));
     expect(units.find((unit) => unit.text === "Text of 130.")?.heading_path).toEqual(["Chapter at 1"]);
     expect(units.find((unit) => unit.text === "Text of 200.")?.heading_path).toEqual(["Chapter at 141"]);
     expect(parts.at(-1)).toMatchObject({
@@ -78,4 +79,23 @@ describe("parts", () => {
     expect(part.next).toBeNull();
     expect(part.document.units[1]).toMatchObject({ text: "Text of 1.", start: 16, end: 26 });
   });
+});
+
+test("every part has the title that the first one found, and none if that found none", async () => {
+  const untitled =
+    (front: TextUnit[]) =>
+    async (pages: readonly [number, number]): Promise<ParsedDocument> => {
+      const parsed = await parse(pages);
+      return { ...parsed, metadata: {}, units: pages[0] === 1 ? front : parsed.units };
+    };
+  const titles = async (front: TextUnit[]): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { title } of documentParts(untitled(front), null)) found.push(title);
+    return found;
+  };
+  const words: TextUnit = { type: "paragraph", text: "Words.", page: 1, heading_path: [] };
+  expect(new Set(await titles([words]))).toEqual(new Set([""]));
+  expect(new Set(await titles([{ ...words, type: "heading", level: 1, text: "Foxes" }, words]))).toEqual(
+    new Set(["Foxes"]),
+  );
 });

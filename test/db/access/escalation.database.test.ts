@@ -116,6 +116,7 @@ const READ_BY_SYSTEM = [
   "hidden_runs",
   "idempotency_keys",
   "kept_turns",
+  "language_fits",
   "mcp_answers",
   "mcp_sessions",
   "organizations",

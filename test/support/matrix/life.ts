@@ -12,6 +12,7 @@ import { ACME, AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
 import { useMcp } from "./mcp-life.ts";
 import { until } from "../until.ts";
 import { makeResponses } from "./live-responses.ts";
+import { measureSpace } from "./measure-space.ts";
 import { useStores } from "./use-stores.ts";
 
 type As = (method: string, path: string, body?: unknown) => ReturnType<typeof call>;
@@ -23,6 +24,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   const signedIn: As = (...request) => call(url, admin, ...request);
   await moveAndReplace(stack, owner);
   await refuseSome(stack, owner);
+  await measureSpace(stack, admin);
   await changePeople(stack, signedIn);
   await changeWebhooks(signedIn);
   await verifyReceipts(stack, owner);
@@ -30,6 +32,7 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await useStores(stack, owner);
   await useMcp(stack);
   await runCli(["locations", "--organization", ACME, "--documents"], stack.env);
+  await runCli(["headers", "--organization", ACME, "--documents"], stack.env);
   await runCli(
     [
       "organization",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { type Database, inTenant } from "../../../src/db/pool.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
-import { insertPostings } from "../../../src/db/search/index/postings.ts";
+import { HEADER_WEIGHT, insertPostings } from "../../../src/db/search/index/postings.ts";
 import { type SearchScope, readSearchScope } from "../../../src/db/search/scope.ts";
 import { scoreSparse } from "../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../src/search/chunk-set.ts";
@@ -25,18 +25,31 @@ export function newRunNum(): number {
   return runNum;
 }
 
-/** Computes BM25 (Lucene's variant) of texts from its definition; how rare a term is, `counted` says. */
-function naiveBm25(texts: Corpus, query: readonly string[], counted: Corpus): number[] {
-  const average = texts.reduce((sum, terms) => sum + terms.length, 0) / texts.length;
+/** The terms of a text and of its headers. */
+interface Text {
+  readonly terms: readonly string[];
+  readonly header: readonly string[];
+}
+
+const countIn = (terms: readonly string[], term: string): number =>
+  terms.filter((other) => other === term).length;
+
+/**
+ * Computes BM25 (Lucene's variant) of texts from its definition. Terms of headers count like those of texts,
+ * and not for the length (BM25F with b 0 for headers). How rare a term is, `counted` says.
+ */
+function naiveBm25(texts: readonly Text[], query: readonly string[], counted: readonly Text[]): number[] {
+  const average = texts.reduce((sum, { terms }) => sum + terms.length, 0) / texts.length;
   const scores = texts.map(() => 0);
   for (const term of new Set(query)) {
-    const df = counted.filter((terms) => terms.includes(term)).length;
-    const idf =
-      Math.log(1 + (counted.length - df + 0.5) / (df + 0.5)) * query.filter((other) => other === term).length;
-    texts.forEach((terms, at) => {
-      const tf = terms.filter((other) => other === term).length;
-      if (tf > 0) scores[at]! += (idf * tf) / (tf + 1.2 * (1 - 0.75 + (0.75 * terms.length) / average));
-    });
+    const tfOf = ({ terms, header }: Text): number =>
+      countIn(terms, term) + HEADER_WEIGHT * countIn(header, term);
+    const df = counted.filter((text) => tfOf(text) > 0).length;
+    const idf = Math.log(1 + (counted.length - df + 0.5) / (df + 0.5)) * countIn(query, term);
+    for (const [at, text] of texts.entries()) {
+      const tf = tfOf(text);
+      if (tf > 0) scores[at]! += (idf * tf) / (tf + 1.2 * (1 - 0.75 + (0.75 * text.terms.length) / average));
+    }
   }
   return scores;
 }
@@ -54,6 +67,8 @@ export const scopeOf = (db: Database, target: SearchSpace): Promise<SearchScope>
 export interface IndexedDocument {
   readonly runNum: number;
   readonly corpus: Corpus;
+  /** The terms of the chunks' headers. */
+  readonly headers: Corpus;
 }
 
 /** Indexes one document in a transaction of its own, as publishing does. */
@@ -61,14 +76,20 @@ export async function indexDocument(
   db: Database,
   target: SearchSpace,
   corpus: Corpus,
+  headers: Corpus = corpus.map(() => []),
 ): Promise<IndexedDocument> {
   const runNum = newRunNum();
   await inTenant(db, target.organization, async (sql) => {
-    const chunks = corpus.map((terms, chunkIndex) => ({ runNum, chunkIndex, terms }));
+    const chunks = corpus.map((terms, chunkIndex) => ({
+      runNum,
+      chunkIndex,
+      terms,
+      headerTerms: headers[chunkIndex]!,
+    }));
     const terms = await insertPostings(sql, numbersOf(target), chunks, 1);
     await addStatistics(sql, { ...numbersOf(target), chunks: corpus.length, terms: terms.get(runNum) ?? 0 });
   });
-  return { runNum, corpus };
+  return { runNum, corpus, headers };
 }
 
 /** Hides a document and takes it out of the statistics, as replacing it does. */
@@ -112,13 +133,15 @@ const byRunAndIndex = (one: Ranked, other: Ranked): number => one.runNum - other
 
 /** The mean of each chunk's BM25 and that of its passage, of the same eight chunks of its document. */
 function naiveScores(documents: readonly IndexedDocument[], query: readonly string[]): number[] {
-  const chunks = documents.flatMap((document) => document.corpus);
-  const passages: string[][] = [];
+  const chunks: Text[] = [];
+  const passages: { terms: string[]; header: string[] }[] = [];
   const passageOf: number[] = [];
-  for (const { corpus } of documents) {
+  for (const { corpus, headers } of documents) {
     for (const [at, terms] of corpus.entries()) {
-      if (at % 8 === 0) passages.push([]);
-      passages.at(-1)!.push(...terms);
+      chunks.push({ terms, header: headers[at]! });
+      if (at % 8 === 0) passages.push({ terms: [], header: [] });
+      passages.at(-1)!.terms.push(...terms);
+      passages.at(-1)!.header.push(...headers[at]!);
       passageOf.push(passages.length - 1);
     }
   }

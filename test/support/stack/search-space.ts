@@ -2,7 +2,6 @@
  * Makes spaces with published documents for tests of search, by the functions of the pipeline but without its
  * workflows.
  */
-import { createHash } from "node:crypto";
 import { embeddingModelNum, keepEmbeddings } from "../../../src/db/runs/chunks.ts";
 import { type OrganizationKey, type Sql, inTenant } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
@@ -10,7 +9,9 @@ import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../../src/db/sea
 import { hideRun } from "../../../src/db/search/hidden.ts";
 import { insertPostings } from "../../../src/db/search/index/postings.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { ANALYZER_VERSION, analyze } from "../../../src/search/text/analyzer.ts";
+import { ANALYZER_VERSION } from "../../../src/search/text/analyzer.ts";
+import { chunkTerms } from "../../../src/search/text/chunk-terms.ts";
+import { contentHash } from "../../../src/activities/pipeline/content-hash.ts";
 import { addStatistics } from "./statistics.ts";
 
 export interface SearchSpace {
@@ -24,6 +25,8 @@ export interface SearchDocument {
   readonly folderId?: string | null;
   readonly chunks: readonly {
     readonly text: string;
+    /** Null by default, as in what versions before 0.10.0 wrote. */
+    readonly header?: string | null;
     readonly vector?: Float32Array | undefined;
     readonly terms?: readonly string[];
   }[];
@@ -162,21 +165,26 @@ async function insertChunks(
 ): Promise<void> {
   await sql.query(
     `insert into chunks (
-       organization_id, run_num, chunk_index, id, document_id, text, token_count, metadata, content_hash)
-     select $1, $2, chunk.position - 1, chunk.id, $3, chunk.text, 1, '{"format": "text"}', chunk.hash
-     from unnest($4::uuid[], $5::text[], $6::bytea[]) with ordinality chunk(id, text, hash, position)`,
+       organization_id, run_num, chunk_index, id, document_id, text, token_count, metadata, content_hash,
+       header)
+     select $1, $2, chunk.position - 1, chunk.id, $3, chunk.text, 1, '{"format": "text"}', chunk.hash,
+            chunk.header
+     from unnest($4::uuid[], $5::text[], $6::bytea[], $7::text[])
+            with ordinality chunk(id, text, hash, header, position)`,
     [
       organization.id,
       runNum,
       id,
       chunkIds,
       chunks.map((chunk) => chunk.text),
-      chunks.map((chunk) => hashOf(chunk.text)),
+      chunks.map(hashOf),
+      chunks.map((chunk) => chunk.header ?? null),
     ],
   );
 }
 
-const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest().subarray(0, 16);
+const hashOf = ({ header, text }: SearchDocument["chunks"][number]): Buffer =>
+  contentHash(Buffer.of(), text, header);
 
 async function indexChunks(
   sql: Sql,
@@ -188,7 +196,8 @@ async function indexChunks(
     chunks.map((chunk, chunkIndex) => ({
       runNum,
       chunkIndex,
-      terms: chunk.terms ?? analyze(chunk.text).terms,
+      ...chunkTerms({ header: chunk.header ?? null, text: chunk.text }),
+      ...(chunk.terms === undefined ? {} : { terms: chunk.terms }),
     })),
   );
   await insertPostings(
@@ -205,7 +214,7 @@ async function indexChunks(
     embeddingModel: modelName,
   });
   const embedded = runs.flatMap(({ chunks }) =>
-    chunks.flatMap(({ text, vector }) => (vector === undefined ? [] : [{ hash: hashOf(text), vector }])),
+    chunks.flatMap(({ vector, ...chunk }) => (vector === undefined ? [] : [{ hash: hashOf(chunk), vector }])),
   );
   if (embedded.length === 0) return;
   const modelNum = await embeddingModelNum(sql, modelName, embedded[0]!.vector.length);

@@ -93,7 +93,21 @@ async function filesSeen(client: OpenAI, { id }: OpenAI.VectorStore): Promise<ob
   };
 }
 
+/** The headers of all chunks of published versions, by the ids of the chunks. */
+const headers = async (): Promise<unknown[]> =>
+  (
+    await stack.database.db.owner.query(
+      `select chunk.id, chunk.header
+       from documents document
+       join chunks chunk on chunk.run_num = document.published_run_num
+       where document.organization_id = $1
+       order by chunk.id`,
+      [ACME],
+    )
+  ).rows;
+
 let before: Hit[];
+let headersBefore: unknown[];
 let store: OpenAI.VectorStore;
 let filesBefore: object;
 let broken: { id: string };
@@ -132,6 +146,14 @@ test(
     expect(chunks - embedded).toBe(warnings.length);
     expect(warnings.length).toBeGreaterThan(0);
     before = await search(KEYS.owner);
+    // As a version before 0.10.0 wrote it.
+    await stack.database.db.owner.query("update chunks set header = null where id = $1", [
+      before[0]!.chunk_id,
+    ]);
+    headersBefore = await headers();
+    expect(new Set(headersBefore.map((row) => (row as { header: string | null }).header))).toEqual(
+      new Set([null, "", "spoonbill", "cursed", "avocet"]),
+    );
     await stack.database.db.owner.query(
       "update organizations set max_key_lifetime_seconds = 86400 where id = $1",
       [ACME],
@@ -191,6 +213,7 @@ test(
       return results.length === before.length && results;
     });
     expect(found).toEqual(before);
+    expect(await headers()).toEqual(headersBefore);
     // At most the question of the two searches was embedded, since it is cached.
     expect(stack.provider.counts.texts - embedded).toBeLessThanOrEqual(1);
     const {

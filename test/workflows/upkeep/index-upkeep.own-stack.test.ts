@@ -1,6 +1,6 @@
 /**
  * The upkeep of search indexes on the real stack: segments are merged, purged and rewritten while search goes
- * on.
+ * on, documents are embedded by a new model, and models are measured.
  */
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -156,4 +156,30 @@ test("documents are embedded by a new model, and until then found by the model t
     ),
   ).toEqual([{ name: "another-model" }]);
   expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
+}, 120_000);
+
+test("what the model knows of a space's language is measured", async () => {
+  const { key, space } = { key: tenants.keys.editor, space: tenants.spaces.research };
+  const part = (document: number, at: number): string =>
+    `# Part ${at} of ${document}\n\n${`What walrus${document} says of the matter ${at}. `.repeat(60)}`;
+  const documents = await Promise.all(
+    [1, 2, 3].map((document) => {
+      const parts = Array.from({ length: 30 }, (_, at) => part(document, at));
+      return upload(stack.url, key, space, parts.join("\n\n"), `long-${document}.md`);
+    }),
+  );
+  for (const { id } of documents) await ended(stack.url, key, id, 60_000);
+  const measured = await until("the space is measured", async () => {
+    await tend();
+    const found = await rows(
+      `select fit.auc
+       from language_fits fit
+       join embedding_models model on model.num = fit.model_num
+       join spaces space on space.num = fit.space_num
+       where space.id = $1 and model.name = 'another-model' and fit.auc is not null`,
+      [space],
+    );
+    return found.length === 0 ? undefined : found;
+  });
+  expect(measured).toEqual([{ auc: expect.any(Number) }]);
 }, 120_000);

@@ -1,15 +1,19 @@
 /** Routes of spaces: search for those who reach them, changes for their owners. */
+import type { z } from "zod";
 import { authorize, authorizeListing, decide } from "../../../auth/policy.ts";
 import { createSpace } from "../../../commands/spaces/create-space.ts";
 import { deleteSpace } from "../../../commands/spaces/delete-space.ts";
 import { spaceEtag } from "../../../commands/spaces/space.ts";
 import { updateSpace } from "../../../commands/spaces/update-space.ts";
 import { readTenant } from "../../../db/pool.ts";
+import { findAuc } from "../../../db/search/index/language-fit.ts";
 import { findSpaceOfOrganization, searchSpaces } from "../../../db/tenancy/spaces.ts";
+import { isLanguageKnown, languageFit } from "../../../domain/language-fit.ts";
 import { pageOf, SpaceParams } from "../../../schema/fields.ts";
 import {
   Space,
   SpaceCreate,
+  SpaceDetails,
   SpacePage,
   SpacePatch,
   SpaceSearch,
@@ -72,22 +76,31 @@ const getSpace = defineRoute({
   summary: "One space.",
   description:
     "For everybody with a role in it, and for admins of the organization unless it is private. The " +
-    "`ETag` is for `If-Match` of a change.",
+    "`ETag` is for `If-Match` of a change. `embedding` says whether the embedding model knows the language " +
+    "of the space's documents; it is measured, and does not change the `ETag`.",
   tags: ["Spaces"],
   params: SpaceParams,
-  response: Space,
+  response: SpaceDetails,
   replyHeaders: ETAG,
   async handle({ deps, principal, params, reply }) {
-    const space = await readTenant(deps.db, principal.organization, (sql) =>
-      findSpaceOfOrganization(sql, principal.organization.id, params.space_id),
-    );
+    const { name: model } = deps.embedding;
+    const { space, auc } = await readTenant(deps.db, principal.organization, async (sql) => ({
+      space: await findSpaceOfOrganization(sql, principal.organization.id, params.space_id),
+      auc: await findAuc(sql, params.space_id, model),
+    }));
     const resource = space && { ...space, space_id: space.id };
     const mayManage = decide(principal, "spaces:manage", resource) === "allow";
     authorize(principal, mayManage ? "spaces:manage" : "spaces:read", resource);
     reply.header("ETag", spaceEtag(resource));
-    return resource;
+    return { ...resource, embedding: embeddingOf(model, auc) };
   },
 });
+
+/** @param auc null if it is not known. */
+function embeddingOf(model: string, auc: number | null): z.output<typeof SpaceDetails>["embedding"] {
+  const fit = auc === null ? null : languageFit(auc);
+  return { model, language_fit: fit, is_language_known: fit === null ? null : isLanguageKnown(fit) };
+}
 
 const patchSpace = defineRoute({
   method: "PATCH",

@@ -5,14 +5,15 @@ import { LIST_ROW } from "./postings.ts";
 import { readBlock } from "./term-blocks.ts";
 
 /**
- * Counts the terms of each run, with repetitions, over all postings of the segments.
+ * Counts the terms of each run's texts, with repetitions, over all postings of the segments: what postings
+ * count, without what the headers of chunks added to it.
  * @returns by run number.
  */
 export async function countIndexedTerms(
   sql: Sql,
   segmentNums: readonly number[],
 ): Promise<Map<number, number>> {
-  const terms = new Map<number, number>();
+  const terms = new Map((await headerTermsOf(sql, segmentNums)).map((run) => [run.run_num, 0 - run.terms]));
   for (const segment of segmentNums) {
     const { rows } = await sql.query<{ first_term: string; data: Buffer }>(
       `select first_term, data
@@ -34,6 +35,20 @@ export async function countIndexedTerms(
     }
   }
   return terms;
+}
+
+async function headerTermsOf(
+  sql: Sql,
+  segmentNums: readonly number[],
+): Promise<{ run_num: number; terms: number }[]> {
+  const { rows } = await sql.query<{ run_num: number; terms: number }>(
+    `select run_num, sum(header_terms)::bigint as terms
+     from posting_runs
+     where segment_num = any($1::int[])
+     group by run_num`,
+    [segmentNums],
+  );
+  return rows;
 }
 
 /** Returns the segments that have postings of any of the runs. */

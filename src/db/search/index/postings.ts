@@ -17,9 +17,19 @@ import {
 export interface IndexedChunk {
   readonly runNum: number;
   readonly chunkIndex: number;
-  /** The analyzer's output, with repetitions. */
+  /** The analyzer's output for its text, with repetitions. Their number is the chunk's length. */
   readonly terms: readonly string[];
+  /** The same of its header, which does not count for the length. */
+  readonly headerTerms: readonly string[];
 }
+
+/**
+ * How often a term in a chunk's header counts, as if it were in its text (BM25F). A whole number, as postings
+ * have counts. A change applies to what is indexed from then on; to all, if the version of the analyzer is
+ * raised with it.
+ * @see docs/decisions/0040-headers-of-chunks.md
+ */
+export const HEADER_WEIGHT = 1;
 
 export interface IndexedSpace {
   readonly organizationNum: number;
@@ -56,13 +66,18 @@ function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
 const termsOf = (chunks: readonly IndexedChunk[]): number =>
   chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
 
+/** What the headers add to the counts of postings. */
+const headerTermsOf = (chunks: readonly IndexedChunk[]): number =>
+  HEADER_WEIGHT * chunks.reduce((sum, chunk) => sum + chunk.headerTerms.length, 0);
+
 /** Packs the postings of a segment by term. The place of a chunk is its position in `chunks`. */
 async function packTerms(chunks: readonly IndexedChunk[]): Promise<Map<TermBytes, Buffer>> {
   const byTerm = new Map<string, number[]>();
   const endOfSlice = createTimeSlice();
-  for (const [place, { terms }] of chunks.entries()) {
+  for (const [place, { terms, headerTerms }] of chunks.entries()) {
     const counts = new Map<string, number>();
     for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const term of headerTerms) counts.set(term, (counts.get(term) ?? 0) + HEADER_WEIGHT);
     for (const [term, count] of counts) {
       const postings = byTerm.get(term);
       if (postings === undefined) byTerm.set(term, [postingOf(place, count)]);
@@ -89,7 +104,7 @@ export const LIST_ROW = "";
  * recognized by its first chunk, so that of two attempts that index the same part only one does.
  *
  * `test/db/search/index/postings.database.test.ts` shows what search finds then.
- * @returns how many terms were indexed, with repetitions, by run number.
+ * @returns how many terms of texts were indexed, with repetitions, by run number.
  */
 export async function insertPostings(
   sql: Sql,
@@ -107,11 +122,11 @@ export async function insertPostings(
              returning num
            )
            insert into posting_runs
-             (organization_num, space_num, segment_num, run_num, first_chunk, chunk_count, terms)
+             (organization_num, space_num, segment_num, run_num, first_chunk, chunk_count, terms, header_terms)
            select $1, $2, segment.num, part.*
            from segment,
-                unnest($4::int[], $5::int[], $6::int[], $7::bigint[])
-                  part(run_num, first_chunk, chunk_count, terms)
+                unnest($4::int[], $5::int[], $6::int[], $7::bigint[], $10::bigint[])
+                  part(run_num, first_chunk, chunk_count, terms, header_terms)
            on conflict do nothing
            returning run_num, first_chunk, segment_num`,
     values: [
@@ -123,7 +138,8 @@ export async function insertPostings(
       parts.map((part) => part.chunks.length),
       parts.map((part) => termsOf(part.chunks)),
       termsOf(chunks),
-      languagesAmong(chunks.flatMap((chunk) => chunk.terms)),
+      languagesAmong(chunks.flatMap((chunk) => [...chunk.terms, ...chunk.headerTerms])),
+      parts.map((part) => headerTermsOf(part.chunks)),
     ],
   });
   const isNew = new Set(rows.map((row) => `${row.run_num}/${row.first_chunk}`));

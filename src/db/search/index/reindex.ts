@@ -6,6 +6,7 @@ import { dropSegments } from "./segments.ts";
 export interface TextToIndex {
   readonly run_num: number;
   readonly chunk_index: number;
+  readonly header: string | null;
   readonly text: string;
 }
 
@@ -27,10 +28,10 @@ export async function findOutdatedSegment(
   return rows[0]?.num;
 }
 
-/** Returns the texts of the segment's chunks, ordered by run and index. */
+/** Returns the headers and texts of the segment's chunks, ordered by run and index. */
 export async function readSegmentTexts(sql: Sql, segmentNum: number): Promise<TextToIndex[]> {
   const { rows } = await sql.query<TextToIndex>(
-    `select chunk.run_num, chunk.chunk_index, chunk.text
+    `select chunk.run_num, chunk.chunk_index, chunk.header, chunk.text
      from posting_runs part
      join chunks chunk
        on chunk.run_num = part.run_num

@@ -6,7 +6,7 @@
 import type pg from "pg";
 import { VECTOR_INDEX_NUMBERS } from "../../../domain/work/index-upkeep.ts";
 import { type Database, type OrganizationKey, queryOnce } from "../../pool.ts";
-import { positiveLiteral } from "../scope.ts";
+import { positiveLiteral } from "../literals.ts";
 
 /** The schema of the partitions of `embeddings`, and so of their indexes. The maintenance login owns both. */
 const SCHEMA = "vectors";

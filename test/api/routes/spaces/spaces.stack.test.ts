@@ -16,6 +16,11 @@ async function make(name: string): Promise<string> {
   expect(status).toBe(201);
   return body.id;
 }
+async function shown(id: string) {
+  const { status, body, headers } = await people.as("eve", "GET", `/spaces/${id}`);
+  expect(status).toBe(200);
+  return { body, etag: headers.get("etag") };
+}
 const reached = async (key: string): Promise<string[]> =>
   (await call(stack.url, key, "POST", "/spaces/search", {})).body.items.map(
     (space: { id: string }) => space.id,
@@ -44,7 +49,8 @@ describe("spaces", () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    expect((await people.as("eve", "GET", `/spaces/${body.id}`)).body).toEqual(body);
+    const embedding = { model: expect.any(String), language_fit: null, is_language_known: null };
+    expect((await people.as("eve", "GET", `/spaces/${body.id}`)).body).toEqual({ ...body, embedding });
     await until(
       "the key reaches it",
       async () => (await reached(tenants.keys.editor)).includes(body.id),
@@ -54,6 +60,38 @@ describe("spaces", () => {
     expect(await people.audited("spaces:create", body.id)).toMatchObject([
       { actor_id: people.ids.eve, space_id: body.id, outcome: "success" },
     ]);
+  });
+
+  test("shows what the model that new documents are embedded with knows of its language", async () => {
+    const id = await make("Measured");
+    const { owner } = stack.database.db;
+    const { etag, body } = await shown(id);
+    const measured = async (model: string, auc: number | null) => {
+      await owner.query(
+        "insert into embedding_models (name, dimensions) values ($1, 4) on conflict (name) do nothing",
+        [model],
+      );
+      await owner.query(
+        `insert into language_fits (organization_num, space_num, model_num, auc, pairs, chunks_measured)
+         select organization.num, space.num, model.num, $3, 40, 80
+         from spaces space
+         join organizations organization on organization.id = space.organization_id
+         join embedding_models model on model.name = $2
+         where space.id = $1
+         on conflict (space_num, model_num) do update set auc = excluded.auc`,
+        [id, model, auc],
+      );
+      return (await shown(id)).body.embedding;
+    };
+    const { model } = body.embedding;
+    const nothing = { model, language_fit: null, is_language_known: null };
+    expect(await measured("a model of before", 0.99)).toEqual(nothing);
+    expect(await measured(model, 0.95)).toEqual({ model, language_fit: 1, is_language_known: true });
+    const low = await measured(model, 0.54);
+    expect(low).toMatchObject({ model, is_language_known: false });
+    expect(low.language_fit).toBeCloseTo(0.1, 5);
+    expect((await shown(id)).etag).toBe(etag);
+    expect(await measured(model, null)).toEqual(nothing);
   });
 
   test("names of shared spaces are unique, and one is kept", async () => {

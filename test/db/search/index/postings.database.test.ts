@@ -32,12 +32,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const someDocuments = fc.array(fc.array(someChunk, { minLength: 1, maxLength: 4 }), {
+/** Terms of a text, and of a header. */
+const someFields = fc.tuple(someChunk, fc.array(someTerm, { maxLength: 4 }));
+const someDocuments = fc.array(fc.array(someFields, { minLength: 1, maxLength: 4 }), {
   minLength: 1,
   maxLength: 10,
 });
 
-test("scores are those of BM25 for any corpus, ties are in the order of run and index", async () => {
+test("scores are those of BM25 with headers as a second field for any corpus, ties are in the order of run and index", async () => {
   await fc.assert(
     fc.asyncProperty(
       someDocuments,
@@ -45,7 +47,10 @@ test("scores are those of BM25 for any corpus, ties are in the order of run and 
       async (corpora, query) => {
         const target = await createSpace(db, organization);
         const documents: IndexedDocument[] = [];
-        for (const corpus of corpora) documents.push(await indexDocument(db, target, corpus));
+        for (const chunks of corpora) {
+          const [texts, headers] = [chunks.map(([terms]) => terms), chunks.map(([, terms]) => terms)];
+          documents.push(await indexDocument(db, target, texts, headers));
+        }
         await expectRanking(db, target, documents, query);
       },
     ),
@@ -84,7 +89,12 @@ test("indexing a part of a run again changes nothing, even if two do it at the s
   const runNum = newRunNum();
   const write = (chunkIndex: number) =>
     inTenant(db, target.organization, (sql) =>
-      insertPostings(sql, numbersOf(target), [{ runNum, chunkIndex, terms: ["a", "a", "b"] }], 1),
+      insertPostings(
+        sql,
+        numbersOf(target),
+        [{ runNum, chunkIndex, terms: ["a", "a", "b"], headerTerms: ["a", "c"] }],
+        1,
+      ),
     );
   const [one, other] = await Promise.all([write(0), write(0)]);
   expect((one.get(runNum) ?? 0) + (other.get(runNum) ?? 0)).toBe(3);

@@ -65,7 +65,15 @@ test(
           const target = await createSpace(db, organization);
           const live: IndexedDocument[] = [];
           for (const one of steps) {
-            if (one.kind === "index") live.push(await indexDocument(db, target, one.corpus));
+            if (one.kind === "index")
+              live.push(
+                await indexDocument(
+                  db,
+                  target,
+                  one.corpus,
+                  one.corpus.map((terms) => terms.slice(-2)),
+                ),
+              );
             else if (one.kind === "hide")
               for (const document of live.splice(one.which % Math.max(1, live.length), 1))
                 await hideDocument(db, target, document);

@@ -25,6 +25,9 @@ export const messages = defineMessages(
     userId: "Id of the person",
     nobody: "Nobody is a member.",
     privateText: "Your private space: only you reach it. It has no members, and it stays.",
+    unknownLanguage:
+      "The embedding model hardly tells the texts of this space apart: searches here rank by words. " +
+      "Operators of the service can set another model (EMBEDDING_MODEL).",
     danger: "Delete this space",
     dangerText: "Its documents, folders, files and agents go with it.",
     remove_space: "Delete space…",
@@ -57,6 +60,9 @@ export const messages = defineMessages(
     userId: "Id der Person",
     nobody: "Niemand ist Mitglied.",
     privateText: "Ihr privater Bereich: nur Sie erreichen ihn. Er hat keine Mitglieder, und er bleibt.",
+    unknownLanguage:
+      "Das Einbettungsmodell unterscheidet die Texte dieses Bereichs kaum: Suchen ordnen hier nach Wörtern. " +
+      "Wer den Dienst betreibt, kann ein anderes Modell einstellen (EMBEDDING_MODEL).",
     danger: "Diesen Bereich löschen",
     dangerText: "Seine Dokumente, Ordner, Dateien und Agenten gehen mit.",
     remove_space: "Bereich löschen …",

@@ -26,6 +26,11 @@ export function SpaceSettings({ spaceId, onClose }: Props): ReactNode {
   const { value: space } = data;
   return (
     <Drawer opened onClose={onClose} title={texts.title} position="right" size="lg">
+      {space.embedding.is_language_known === false && (
+        <Text size="sm" mb="md">
+          {texts.unknownLanguage}
+        </Text>
+      )}
       {space.is_private ? (
         <Text>{texts.privateText}</Text>
       ) : (
