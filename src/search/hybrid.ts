@@ -5,15 +5,20 @@ import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
-import { fitted, fuse } from "../domain/fusion.ts";
+import { type Relevance, fitted, fuse } from "../domain/fusion.ts";
 import { mapAtMost } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
-import { candidatesFor, findCandidates } from "./candidates.ts";
+import { type Candidate, type Candidates, candidatesFor, findCandidates } from "./candidates.ts";
 import { readConditions } from "./conditions.ts";
 import { type Gate, createGate } from "./gate.ts";
-import { choose, present } from "./hits.ts";
-import { type QueryEmbedder, type QueryVectors, createQueryVectors } from "./query-vectors.ts";
+import { type RankedCandidate, choose, present } from "./hits.ts";
+import {
+  type FusedVector,
+  type QueryEmbedder,
+  type QueryVectors,
+  createQueryVectors,
+} from "./query-vectors.ts";
 import { type ParsedQuery, parseQuery } from "./query.ts";
 import { withNeighbours } from "./neighbours.ts";
 import { DEFAULT_LIMIT, type SearchAnswer, type SearchHit, type SearchRequest } from "./request.ts";
@@ -197,24 +202,32 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
   if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole, isForeign };
   const candidateSearch = { scope, conditions, query, vectors: known, limit: candidatesFor(request) };
   const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));
-  // What has no vector counts as if the current model had embedded it.
-  const usual = known[0]?.fusion ?? fitted(current.fusion, current.fitOf?.(query.text) ?? 1);
-  const ranked = found.map((candidate) => {
-    const { cosine, bm25 } = candidate;
-    const coverage = bm25 === null ? null : bm25 / sparse.most;
-    return {
-      ...candidate,
-      ...fuse(
-        { cosine, coverage },
-        request.alpha === undefined ? (candidate.fusion ?? usual) : { alpha: request.alpha },
-      ),
-    };
-  });
-  const best = choose(ranked, request);
+  const best = choose(scored(search, known, { sparse, found }), request);
   const shown = await searchStage("hits", () => readHits(sql, space, best));
   return {
     hits: await present(shown, best, new Set(sparse.terms.map(({ term }) => term))),
     isWhole,
     isForeign,
   };
+}
+
+/** The candidates with their scores. */
+function scored(
+  { deps, request, query }: Search,
+  known: readonly FusedVector[],
+  { sparse, found }: Candidates,
+): RankedCandidate[] {
+  const { fusion, fitOf } = deps.queryEmbedding.model;
+  // What has no vector counts as if the current model had embedded it.
+  const usual = known[0]?.fusion ?? fitted(fusion, fitOf?.(query.text) ?? 1);
+  const asked = request.alpha === undefined ? null : { alpha: request.alpha };
+  return found.map((candidate) => ({
+    ...candidate,
+    ...fuse(relevanceOf(candidate, sparse.most), asked ?? candidate.fusion ?? usual),
+  }));
+}
+
+/** @param most the BM25 that no chunk reaches for the query */
+function relevanceOf({ cosine, bm25 }: Candidate, most: number): Relevance {
+  return { cosine, coverage: bm25 === null ? null : bm25 / most };
 }

@@ -49,3 +49,13 @@ test("a phrase is held whatever the case and the white space", () => {
   expect(holdsPhrase("The Cell\n  Wall.", "cell wall")).toBe(true);
   expect(holdsPhrase("The wall of the cell", "cell wall")).toBe(false);
 });
+
+test.each([
+  'Who wrote "War and Peace"?',
+  'Who wrote "War and Peace" -film ?',
+  'من كتب "الحرب والسلام"؟',
+  '谁写了 "战争与和平"？',
+])("a question quotes and never filters: %s", (query) => {
+  expect(parseQuery(query)).toEqual({ text: query, phrases: [], excludedWords: [], excludedPhrases: [] });
+  expect(parseQuery(query.replace(/\s*[?؟？]$/u, "")).phrases).toHaveLength(1);
+});
