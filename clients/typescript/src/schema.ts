@@ -7349,7 +7349,7 @@ export interface components {
              */
             dense_score: number | null;
             /**
-             * @description The share of BM25; null if no query term is in the chunk
+             * @description The share of BM25; null if the chunk and its headings have no query term
              * @example 0.21
              */
             sparse_score: number | null;

@@ -191,7 +191,7 @@ const SearchHit = z
       example: 0.4,
     }),
     sparse_score: share.meta({
-      description: "The share of BM25; null if no query term is in the chunk",
+      description: "The share of BM25; null if the chunk and its headings have no query term",
       example: 0.21,
     }),
     text: ChunkText,
