@@ -3,86 +3,128 @@
  * searches. Documents rank by their best chunk.
  */
 import { eachOf } from "../../../src/activities/pipeline/concurrency.ts";
+import { freePort } from "../../../src/embedded/ports.ts";
 import { call, ended, upload } from "../../../test/support/clients/client.ts";
 import setup from "../../../test/support/run/global-setup.ts";
-import { startStack } from "../../../test/support/stack/stack.ts";
-import { KEYS, SPACES } from "../../../test/support/tenants/tenants.ts";
+import { type Stack, startStack } from "../../../test/support/stack/stack.ts";
+import { provisionTenants } from "../../../test/support/tenants/provision.ts";
+import { newTenants } from "../../../test/support/tenants/tenants.ts";
 import { say } from "../../report.ts";
-import { type Collection, type Entry, textOf } from "./collection.ts";
-import { DEPTH, type Measures, meansOf, measure } from "./measures.ts";
+import { type Collection, type Entry, type Question, textOf } from "./collection.ts";
+import { DEPTH, type Measures, measure } from "./measures.ts";
+import { stagesIn } from "./stages.ts";
+import type { Measured } from "./table.ts";
 
 const UPLOADERS = 8;
 const INDEXED_WITHIN_MS = 1_800_000;
 
-interface ApiHit {
-  readonly document_id: string;
-  readonly dense_score: number | null;
-  readonly sparse_score: number | null;
+interface Service {
+  readonly stack: Stack;
+  readonly metricsPort: number;
 }
 
-/** Uploads the corpus and waits until all is indexed. @returns the collection's names by document id */
-async function uploadAll(url: string, corpus: readonly Entry[]): Promise<Map<string, string>> {
+/** A space with the texts of a collection, in an organization of its own. */
+interface Filled {
+  readonly url: string;
+  readonly key: string;
+  readonly spaceId: string;
+  /** The collection's names of documents, by id. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** Starts the service; metrics are those of its API alone, which searches. */
+async function startService(): Promise<Service> {
+  const metricsPort = await freePort();
+  const stack = await startStack({
+    localModels: true,
+    withoutWorker: true,
+    env: { METRICS_PORT: String(metricsPort) },
+  });
+  stack.restartWorker({ METRICS_PORT: String(await freePort()) });
+  return { stack, metricsPort };
+}
+
+/** Makes an organization, uploads the corpus into a space of it and waits until all is indexed. */
+async function fill({ url, database, env }: Stack, corpus: readonly Entry[]): Promise<Filled> {
+  const tenants = newTenants();
+  await provisionTenants(database.db, env, tenants);
+  const [key, spaceId] = [tenants.keys.owner, tenants.spaces.research];
   const names = new Map<string, string>();
   await eachOf([...corpus.entries()], UPLOADERS, async ([at, entry]) => {
-    const { id } = await upload(url, KEYS.editor, SPACES.research, textOf(entry), `${at}.txt`);
+    const { id } = await upload(url, key, spaceId, textOf(entry), `${at}.txt`);
     names.set(id, entry._id);
   });
-  for (const id of names.keys()) await ended(url, KEYS.editor, id, INDEXED_WITHIN_MS);
-  return names;
+  for (const id of names.keys()) await ended(url, key, id, INDEXED_WITHIN_MS);
+  return { url, key, spaceId, names };
 }
 
-async function search(url: string, query: string): Promise<readonly ApiHit[]> {
-  const { body } = await call(url, KEYS.viewer, "POST", "/data/hybrid-search", {
+/** The documents that a search finds, best first. @param rest fields of the request beside the usual ones */
+async function search(
+  { url, key, spaceId, names }: Filled,
+  query: string,
+  rest: object = {},
+): Promise<string[]> {
+  const { status, body } = await call(url, key, "POST", "/data/hybrid-search", {
     query,
-    space_id: SPACES.research,
+    space_id: spaceId,
     limit: DEPTH,
     max_chunks_per_document: 1,
+    ...rest,
   });
-  return body.results;
+  if (status !== 200) throw new Error(`a search answered ${status}: ${JSON.stringify(body)}`);
+  return body.results.map((hit: { readonly document_id: string }) => names.get(hit.document_id)!);
 }
 
-async function measureQueries(
-  url: string,
-  { queries, judgements }: Collection,
-  names: ReadonlyMap<string, string>,
-): Promise<Record<"sparse share" | "dense share" | "hybrid", Measures[]>> {
-  const sparse: Measures[] = [];
-  const dense: Measures[] = [];
+async function measureQuestions(
+  { metricsPort }: Service,
+  filled: Filled,
+  questions: readonly Question[],
+): Promise<Measured> {
+  const stages = async () => stagesIn(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
   const hybrid: Measures[] = [];
-  for (const query of queries) {
-    const grades = judgements.get(query._id);
-    if (grades === undefined) continue;
-    const hits = await search(url, query.text);
-    const measureBy = (share: (hit: ApiHit) => number): Measures => {
-      const ranking = hits.toSorted((one, other) => share(other) - share(one));
-      return measure(
-        ranking.map((hit) => names.get(hit.document_id)!),
-        grades,
-      );
-    };
-    hybrid.push(measureBy(() => 0));
-    sparse.push(measureBy((hit) => hit.sparse_score ?? 0));
-    dense.push(measureBy((hit) => hit.dense_score ?? 0));
+  const times: number[] = [];
+  const before = await stages();
+  for (const { text, grades } of questions) {
+    const started = performance.now();
+    const found = await search(filled, text);
+    times.push(performance.now() - started);
+    hybrid.push(measure(found, grades));
   }
-  return { "sparse share": sparse, "dense share": dense, hybrid };
+  const after = await stages();
+  // Only now: the vectors of questions are kept, so that the first search of each is the one that embeds it.
+  const side = async (alpha: number): Promise<Measures[]> => {
+    const all: Measures[] = [];
+    for (const { text, grades } of questions)
+      all.push(measure(await search(filled, text, { alpha }), grades));
+    return all;
+  };
+  return {
+    sides: { words: await side(0), dense: await side(1), hybrid },
+    times,
+    stages: { before, after },
+  };
 }
 
-export async function measureThroughApi(collection: Collection): Promise<void> {
+/** One service for all, with an organization for each collection. */
+export async function measureThroughApi(
+  collections: AsyncIterable<Collection>,
+  onMeasured: (collection: Collection, measured: Measured) => Promise<void>,
+): Promise<void> {
   const stop = await setup();
-  const stack = await startStack({ localModels: true });
   try {
-    const started = performance.now();
-    const names = await uploadAll(stack.url, collection.corpus);
-    say(
-      `${collection.corpus.length} documents uploaded and indexed in ` +
-        `${((performance.now() - started) / 1000).toFixed(0)} s`,
-    );
-    const results = await measureQueries(stack.url, collection, names);
-    say(`${results.hybrid.length} queries through the API; a share alone orders the ${DEPTH} hits of both`);
-    say("             nDCG@10 recall@100  MRR@10");
-    for (const [side, all] of Object.entries(results)) say(`${side.padEnd(12)} ${meansOf(all)}`);
+    const service = await startService();
+    try {
+      for await (const collection of collections) {
+        const started = performance.now();
+        const filled = await fill(service.stack, collection.corpus);
+        const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+        say(`${collection.name}: ${collection.corpus.length} documents indexed in ${seconds} s`);
+        await onMeasured(collection, await measureQuestions(service, filled, collection.questions));
+      }
+    } finally {
+      await service.stack.close();
+    }
   } finally {
-    await stack.close();
     await stop();
   }
 }
