@@ -20,6 +20,7 @@ import {
 import { say } from "../../report.ts";
 import { openThrowaway, throwawayDatabase } from "../../throwaway-database.ts";
 import { type Collection, type Entry, type Question, textOf } from "./collection.ts";
+import { sayConditions } from "./conditions.ts";
 import { embedAll } from "./embed.ts";
 import { DEPTH, type Measures, measure } from "./measures.ts";
 import { stagesIn } from "./stages.ts";
@@ -137,6 +138,7 @@ export async function measureDirectly(
   const model = createLocalMiniLm();
   try {
     await migrate(db);
+    await sayConditions(db, model);
     for await (const collection of collections) {
       const { name, corpus, questions } = collection;
       const embed = async (texts: readonly string[], kind: "query" | "passage") =>

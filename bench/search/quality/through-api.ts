@@ -3,14 +3,19 @@
  * searches. Documents rank by their best chunk.
  */
 import { eachOf } from "../../../src/activities/pipeline/concurrency.ts";
+import type { SearchHit } from "../../../src/search/request.ts";
+import { hybridSearch } from "../../../src/search/hybrid.ts";
+import type { EmbeddingModel } from "../../../src/models/embedding/embedding-model.ts";
+import { createLocalMiniLm } from "../../../src/models/embedding/local-minilm.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { call, ended, upload } from "../../../test/support/clients/client.ts";
 import setup from "../../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../../test/support/stack/stack.ts";
 import { provisionTenants } from "../../../test/support/tenants/provision.ts";
-import { newTenants } from "../../../test/support/tenants/tenants.ts";
+import { type Tenants, newTenants } from "../../../test/support/tenants/tenants.ts";
 import { say } from "../../report.ts";
 import { type Collection, type Entry, type Question, textOf } from "./collection.ts";
+import { sayConditions } from "./conditions.ts";
 import { DEPTH, type Measures, measure } from "./measures.ts";
 import { stagesIn } from "./stages.ts";
 import type { Measured } from "./table.ts";
@@ -21,13 +26,14 @@ const INDEXED_WITHIN_MS = 1_800_000;
 interface Service {
   readonly stack: Stack;
   readonly metricsPort: number;
+  /** That of the service once more, for what the API cannot be asked. */
+  readonly model: EmbeddingModel;
 }
 
 /** A space with the texts of a collection, in an organization of its own. */
 interface Filled {
   readonly url: string;
-  readonly key: string;
-  readonly spaceId: string;
+  readonly tenants: Tenants;
   /** The collection's names of documents, by id. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -41,7 +47,7 @@ async function startService(): Promise<Service> {
     env: { METRICS_PORT: String(metricsPort) },
   });
   stack.restartWorker({ METRICS_PORT: String(await freePort()) });
-  return { stack, metricsPort };
+  return { stack, metricsPort, model: createLocalMiniLm() };
 }
 
 /** Makes an organization, uploads the corpus into a space of it and waits until all is indexed. */
@@ -55,52 +61,73 @@ async function fill({ url, database, env }: Stack, corpus: readonly Entry[]): Pr
     names.set(id, entry._id);
   });
   for (const id of names.keys()) await ended(url, key, id, INDEXED_WITHIN_MS);
-  return { url, key, spaceId, names };
+  return { url, tenants, names };
 }
 
-/** The documents that a search finds, best first. @param rest fields of the request beside the usual ones */
-async function search(
-  { url, key, spaceId, names }: Filled,
-  query: string,
-  rest: object = {},
-): Promise<string[]> {
-  const { status, body } = await call(url, key, "POST", "/data/hybrid-search", {
-    query,
-    space_id: spaceId,
-    limit: DEPTH,
-    max_chunks_per_document: 1,
-    ...rest,
-  });
-  if (status !== 200) throw new Error(`a search answered ${status}: ${JSON.stringify(body)}`);
-  return body.results.map((hit: { readonly document_id: string }) => names.get(hit.document_id)!);
+/** What every search asks for beside its query. */
+const WANTED = { limit: DEPTH, max_chunks_per_document: 1 };
+
+type Search = (query: string) => Promise<readonly Pick<SearchHit, "document_id">[]>;
+
+const throughApi =
+  ({ url, tenants }: Filled): Search =>
+  async (query) => {
+    const { status, body } = await call(url, tenants.keys.owner, "POST", "/data/hybrid-search", {
+      ...WANTED,
+      query,
+      space_id: tenants.spaces.research,
+    });
+    if (status !== 200) throw new Error(`a search answered ${status}: ${JSON.stringify(body)}`);
+    return body.results;
+  };
+
+/** Searches by one side alone, which the API has no parameter for: by its function, in the same index. */
+async function oneSide({ stack, model }: Service, { tenants }: Filled, alpha: 0 | 1): Promise<Search> {
+  const { db } = stack.database;
+  const numOf = async (table: "organizations" | "spaces", id: string) => {
+    const { rows } = await db.owner.query<{ num: number }>(`select num from ${table} where id = $1`, [id]);
+    return { id, num: rows[0]!.num };
+  };
+  const scope = {
+    organization: await numOf("organizations", tenants.acme),
+    space: await numOf("spaces", tenants.spaces.research),
+  };
+  const embed = async (text: string): Promise<Float32Array> => (await model.embed([text], "query"))[0]!;
+  return async (query) =>
+    (await hybridSearch({ db, queryEmbedding: { model, embed } }, scope, { ...WANTED, query, alpha }))
+      .results;
 }
 
 async function measureQuestions(
-  { metricsPort }: Service,
+  service: Service,
   filled: Filled,
   questions: readonly Question[],
 ): Promise<Measured> {
-  const stages = async () => stagesIn(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
-  const hybrid: Measures[] = [];
+  const stages = async () =>
+    stagesIn(await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text());
   const times: number[] = [];
-  const before = await stages();
-  for (const { text, grades } of questions) {
-    const started = performance.now();
-    const found = await search(filled, text);
-    times.push(performance.now() - started);
-    hybrid.push(measure(found, grades));
-  }
-  const after = await stages();
-  // Only now: the vectors of questions are kept, so that the first search of each is the one that embeds it.
-  const side = async (alpha: number): Promise<Measures[]> => {
+  const measured = async (search: Search): Promise<Measures[]> => {
     const all: Measures[] = [];
-    for (const { text, grades } of questions)
-      all.push(measure(await search(filled, text, { alpha }), grades));
+    for (const { text, grades } of questions) {
+      const started = performance.now();
+      const hits = await search(text);
+      times.push(performance.now() - started);
+      const ranking = hits.map((hit) => filled.names.get(hit.document_id)!);
+      all.push(measure(ranking, grades));
+    }
     return all;
   };
+  const before = await stages();
+  const hybrid = await measured(throughApi(filled));
+  const after = await stages();
+  const timesOfHybrid = [...times];
   return {
-    sides: { words: await side(0), dense: await side(1), hybrid },
-    times,
+    sides: {
+      words: await measured(await oneSide(service, filled, 0)),
+      dense: await measured(await oneSide(service, filled, 1)),
+      hybrid,
+    },
+    times: timesOfHybrid,
     stages: { before, after },
   };
 }
@@ -114,6 +141,7 @@ export async function measureThroughApi(
   try {
     const service = await startService();
     try {
+      await sayConditions(service.stack.database.db, service.model);
       for await (const collection of collections) {
         const started = performance.now();
         const filled = await fill(service.stack, collection.corpus);
@@ -122,6 +150,7 @@ export async function measureThroughApi(
         await onMeasured(collection, await measureQuestions(service, filled, collection.questions));
       }
     } finally {
+      await service.model.close();
       await service.stack.close();
     }
   } finally {
