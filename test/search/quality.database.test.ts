@@ -12,6 +12,22 @@ import {
   publishDocuments,
 } from "../support/stack/search-space.ts";
 
+/**
+ * nDCG@10 of words alone, of meaning alone and of both. A change that makes search better may raise them: the
+ * message of a fall has all that were found, to be put here.
+ *
+ * What falls if a part breaks, as it was tried:
+ *
+ * - without stems, words of all but Chinese, by more than .5: no question has a subject's name in the form that
+ *   documents have it;
+ * - without passages, words of all, by .02 to .11: late facts name no subject, and only the passage has both;
+ * - with a dense weight of .3 everywhere, hybrid of English, whose questions in other words need more, and of
+ *   Arabic, which the model does not know; with the weight of English everywhere, Arabic too;
+ * - what changes the model or its tokens, dense of English and German.
+ *
+ * Hybrid of Russian and Chinese would rise with more weight of the dense side: made texts repeat each other
+ * letter by letter, which is all that the model sees of them. Weights are not to be chosen by these figures.
+ */
 const EXPECTED = {
   English: { words: 0.665, dense: 0.877, hybrid: 0.914 },
   German: { words: 0.856, dense: 0.683, hybrid: 0.833 },
@@ -28,6 +44,15 @@ type Side = (typeof SIDES)[number];
 
 /** What counts as a fall. */
 const TOLERANCE = 0.01;
+/**
+ * The model's 8-bit arithmetic differs between processors. Vectors that were moved by a tenth of their length
+ * changed dense figures by up to .009 where the model knows the language, and by .013 where it does not.
+ */
+const TOLERANCE_OF_NOISE = 0.03;
+const UNKNOWN_TO_MODEL: readonly string[] = ["Arabic", "Russian", "Chinese"];
+
+const toleranceOf = (language: Language, side: Side): number =>
+  side === "dense" && UNKNOWN_TO_MODEL.includes(language) ? TOLERANCE_OF_NOISE : TOLERANCE;
 
 const model = createLocalMiniLm();
 let database: TestDatabase;
@@ -39,8 +64,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-const embed = async (texts: readonly string[], kind: "query" | "passage"): Promise<Float32Array[]> =>
-  (await model.embed(texts, kind)).map((vector) => vector!);
+/** Each text once: long documents share most of their paragraphs. */
+async function embed(texts: readonly string[], kind: "query" | "passage"): Promise<Float32Array[]> {
+  const distinct = [...new Set(texts)];
+  const vectors = await model.embed(distinct, kind);
+  const byText = new Map(distinct.map((text, at) => [text, vectors[at]!]));
+  return texts.map((text) => byText.get(text)!);
+}
 
 /** @returns the place of each document in the collection, by its id */
 async function publish(target: SearchSpace, { documents }: MadeCollection): Promise<Map<string, string>> {
@@ -86,7 +116,9 @@ test("search finds as much as it did", async () => {
   const falls = LANGUAGES_MEASURED.flatMap((language) =>
     SIDES.flatMap((side) => {
       const [before, now] = [EXPECTED[language][side], found[language]![side]];
-      return now < before - TOLERANCE ? [`${language} ${side}: ${before} before, ${now} now`] : [];
+      return now < before - toleranceOf(language, side)
+        ? [`${language} ${side}: ${before} before, ${now} now`]
+        : [];
     }),
   );
   expect(falls, `nDCG@10 fell. EXPECTED of what was found: ${JSON.stringify(found, null, 2)}`).toEqual([]);
