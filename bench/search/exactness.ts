@@ -2,12 +2,8 @@
  * Compares the ranking of sparse search with the reference implementation of BM25: bm25s (PyPI), Lucene's
  * variant, given the same terms.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { json } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { migrate } from "../../src/db/migrate.ts";
 import { inTenant } from "../../src/db/pool.ts";
@@ -23,6 +19,7 @@ import {
   publishDocuments,
 } from "../../test/support/stack/search-space.ts";
 import { mergeWhatIsDue } from "./merge-segments.ts";
+import { askPython } from "./python.ts";
 import { openThrowaway, throwawayDatabase } from "../throwaway-database.ts";
 import { say } from "../report.ts";
 
@@ -44,7 +41,6 @@ interface Reference {
   readonly rankings: readonly (readonly (readonly [number, number])[])[];
 }
 
-const SCRIPT = fileURLToPath(new URL("bm25s-rankings.py", import.meta.url));
 const DOCUMENTS_AT_ONCE = 64;
 /** Scores are about ten, and bm25s adds the terms up in another order. */
 const ROUNDING = 1e-9;
@@ -55,14 +51,6 @@ async function termsOf(file: string): Promise<string[][]> {
     const { title, text } = JSON.parse(line) as { title?: string; text: string };
     return analyze(title ? `${title}\n${text}` : text).terms;
   });
-}
-
-async function askReference(python: string, terms: Terms): Promise<Reference> {
-  const child = spawn(python, [SCRIPT], { stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.end(JSON.stringify(terms));
-  const [answer, [code]] = await Promise.all([json(child.stdout), once(child, "close")]);
-  if (code !== 0) throw new Error(`the reference ended with ${code}`);
-  return answer as Reference;
 }
 
 /** The ten best of each query, documents by their place. */
@@ -155,7 +143,7 @@ async function main(options: Options): Promise<void> {
     documents: await termsOf(join(options.collection, "corpus.jsonl")),
     queries: await termsOf(join(options.collection, "queries.jsonl")),
   };
-  const reference = await askReference(options.python, terms);
+  const reference = (await askPython(options.python, "bm25s-rankings.py", terms)) as Reference;
   if (options.write !== undefined) await writeReference(options.write, terms, reference);
   const database = await throwawayDatabase(options.database);
   const db = openThrowaway(database.url, 4);

@@ -23,9 +23,7 @@ export function measure(ranking: readonly string[], grades: ReadonlyMap<string, 
   };
 }
 
-/** The means of all, as a line of the table under `nDCG@10 recall@100  MRR@10`. */
-export function meansOf(all: readonly Measures[]): string {
-  const of = (key: keyof Measures): string =>
-    (all.reduce((sum, one) => sum + one[key], 0) / all.length).toFixed(4);
-  return `${of("ndcg")}  ${of("recall")}      ${of("mrr")}`;
+/** The mean of one measure over all questions; NaN if there is none. */
+export function meanOf(all: readonly Measures[], key: keyof Measures): number {
+  return all.reduce((sum, one) => sum + one[key], 0) / all.length;
 }
