@@ -42,6 +42,8 @@ const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
 // normalizing.
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
+/** A number and its unit, such as 5mg, which others write apart. One letter is more often part of a name: 4E. */
+const WITH_UNIT = /^\p{Nd}{1,9}(\p{L}{2,3})$/u;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = new RegExp(`[${UNSEEN}]`, "gv");
 // Matches what is no word of ASCII letters without a hump.
@@ -105,6 +107,11 @@ function pushParts(tokens: Token[], start: number, run: string): void {
     // English endings such as 's and 't say nothing.
     if (raw.length <= 2 && part.index > 0 && /['’]/.test(run[part.index - 1]!)) continue;
     push(tokens, start + part.index, raw, HAS_DIGIT.test(raw));
+    const unit = WITH_UNIT.exec(raw)?.[1];
+    if (unit !== undefined) {
+      push(tokens, start + part.index, raw.slice(0, -unit.length), true);
+      push(tokens, start + part.index + raw.length - unit.length, unit, false);
+    }
     const humps = HUMP.test(raw) ? raw.split(HUMP) : [];
     let offset = start + part.index;
     for (const hump of humps) {

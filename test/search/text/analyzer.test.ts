@@ -51,6 +51,7 @@ describe("what differs only in how it is written is the same word", () => {
     ["ё and е", "ёлка и мёд", "мед"],
     ["an emoji beside", "otters🦦swim", "otters"],
     ["a number with its unit", "a dose of 5 mg daily", "5 mg"],
+    ["a number apart from its unit", "a dose of 5mg daily", "5 mg"],
     ["a language within another", "Der Vertrag heißt «Договор о поставке» auf Russisch.", "договор"],
     ["code within text", "call `parseQuery(input)` first", "parseQuery"],
   ])("%s", (_, chunk, query) => {
