@@ -198,7 +198,8 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
   const known = scope.models.map((model) => vectors.of(model)).filter((vector) => vector !== null);
   const isWhole = scope.models.length === 0 ? vectors.isKnown(current) : known.length === scope.models.length;
   const conditions = await readConditions(sql, scope, query);
-  const isForeign = known.some((vector) => vector.isForeign);
+  // A request that sets the weight of vectors itself is ranked by it.
+  const isForeign = request.alpha === undefined && known.some((vector) => vector.isForeign);
   if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole, isForeign };
   const candidateSearch = { scope, conditions, query, vectors: known, limit: candidatesFor(request) };
   const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));

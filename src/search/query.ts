@@ -51,7 +51,7 @@ export function parseQuery(query: string): ParsedQuery {
  * otherwise, and its answer need not stand beside that name: of thirty such questions in Arabic (XQuAD), the
  * paragraph with the answer holds the quote in thirteen.
  */
-const IS_QUESTION = /[?？؟⁇՞]\s*$/u;
+const IS_QUESTION = /[?？؟⁇⁈⁉‽՞፧﹖︖\u037e]\s*$/u;
 
 function plain(text: string): string {
   return toNfkc(text).toLowerCase().replace(/\s+/gu, " ").trim();

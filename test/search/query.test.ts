@@ -55,7 +55,10 @@ test.each([
   'Who wrote "War and Peace" -film ?',
   'من كتب "الحرب والسلام"؟',
   '谁写了 "战争与和平"？',
+  'Ποιος έγραψε "Πόλεμος και Ειρήνη"\u037e',
+  '"ጦርነትና ሰላም" ማን ጻፈው፧',
+  'Who wrote "War and Peace"⁉',
 ])("a question quotes and never filters: %s", (query) => {
   expect(parseQuery(query)).toEqual({ text: query, phrases: [], excludedWords: [], excludedPhrases: [] });
-  expect(parseQuery(query.replace(/\s*[?؟？]$/u, "")).phrases).toHaveLength(1);
+  expect(parseQuery(query.replace(/\s*[?؟？⁉፧\u037e]$/u, "")).phrases).toHaveLength(1);
 });

@@ -117,12 +117,19 @@ const TELLING_LETTERS = 3;
 /** The share of letters in such pieces that names and loan words reach by chance, and what English has. */
 const CHANCE = 0.3;
 const NATIVE = 0.8;
+/**
+ * Latin letters that a text is taken to have more, of a language that the model knows. A few words say little
+ * of their language: abbreviations and names have no piece of three letters in any (SSO, JWT, kubectl).
+ */
+const ASSUMED_LETTERS = 12;
 const LETTERS = /\p{L}/gu;
+const OTHER_SCRIPT = /[\p{L}--\p{sc=Latin}]/v;
 
 /** See {@link EmbeddingModel.fitOf}; 1 if the text has no letters. */
 function fitOf(vocabulary: Vocabulary, text: string): number {
-  let all = 0;
-  let known = 0;
+  const assumed = OTHER_SCRIPT.test(text) ? 0 : ASSUMED_LETTERS;
+  let all = assumed;
+  let known = NATIVE * assumed;
   eachWord(text, (word) => {
     const letters = lettersIn(word.text);
     if (letters === 0) return true;

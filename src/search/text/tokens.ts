@@ -56,8 +56,8 @@ const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 /** The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten from 0 on. */
 const DIGIT = /[[\p{Nd}]--[0-9]]/gv;
 const DIGITS = new Map<string, string>();
-for (let code = 0x80, run = 0; code <= 0xffff; code++) {
-  const character = String.fromCharCode(code);
+for (let code = 0x80, run = 0; code <= 0x1ffff; code++) {
+  const character = String.fromCodePoint(code);
   if (/\p{Nd}/u.test(character)) DIGITS.set(character, String(run++ % 10));
   else run = 0;
 }

@@ -41,6 +41,11 @@ test.each([
   expect(fit).toBeLessThanOrEqual(most);
 });
 
+test.each(["VPN", "kubectl", "401k", "JWT expiry", "how do I set up SSO", "Kowalczyk"])(
+  "takes %s, which is too short to tell, for no language that it hardly knows",
+  (text) => expect(model.fitOf!(text)).toBeGreaterThan(0.25),
+);
+
 test("a question of which half is in a language that it does not know counts half", () => {
   const fit = model.fitOf!("restaurant сколько");
   expect(fit).toBeGreaterThan(0.4);

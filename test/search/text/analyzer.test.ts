@@ -47,6 +47,7 @@ describe("what differs only in how it is written is the same word", () => {
     ["Arabic digits", "سنة ١٩٤٨ كانت", "1948"],
     ["Persian digits", "سال ۱۹۴۸ بود", "1948"],
     ["Hindi digits", "वर्ष १९४८ में", "1948"],
+    ["digits beyond the basic plane", "𞤸𞤭𞤼𞤢𞥄𞤲𞤣𞤫 \u{1e951}\u{1e959}\u{1e954}\u{1e958}", "1948"],
     ["full-width digits", "１９４８年の東京", "1948"],
     ["ё and е", "ёлка и мёд", "мед"],
     ["an emoji beside", "otters🦦swim", "otters"],
