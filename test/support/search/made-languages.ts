@@ -4,7 +4,7 @@
  * number.
  */
 
-export interface Fact {
+interface Fact {
   readonly told: string;
   /** The first asks in other words, the others in other forms of the same ones. */
   readonly asked: readonly string[];
