@@ -18,8 +18,8 @@ import {
  *
  * What falls if a part breaks, as it was tried:
  *
- * - without stems, words of all but Chinese, by more than .5: no question has a subject's name in the form that
- *   documents have it;
+ * - without stems, words of all but Chinese, by more than .5: no question has a subject's name in the form
+ *   that documents have it;
  * - without passages, words of all, by .02 to .11: late facts name no subject, and only the passage has both;
  * - with a dense weight of .3 everywhere, hybrid of English, whose questions in other words need more, and of
  *   Arabic, which the model does not know; with the weight of English everywhere, Arabic too;

@@ -69,16 +69,17 @@ export function tableOf(rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const versions = rows.find(({ reference }) => reference !== null)?.reference?.versions;
   const notes = [
-    "words, dense, hybrid and reference are nDCG@10; recall@100 and MRR@10 are those of hybrid. Milliseconds " +
-      "of parts are means over the hybrid searches: words and dense run at the same time, and scope and hits " +
-      "have the wait for connections with them. p50 and p95 are of whole searches, as their caller waits.",
+    "words, dense, hybrid and reference are nDCG@10; recall@100 and MRR@10 are those of hybrid. " +
+      "Milliseconds of parts are means over the hybrid searches: words and dense run at the same time, and " +
+      "scope and hits have the wait for connections with them. p50 and p95 are of whole searches, as " +
+      "their caller waits.",
     ...(versions === undefined
       ? []
       : [`reference: ${versions}, k1 1.2, b 0.75, whole documents, stemmed by Snowball.`]),
     ...(rows.some(({ reference }) => reference?.isStemmed === false)
       ? [
-          "\\* Snowball has no stemmer for the language: bm25s' plain tokens, which are whole phrases where " +
-            "words are not parted by spaces.",
+          "\\* Snowball has no stemmer for the language: bm25s' plain tokens, which are whole phrases " +
+            "where words are not parted by spaces.",
         ]
       : []),
   ];
