@@ -1,0 +1,164 @@
+/** Cuts the text of a source into what may be quoted: sentences, rows of tables and lines of code. */
+import { plainCode, plainProse } from "./plain-line.ts";
+
+export interface Piece {
+  /** One plain line, at most {@link MAX_LENGTH} characters long. */
+  readonly text: string;
+  /** What counts as its own words; for a row these are its cells without the names of its columns. */
+  readonly own: string;
+  /** What stands above it and says what it is about: headings, or the names of columns. */
+  readonly above: string;
+  /** False for headings and questions: they say what is looked for, and do not answer. */
+  readonly isQuotable: boolean;
+}
+
+/** A long sentence. What is longer is cut into several pieces, each with an ellipsis at the cut. */
+const MAX_LENGTH = 400;
+/** A line without the end of a sentence that is shorter than this, above a paragraph, is its title. */
+const MAX_TITLE_LENGTH = 100;
+
+const FENCE = /^\s{0,3}(?:```|~~~)/;
+/** A fence with a language opens, also where a piece of a document lacks the end of the code before. */
+const OPENING_FENCE = /^\s{0,3}(?:```+|~~~+)\s*[\p{L}{]/u;
+const ROW = /^\s{0,12}\|/;
+/** The row that divides the names of columns from the rows. */
+const DIVIDER = /^[\s|:-]+$/;
+const RULE = /^[\s=*_-]+$/;
+const HEADING = /^\s{0,3}#{1,6}\s/;
+const MARKER = /^\s{0,12}(?:(?:[-*+•>]|#{1,6}|\d{1,3}[.)])\s{1,8}){1,4}/u;
+const QUOTE_MARKER = /^\s{0,3}>/;
+const ENDS_SENTENCE = /[\p{Sentence_Terminal}:;,…]["'”’»)\]]{0,3}$/u;
+const ASKS = /[?？؟]["'”’»)\]]{0,3}$/u;
+/** An initial, or an abbreviation such as Dr., St. or No.: its full stop does not end the sentence. */
+const ABBREVIATED = /(?<![\p{L}\p{N}])(?:\p{L}|\p{Lu}\p{Ll})\.\s{0,8}$/u;
+
+const sentences = new Intl.Segmenter("und", { granularity: "sentence" });
+
+type Block =
+  | { readonly kind: "prose"; readonly lines: string[]; readonly isItem: boolean }
+  | { readonly kind: "heading" | "code"; readonly line: string }
+  | { readonly kind: "table"; readonly rows: string[] };
+
+function kindOf(line: string, isCode: boolean): Block["kind"] | "gap" {
+  if (line.trim() === "" || (RULE.test(line) && !isCode)) return "gap";
+  if (isCode) return "code";
+  if (ROW.test(line)) return "table";
+  return HEADING.test(line) ? "heading" : "prose";
+}
+
+/** Paragraphs, whose lines only wrap, tables, and by themselves headings, items of lists and lines of code. */
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  let isCode = false;
+  let open: Block | undefined;
+  for (const line of text.split("\n")) {
+    if (FENCE.test(line)) {
+      isCode = !isCode || OPENING_FENCE.test(line);
+      open = undefined;
+      continue;
+    }
+    const kind = kindOf(line, isCode);
+    const marker = MARKER.exec(line)?.[0] ?? "";
+    const plain = line.slice(marker.length);
+    if (kind === "gap") open = undefined;
+    else if (kind === "table" && open?.kind === "table") open.rows.push(line);
+    else if (kind === "prose" && open?.kind === "prose" && (marker === "" || QUOTE_MARKER.test(line)))
+      open.lines.push(plain);
+    else {
+      if (kind === "prose") open = { kind, lines: [plain], isItem: marker !== "" };
+      else if (kind === "table") open = { kind, rows: [line] };
+      else open = { kind, line: kind === "heading" ? plain : line };
+      blocks.push(open);
+    }
+  }
+  return blocks;
+}
+
+/** Cuts what is too long between two words, or anywhere if a word is too long itself. */
+function cut(text: string): string[] {
+  if (text.length <= MAX_LENGTH) return [text];
+  const parts: string[] = [];
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(text.length, start + MAX_LENGTH - 2);
+    if (end < text.length) {
+      const space = text.lastIndexOf(" ", end);
+      if (space > start) end = space;
+      // A pair of surrogates is one character.
+      else if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
+    }
+    const part = text.slice(start, end).trim();
+    parts.push(`${start > 0 ? "…" : ""}${part}${end < text.length ? "…" : ""}`);
+    start = end;
+  }
+  return parts;
+}
+
+function sentencesOf(paragraph: string): string[] {
+  const found: string[] = [];
+  let started = "";
+  for (const { segment } of sentences.segment(paragraph)) {
+    started += segment;
+    if (ABBREVIATED.test(started.slice(-16))) continue;
+    found.push(started.trim());
+    started = "";
+  }
+  found.push(started.trim());
+  return found.filter((sentence) => sentence !== "");
+}
+
+function cellsOf(row: string): string[] {
+  const cells = row.trim().replace(/^\|/, "").split(/(?<!\\)\|/);
+  if (cells.at(-1)?.trim() === "") cells.pop();
+  return cells.map(plainProse);
+}
+
+/** Every row that has a value, as `Column: value; Column: value`; without the row of dashes no names are known. */
+function rowsOf(rows: readonly string[], above: string): Piece[] {
+  const hasNames = rows.length > 1 && DIVIDER.test(rows[1]!);
+  const names = hasNames ? cellsOf(rows[0]!) : [];
+  const label = names.join(" ").slice(0, MAX_LENGTH);
+  return rows.slice(hasNames ? 2 : 0).flatMap((row) => {
+    if (DIVIDER.test(row)) return [];
+    const cells = cellsOf(row);
+    const shown = cells.flatMap((value, column) => {
+      const name = names[column] ?? "";
+      if (value === "") return [];
+      return name === "" || name === value ? value : `${name}: ${value}`;
+    });
+    if (shown.length === 0 || cells.every((cell, column) => cell === (names[column] ?? ""))) return [];
+    const own = cells.join(" ");
+    return cut(shown.join("; ")).map((text) => ({ text, own, above: `${above} ${label}`, isQuotable: true }));
+  });
+}
+
+/** One line without the end of a sentence, above a paragraph. */
+function isTitle(block: Block, next: Block | undefined): boolean {
+  if (block.kind === "heading") return true;
+  if (block.kind !== "prose" || block.isItem || block.lines.length > 1) return false;
+  const [line = ""] = block.lines;
+  const isFollowed = next !== undefined && (next.kind !== "prose" || !next.isItem || next.lines.length > 1);
+  return isFollowed && line.length <= MAX_TITLE_LENGTH && !ENDS_SENTENCE.test(line.trim());
+}
+
+/** The pieces of a text in its order. Takes time linear in its length. */
+export function* piecesOf(text: string): Generator<Piece> {
+  const blocks = blocksOf(text);
+  let above = "";
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind === "table") {
+      yield* rowsOf(block.rows, above);
+      continue;
+    }
+    const isCode = block.kind === "code";
+    const line = block.kind === "prose" ? plainProse(block.lines.join("\n")) : "";
+    const plain = block.kind === "prose" ? line : isCode ? plainCode(block.line) : plainProse(block.line);
+    if (plain === "") continue;
+    if (isTitle(block, blocks[at + 1])) {
+      above = plain.slice(0, MAX_LENGTH);
+      continue;
+    }
+    for (const sentence of isCode ? [plain] : sentencesOf(plain))
+      for (const part of cut(sentence))
+        yield { text: part, own: part, above, isQuotable: isCode || !ASKS.test(sentence) };
+  }
+}
