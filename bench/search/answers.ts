@@ -85,7 +85,8 @@ function answererOf(corpus: readonly Entry[], tokenizer: Parameters<ReturnType<t
   };
 }
 
-const comparable = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
+const comparable = (text: string): string =>
+  text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
 
 function holdsOne(text: string, expected: readonly string[]): boolean {
   const plain = comparable(text);
@@ -145,7 +146,9 @@ async function main({ collection: folder, foreign, show }: Options): Promise<voi
   // The same language and style, so that only what it is about differs.
   const half = corpus.slice(0, Math.floor(corpus.length / 2));
   const names = new Set(half.map(({ _id }) => _id));
-  const elsewhere = own.filter(({ _id }) => judgements.get(_id)!.keys().every((name) => !names.has(name)));
+  const elsewhere = own.filter(({ _id }) =>
+    [...judgements.get(_id)!.keys()].every((name) => !names.has(name)),
+  );
   report(
     "asked of the half without them",
     await answersOf(spread(elsewhere, FOREIGN_QUESTIONS), answererOf(half, model)),

@@ -12,7 +12,8 @@ const MAX_QUESTION_LENGTH = 2_000;
 const VOCABULARY = fileURLToPath(new URL("../../../models/all-minilm-l6-v2-int8/vocab.txt", import.meta.url));
 
 const QUOTING = "No language model is configured, so this answer only quotes the sentences that match best:";
-const NOTHING_FOUND = "No language model is configured, and nothing was found in the documents that answers the question.";
+const NOTHING_FOUND =
+  "No language model is configured, and nothing was found in the documents that answers the question.";
 
 function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;

@@ -4,9 +4,11 @@ import { plainCode, plainProse } from "./plain-line.ts";
 export interface Piece {
   /** One plain line, at most {@link MAX_LENGTH} characters long. */
   readonly text: string;
-  /** What counts as its own words; for a row these are its cells without the names of its columns. */
+  /** What counts as its own words; for a row these are its cells. */
   readonly own: string;
-  /** What stands above it and says what it is about: headings, or the names of columns. */
+  /** The names of a row's columns: they are in `text`, but are the same for every row. */
+  readonly columns: string;
+  /** The heading above it, which says what it is about. */
   readonly above: string;
   /** False for headings and questions: they say what is looked for, and do not answer. */
   readonly isQuotable: boolean;
@@ -107,7 +109,10 @@ function sentencesOf(paragraph: string): string[] {
 }
 
 function cellsOf(row: string): string[] {
-  const cells = row.trim().replace(/^\|/, "").split(/(?<!\\)\|/);
+  const cells = row
+    .trim()
+    .replace(/^\|/, "")
+    .split(/(?<!\\)\|/);
   if (cells.at(-1)?.trim() === "") cells.pop();
   return cells.map(plainProse);
 }
@@ -116,7 +121,7 @@ function cellsOf(row: string): string[] {
 function rowsOf(rows: readonly string[], above: string): Piece[] {
   const hasNames = rows.length > 1 && DIVIDER.test(rows[1]!);
   const names = hasNames ? cellsOf(rows[0]!) : [];
-  const label = names.join(" ").slice(0, MAX_LENGTH);
+  const columns = names.join(" ").slice(0, MAX_LENGTH);
   return rows.slice(hasNames ? 2 : 0).flatMap((row) => {
     if (DIVIDER.test(row)) return [];
     const cells = cellsOf(row);
@@ -127,7 +132,7 @@ function rowsOf(rows: readonly string[], above: string): Piece[] {
     });
     if (shown.length === 0 || cells.every((cell, column) => cell === (names[column] ?? ""))) return [];
     const own = cells.join(" ");
-    return cut(shown.join("; ")).map((text) => ({ text, own, above: `${above} ${label}`, isQuotable: true }));
+    return cut(shown.join("; ")).map((text) => ({ text, own, columns, above, isQuotable: true }));
   });
 }
 
@@ -159,6 +164,6 @@ export function* piecesOf(text: string): Generator<Piece> {
     }
     for (const sentence of isCode ? [plain] : sentencesOf(plain))
       for (const part of cut(sentence))
-        yield { text: part, own: part, above, isQuotable: isCode || !ASKS.test(sentence) };
+        yield { text: part, own: part, columns: "", above, isQuotable: isCode || !ASKS.test(sentence) };
   }
 }

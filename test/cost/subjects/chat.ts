@@ -173,7 +173,8 @@ export async function chatSubjects(extent: Extent): Promise<Subject[]> {
       name: "sentences that answer",
       shapes,
       maxLength: PASSAGES_CHARACTERS,
-      run: (text) => extractSentences("What turns the turbine?", [{ index: 1, text: text as string }], QUOTES),
+      run: (text) =>
+        extractSentences("What turns the turbine?", [{ index: 1, text: text as string }], QUOTES),
     },
     {
       name: "sentences that answer a long question",

@@ -21,7 +21,10 @@ let provider: ScriptedProvider;
 let model: ChatModel;
 beforeEach(async () => {
   provider = await startScriptedProvider();
-  model = await createChatModel({ baseUrl: provider.url, apiKey: "k", chatModel: "gpt-4o" }, { analyze, analyzeQuery });
+  model = await createChatModel(
+    { baseUrl: provider.url, apiKey: "k", chatModel: "gpt-4o" },
+    { analyze, analyzeQuery },
+  );
 });
 afterEach(() => provider.close());
 
