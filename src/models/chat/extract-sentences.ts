@@ -50,11 +50,12 @@ const RARITY_POWER = 1.5;
  */
 const ALWAYS_MISSING = 2;
 /**
- * The coverage below which nothing is quoted. From .1 to .15 nearly all questions about other things are
- * refused, and fewer than a tenth of those that have an answer; see docs/search.md.
+ * The coverage below which nothing is quoted. From .03 to .14 at least 80 % of the questions about something
+ * else are refused, and at most 4 % of those that have an answer; the higher, the more of the former. See
+ * docs/search.md.
  */
 const FLOOR = 0.125;
-/** A sentence with so many different terms has half the score of a short one; 50 to 100 do. */
+/** A sentence with so many different terms has half the score of a short one; 50 to 200 do. */
 const LONG = 100;
 /** What the last source loses against the first; .3 to .7 do. */
 const LAST_SOURCE_LOSS = 0.5;

@@ -48,30 +48,36 @@ function kindOf(line: string, isCode: boolean): Block["kind"] | "gap" {
   return HEADING.test(line) ? "heading" : "prose";
 }
 
+/** Adds the line to the block before it if it goes on there. */
+function isAdded(line: string, plain: string, open: Block | undefined): boolean {
+  if (open?.kind === "table") open.rows.push(line);
+  else if (open?.kind === "prose" && (plain === line || QUOTE_MARKER.test(line))) open.lines.push(plain);
+  else return false;
+  return true;
+}
+
+function blockOf(kind: Block["kind"], line: string, plain: string): Block {
+  if (kind === "prose") return { kind, lines: [plain], isItem: plain !== line };
+  return kind === "table" ? { kind, rows: [line] } : { kind, line: plain };
+}
+
 /** Paragraphs, whose lines only wrap, tables, and by themselves headings, items of lists and lines of code. */
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
   let isCode = false;
   let open: Block | undefined;
   for (const line of text.split("\n")) {
-    if (FENCE.test(line)) {
-      isCode = !isCode || OPENING_FENCE.test(line);
+    const isFence = FENCE.test(line);
+    if (isFence) isCode = !isCode || OPENING_FENCE.test(line);
+    const kind = isFence ? "gap" : kindOf(line, isCode);
+    if (kind === "gap") {
       open = undefined;
       continue;
     }
-    const kind = kindOf(line, isCode);
-    const marker = MARKER.exec(line)?.[0] ?? "";
-    const plain = line.slice(marker.length);
-    if (kind === "gap") open = undefined;
-    else if (kind === "table" && open?.kind === "table") open.rows.push(line);
-    else if (kind === "prose" && open?.kind === "prose" && (marker === "" || QUOTE_MARKER.test(line)))
-      open.lines.push(plain);
-    else {
-      if (kind === "prose") open = { kind, lines: [plain], isItem: marker !== "" };
-      else if (kind === "table") open = { kind, rows: [line] };
-      else open = { kind, line: kind === "heading" ? plain : line };
-      blocks.push(open);
-    }
+    const plain = kind === "code" ? line : line.slice(MARKER.exec(line)?.[0].length ?? 0);
+    if (kind === open?.kind && isAdded(line, plain, open)) continue;
+    open = blockOf(kind, line, plain);
+    blocks.push(open);
   }
   return blocks;
 }
@@ -122,7 +128,7 @@ function rowsOf(rows: readonly string[], above: string): Piece[] {
   const hasNames = rows.length > 1 && DIVIDER.test(rows[1]!);
   const names = hasNames ? cellsOf(rows[0]!) : [];
   const columns = names.join(" ").slice(0, MAX_LENGTH);
-  return rows.slice(hasNames ? 2 : 0).flatMap((row) => {
+  return rows.flatMap((row) => {
     if (DIVIDER.test(row)) return [];
     const cells = cellsOf(row);
     const shown = cells.flatMap((value, column) => {
