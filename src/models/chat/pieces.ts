@@ -87,6 +87,7 @@ function cut(text: string): string[] {
   if (text.length <= MAX_LENGTH) return [text];
   const parts: string[] = [];
   for (let start = 0; start < text.length;) {
+    // Two characters are for the ellipses.
     let end = Math.min(text.length, start + MAX_LENGTH - 2);
     if (end < text.length) {
       const space = text.lastIndexOf(" ", end);
@@ -123,32 +124,77 @@ function cellsOf(row: string): string[] {
   return cells.map(plainProse);
 }
 
+interface Cell {
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * The cells in groups that fit into a quote: nearly always one. The groups after the first begin with the
+ * first cell again, since that says what the row is about.
+ */
+function groupsOf(cells: readonly Cell[]): Cell[][] {
+  const lengthOf = ({ name, value }: Cell): number => name.length + value.length + 4;
+  const first = cells[0]!;
+  const repeated = lengthOf(first) <= MAX_TITLE_LENGTH ? [first] : [];
+  const groups: Cell[][] = [];
+  let left = 0;
+  for (const cell of cells) {
+    left -= lengthOf(cell);
+    if (left >= 0) {
+      groups.at(-1)!.push(cell);
+      continue;
+    }
+    groups.push(cell === first ? [cell] : [...repeated, cell]);
+    left = MAX_LENGTH - groups.at(-1)!.reduce((sum, one) => sum + lengthOf(one), 0);
+  }
+  return groups;
+}
+
 /** Every row that has a value, as `Column: value; Column: value`; without the row of dashes no names are known. */
 function rowsOf(rows: readonly string[], above: string): Piece[] {
   const hasNames = rows.length > 1 && DIVIDER.test(rows[1]!);
-  const names = hasNames ? cellsOf(rows[0]!) : [];
+  // Every row repeats them, so a long one must not make the rows longer than the text.
+  const names = hasNames ? cellsOf(rows[0]!).map((name) => name.slice(0, MAX_TITLE_LENGTH)) : [];
   const columns = names.join(" ").slice(0, MAX_LENGTH);
-  return rows.flatMap((row) => {
-    if (DIVIDER.test(row)) return [];
-    const cells = cellsOf(row);
-    const shown = cells.flatMap((value, column) => {
-      const name = names[column] ?? "";
-      if (value === "") return [];
-      return name === "" || name === value ? value : `${name}: ${value}`;
+  return rows.flatMap((row, at) => {
+    if (DIVIDER.test(row) || (hasNames && at === 0)) return [];
+    const cells = cellsOf(row).map((value, column) => ({ name: names[column] ?? "", value }));
+    const filled = cells.filter(({ value }) => value !== "");
+    if (filled.every(({ name, value }) => value === name)) return [];
+    return groupsOf(filled).flatMap((group) => {
+      const shown = group.map(({ name, value }) =>
+        name === "" || name === value ? value : `${name}: ${value}`,
+      );
+      const parts = cut(shown.join("; "));
+      const own = group.map(({ value }) => value).join(" ");
+      return parts.map((text) => ({
+        text,
+        own: parts.length === 1 ? own : text,
+        columns,
+        above,
+        isQuotable: true,
+      }));
     });
-    if (shown.length === 0 || cells.every((cell, column) => cell === (names[column] ?? ""))) return [];
-    const own = cells.join(" ");
-    return cut(shown.join("; ")).map((text) => ({ text, own, columns, above, isQuotable: true }));
   });
 }
 
-/** One line without the end of a sentence, above a paragraph. */
+/** One line without the end of a sentence. */
+function isLikeTitle(block: Block): boolean {
+  if (block.kind !== "prose" || block.isItem || block.lines.length > 1) return false;
+  const line = block.lines[0]!.trim();
+  return line.length <= MAX_TITLE_LENGTH && !ENDS_SENTENCE.test(line);
+}
+
+/** A heading, or what looks like one and has a paragraph, a list or a table below it; lines alone may be a list. */
 function isTitle(block: Block, next: Block | undefined): boolean {
   if (block.kind === "heading") return true;
-  if (block.kind !== "prose" || block.isItem || block.lines.length > 1) return false;
-  const [line = ""] = block.lines;
-  const isFollowed = next !== undefined && (next.kind !== "prose" || !next.isItem || next.lines.length > 1);
-  return isFollowed && line.length <= MAX_TITLE_LENGTH && !ENDS_SENTENCE.test(line.trim());
+  return isLikeTitle(block) && next !== undefined && next.kind !== "heading" && !isLikeTitle(next);
+}
+
+function plainTextOf(block: Exclude<Block, { kind: "table" }>): string {
+  if (block.kind === "code") return plainCode(block.line);
+  return plainProse(block.kind === "prose" ? block.lines.join("\n") : block.line);
 }
 
 /** The pieces of a text in its order. Takes time linear in its length. */
@@ -160,16 +206,15 @@ export function* piecesOf(text: string): Generator<Piece> {
       yield* rowsOf(block.rows, above);
       continue;
     }
-    const isCode = block.kind === "code";
-    const line = block.kind === "prose" ? plainProse(block.lines.join("\n")) : "";
-    const plain = block.kind === "prose" ? line : isCode ? plainCode(block.line) : plainProse(block.line);
-    if (plain === "") continue;
+    const plain = plainTextOf(block);
     if (isTitle(block, blocks[at + 1])) {
       above = plain.slice(0, MAX_LENGTH);
       continue;
     }
-    for (const sentence of isCode ? [plain] : sentencesOf(plain))
-      for (const part of cut(sentence))
-        yield { text: part, own: part, columns: "", above, isQuotable: isCode || !ASKS.test(sentence) };
+    const isCode = block.kind === "code";
+    for (const sentence of isCode ? [plain] : sentencesOf(plain)) {
+      const isQuotable = isCode || !ASKS.test(sentence);
+      for (const part of cut(sentence)) yield { text: part, own: part, columns: "", above, isQuotable };
+    }
   }
 }

@@ -126,6 +126,27 @@ test("a row keeps what its cells say, without pipes, and empty cells are left ou
   ]);
 });
 
+test("a row that is too long for a quote is cut between cells, and each part begins with its first cell", () => {
+  const columns = Array.from({ length: 40 }, (_, at) => `month ${at}`);
+  const table = [
+    ["pump", ...columns],
+    ["---", ...columns.map(() => "---")],
+    ["Aeolus", ...columns.map((_, at) => `${at + 100} litres`)],
+  ];
+  const text = table.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const [answer] = quotes("How much did the Aeolus take with 139 litres?", text);
+  expect(answer).toMatch(/^pump: Aeolus; .*month 39: 139 litres \[1\]$/);
+  expect(answer!.length).toBeLessThan(420);
+});
+
+test("short lines without full stops are quoted, unless a paragraph is below", () => {
+  const lines = "Spare parts\n\nPump oil each week\n\nFan belt each year";
+  expect(quotes("pump oil", lines)).toEqual(["Pump oil each week [1]"]);
+  expect(quotes("pump oil", "Pump oil each week\n\nIt is filled in at the top of the pump.")).toEqual([
+    "It is filled in at the top of the pump. [1]",
+  ]);
+});
+
 test("a table without a row of dashes is quoted by its cells", () => {
   expect(quotes("How much oil does the pump take?", "| pump oil | 5 l |\n| fan belt | 2 m |")).toEqual([
     "pump oil; 5 l [1]",
