@@ -15,7 +15,7 @@ import { createLocalMiniLm } from "../../src/models/embedding/local-minilm.ts";
 import { analyze, analyzeQuery } from "../../src/search/text/analyzer.ts";
 import { say } from "../report.ts";
 import { rankingOf } from "./answers/ranking.ts";
-import { type Entry, readCollection, textOf } from "./quality/collection.ts";
+import { type Entry, type Question, readCollection, textOf } from "./quality/collection.ts";
 
 interface Options {
   readonly collection: string;
@@ -31,7 +31,7 @@ const CHUNK = { maxTokens: 240, overlapTokens: 0 };
 const chat = createLocalExtractive({ analyze, analyzeQuery });
 
 interface Answer {
-  readonly question: Entry;
+  readonly question: Question;
   readonly text: string;
   /** How many quotes have a mark that the service takes for one. */
   readonly quotes: number;
@@ -55,7 +55,7 @@ function answererOf(corpus: readonly Entry[], tokenizer: Parameters<ReturnType<t
     return chunkerNamed("recursive")(units, CHUNK, tokenizer).map(({ text }) => ({ name: entry._id, text }));
   });
   const rank = rankingOf(chunks.map(({ text }) => text));
-  return async (question: Entry, expected: readonly string[] = []): Promise<Answer> => {
+  return async (question: Question, expected: readonly string[] = []): Promise<Answer> => {
     const sources = createSources();
     const found = rank(question.text, PASSAGES_DEFAULT).map((number) => ({
       chunk_id: String(number),
@@ -129,33 +129,30 @@ function report(title: string, answers: readonly Answer[], hasExpected: boolean)
 }
 
 async function main({ collection: folder, foreign, show }: Options): Promise<void> {
-  const { corpus, queries, judgements } = await readCollection(folder);
+  const { corpus, questions: own } = await readCollection(folder);
   const expected = await readExpected(folder);
   const model = createLocalMiniLm({ embedsSoon: false });
   const ask = answererOf(corpus, model);
-  const answersOf = async (questions: readonly Entry[], answer = ask): Promise<Answer[]> => {
+  const answersOf = async (questions: readonly Question[], answer = ask): Promise<Answer[]> => {
     const answers: Answer[] = [];
-    for (const question of questions) answers.push(await answer(question, expected.get(question._id)));
+    for (const question of questions) answers.push(await answer(question, expected.get(question.id)));
     for (const { question, text, isRight } of answers.slice(0, Number(show)))
       say(`${isRight ? "+" : "-"} ${question.text}\n  ${text.replaceAll("\n", "\n  ")}`);
     return answers;
   };
-  const own = queries.filter(({ _id }) => judgements.has(_id));
   report(`${basename(folder)}: its own`, await answersOf(own), expected.size > 0);
 
   // The same language and style, so that only what it is about differs.
   const half = corpus.slice(0, Math.floor(corpus.length / 2));
   const names = new Set(half.map(({ _id }) => _id));
-  const elsewhere = own.filter(({ _id }) =>
-    [...judgements.get(_id)!.keys()].every((name) => !names.has(name)),
-  );
+  const elsewhere = own.filter(({ grades }) => [...grades.keys()].every((name) => !names.has(name)));
   report(
     "asked of the half without them",
     await answersOf(spread(elsewhere, FOREIGN_QUESTIONS), answererOf(half, model)),
     false,
   );
   for (const other of foreign) {
-    const { queries: others } = await readCollection(other);
+    const { questions: others } = await readCollection(other);
     report(`questions of ${basename(other)}`, await answersOf(spread(others, FOREIGN_QUESTIONS)), false);
   }
   await model.close();

@@ -35,7 +35,8 @@ const MIN_TERMS = 2;
 const TELLING_LENGTH = 8_192;
 /**
  * What a word counts that stands not in a sentence but in the one before or after it or in what stands above
- * it, and elsewhere in its source or in the document's name. Anything between .4 and .7, and between 0 and .4, gives the same answers
+ * it, and elsewhere in its source or in the document's name. Anything between .4 and .7, and between 0 and .4,
+ * gives the same answers
  * within 1 %.
  */
 const NEARBY = 0.5;
@@ -134,7 +135,7 @@ function candidatesOf(sources: readonly Source[], find: Finder, reader: TermRead
   return candidates;
 }
 
-/** Weighs each word of the question by how few of all sentences have it; one that none has is as rare as can be. */
+/** Weighs each word of the question by how few of all sentences have it; one that none has is the rarest. */
 function weightsOf(words: readonly QuestionWord[], candidates: readonly Candidate[]) {
   const weightAt = (frequency: number): number => {
     const rarity = Math.log(1 + (candidates.length - frequency + 0.5) / (frequency + 0.5));

@@ -41,11 +41,20 @@ type Block =
   | { readonly kind: "heading" | "code"; readonly line: string }
   | { readonly kind: "table"; readonly rows: string[] };
 
-function kindOf(line: string, isCode: boolean): Block["kind"] | "gap" {
+function kindOf(line: string, isCode: boolean, isRow: boolean): Block["kind"] | "gap" {
   if (line.trim() === "" || (RULE.test(line) && !isCode)) return "gap";
   if (isCode) return "code";
-  if (ROW.test(line)) return "table";
+  if (isRow) return "table";
   return HEADING.test(line) ? "heading" : "prose";
+}
+
+/** A table may leave out the outer strokes: it begins above a divider then, and goes on while there are any. */
+function isRow(lines: readonly string[], at: number, before: Block | undefined): boolean {
+  const line = lines[at]!;
+  if (ROW.test(line)) return true;
+  if (!line.includes("|")) return false;
+  const next = lines[at + 1] ?? "";
+  return before?.kind === "table" || (next.includes("|") && next.includes("-") && DIVIDER.test(next));
 }
 
 /** Adds the line to the block before it if it goes on there. */
@@ -61,15 +70,16 @@ function blockOf(kind: Block["kind"], line: string, plain: string): Block {
   return kind === "table" ? { kind, rows: [line] } : { kind, line: plain };
 }
 
-/** Paragraphs, whose lines only wrap, tables, and by themselves headings, items of lists and lines of code. */
+/** Paragraphs, whose lines only wrap, tables, and apart from them headings, items of lists, lines of code. */
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
   let isCode = false;
   let open: Block | undefined;
-  for (const line of text.split("\n")) {
+  const lines = text.split("\n");
+  for (const [at, line] of lines.entries()) {
     const isFence = FENCE.test(line);
     if (isFence) isCode = !isCode || OPENING_FENCE.test(line);
-    const kind = isFence ? "gap" : kindOf(line, isCode);
+    const kind = isFence ? "gap" : kindOf(line, isCode, isRow(lines, at, open));
     if (kind === "gap") {
       open = undefined;
       continue;
@@ -151,7 +161,7 @@ function groupsOf(cells: readonly Cell[]): Cell[][] {
   return groups;
 }
 
-/** Every row that has a value, as `Column: value; Column: value`; without the row of dashes no names are known. */
+/** Every row that has a value, as `Column: value; Column: value`; without a row of dashes no names are known. */
 function rowsOf(rows: readonly string[], above: string): Piece[] {
   const hasNames = rows.length > 1 && DIVIDER.test(rows[1]!);
   // Every row repeats them, so a long one must not make the rows longer than the text.
@@ -186,7 +196,7 @@ function isLikeTitle(block: Block): boolean {
   return line.length <= MAX_TITLE_LENGTH && !ENDS_SENTENCE.test(line);
 }
 
-/** A heading, or what looks like one and has a paragraph, a list or a table below it; lines alone may be a list. */
+/** A heading, or what looks like one and has a paragraph, a list or a table below it. */
 function isTitle(block: Block, next: Block | undefined): boolean {
   if (block.kind === "heading") return true;
   return isLikeTitle(block) && next !== undefined && next.kind !== "heading" && !isLikeTitle(next);

@@ -147,6 +147,11 @@ test("short lines without full stops are quoted, unless a paragraph is below", (
   ]);
 });
 
+test("a table without outer strokes is quoted by rows with their columns", () => {
+  const text = "pump | oil\n--- | ---\nblue pump | 5 l\nred fan | none\n\nThe end | of it.";
+  expect(quotes("How much oil does the blue pump take?", text)).toEqual(["pump: blue pump; oil: 5 l [1]"]);
+});
+
 test("a table without a row of dashes is quoted by its cells", () => {
   expect(quotes("How much oil does the pump take?", "| pump oil | 5 l |\n| fan belt | 2 m |")).toEqual([
     "pump oil; 5 l [1]",
