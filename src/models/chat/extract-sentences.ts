@@ -34,16 +34,15 @@ const MIN_TERMS = 2;
 /** The beginning of a source tells its language. */
 const TELLING_LENGTH = 8_192;
 /**
- * What a word counts that stands not in a sentence but in the one before or after it or in what stands above
- * it, and elsewhere in its source or in the document's name. Anything between .4 and .7, and between 0 and .4,
- * gives the same answers
- * within 1 %.
+ * What a word counts that stands not in a sentence but around it: in the one before or after it, the heading
+ * or the document's name; and what it counts elsewhere in its source. From .4 to .6, and from .25 to .4, the
+ * answers are as good within 1 %.
  */
 const NEARBY = 0.5;
-const ELSEWHERE = 0.25;
+const ELSEWHERE = 0.3;
 /** A word that every sentence has weighs this beside a rare one, so that it still decides between equals. */
 const LEAST_WEIGHT = 0.2;
-/** Between 1 and 1.5 rare words count more and more; at 2 the only rare word of a question decides alone. */
+/** At 1 fewer questions about something else are refused; at 2 the only rare word decides alone. */
 const RARITY_POWER = 1.5;
 /**
  * Rare words that count as missing from every question, so that two of two words say more than one of one.
@@ -51,15 +50,15 @@ const RARITY_POWER = 1.5;
  */
 const ALWAYS_MISSING = 2;
 /**
- * The coverage below which nothing is quoted. From .03 to .14 at least 80 % of the questions about something
- * else are refused, and at most 4 % of those that have an answer; the higher, the more of the former. See
- * docs/search.md.
+ * The coverage below which nothing is quoted. From .03 up more than 80 % of another collection's questions
+ * are refused; up to .125 at most 3 % of those that have an answer, and no collection answers worse than
+ * before. See docs/search.md.
  */
 const FLOOR = 0.125;
-/** A sentence with so many different terms has half the score of a short one; 50 to 200 do. */
-const LONG = 100;
-/** What the last source loses against the first; .3 to .7 do. */
-const LAST_SOURCE_LOSS = 0.5;
+/** A sentence with so many different terms has half the score of a short one. 100 to 200 do; 50 loses Chinese ones. */
+const LONG = 150;
+/** What the last source loses against the first. .5 to .7 do; .3 loses 1 % of the answers. */
+const LAST_SOURCE_LOSS = 0.6;
 /** Weights are sums of shares such as .7 and .3. */
 const ROUNDING = 1e-6;
 
@@ -190,7 +189,7 @@ function score(words: readonly QuestionWord[], candidates: readonly Candidate[],
     const after = ownAt(at + 1, rank);
     let covered = 0;
     for (const number of new Set([...ofSource.get(rank)!, ...above, ...named])) {
-      const isNear = before.has(number) || after.has(number) || above.has(number);
+      const isNear = before.has(number) || after.has(number) || above.has(number) || named.has(number);
       covered += weights[number]! * (own.has(number) ? 1 : isNear ? NEARBY : ELSEWHERE);
     }
     const nearness = 1 - (LAST_SOURCE_LOSS * rank) / sources;
@@ -225,7 +224,10 @@ export function extractSentences(
   { maxQuotes, reader }: { maxQuotes: number; reader: TermReader },
 ): Quote[] {
   if (reader.analyze(question).terms.length === 0) return [];
-  const words = reader.analyzeQuery(question);
+  // Said twice, as numbers always are, a word is still one.
+  const words = reader
+    .analyzeQuery(question)
+    .map(({ terms, weight }) => ({ terms, weight: Math.min(1, weight) }));
   const candidates = candidatesOf(sources, finderOf(words, reader), reader);
   if (isOneOfSeveral(words, candidates)) return [];
   const scored = score(words, candidates, sources.length);

@@ -72,6 +72,7 @@ test("the capital of a country is not answered from a company's capitalization",
 test("one word of several says nothing, however rare it is among the sentences", () => {
   const others = "The plant was painted. New machines came in spring. Nobody left. The year was good.";
   expect(quotes("What is the capital of Mongolia?", `${others} Its share capital is unchanged.`)).toEqual([]);
+  expect(quotes("Who won in 2024?", `${others} In 2024 the plant was sold.`)).toEqual([]);
 });
 
 test("two words of many, of which the sentences are full, say nothing", () => {
@@ -180,6 +181,15 @@ test("a sentence beside the other words of the question comes before one that is
   );
   expect(answer.join()).toContain("It is 4 t heavy");
   expect(answer.join()).not.toContain("coat");
+});
+
+test("what a document is about need not be said again in the sentence that answers", () => {
+  const text = "The Aeolus 4 is a turbine. It has no gears.\n\n## Data\n\n| property | value |\n|---|---|\n";
+  const sources = [{ index: 1, name: "aeolus-4-manual.md", text: `${text}| highest pressure | 16 bar |` }];
+  const question = "What is the highest pressure of the Aeolus 4?";
+  expect(extractSentences(question, sources, { maxQuotes: 1, reader: READER })).toEqual([
+    { index: 1, sentence: "property: highest pressure; value: 16 bar" },
+  ]);
 });
 
 test("headings and questions of the document are not answers, but lead to them", () => {
