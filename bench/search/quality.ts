@@ -43,8 +43,8 @@ async function main(options: Options, program: Command): Promise<void> {
   say(
     options.direct
       ? "Functions of search in this process, over whole texts."
-      : "Through the API of a whole service: default chunks, documents by their best one. A side alone by its " +
-          "function, in the same index.",
+      : "Through the API of a whole service: default chunks, documents by their best one. A side alone " +
+          "by its function, in the same index.",
   );
   const rows: Row[] = [];
   const add = async (collection: Collection, measured: Measured): Promise<void> => {

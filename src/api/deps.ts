@@ -25,6 +25,7 @@ import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-m
 import { type MergingEmbeddingModel, mergeEmbeddings } from "../models/embedding/merge.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
 import { createReceiptIssuer } from "../receipts/issuer.ts";
+import { analyze, analyzeQuery } from "../search/text/analyzer.ts";
 import { serviceVersion } from "../process/version.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
@@ -234,7 +235,7 @@ async function chatParts(
     db,
     log,
     keyring: shared.keyring,
-    model: await createChatModel(config.models),
+    model: await createChatModel(config.models, { analyze, analyzeQuery }),
     search,
     toolbox,
     receipts,

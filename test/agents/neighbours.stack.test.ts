@@ -1,4 +1,5 @@
 /** What models of agents read of the text beside their sources, and what answers then cite. */
+import { analyze, analyzeQuery } from "../../src/search/text/analyzer.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ChatModel } from "../../src/models/chat/chat-model.ts";
 import { createLocalExtractive } from "../../src/models/chat/local-extractive.ts";
@@ -155,7 +156,7 @@ describe("the built-in model", () => {
   const asked: string[] = [];
   let chat: ChatHarness;
   beforeAll(async () => {
-    const local = createLocalExtractive();
+    const local = createLocalExtractive({ analyze, analyzeQuery });
     const model: ChatModel = {
       ...local,
       stream(request, signal) {

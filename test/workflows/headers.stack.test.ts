@@ -36,7 +36,7 @@ test("later chunks of a document are embedded and found with its title", async (
   const { id } = await put(`# Zugunruhe in captive warblers\n\n${many("warbler")}`, "4983.md");
   const chunks = await chunksOf(id);
   expect(chunks.length).toBeGreaterThan(2);
-  expect(chunks[0]!.text).toMatch(/^# Zugunruhe in captive warblers\n\nThe warbler/);
+  expect(chunks[0]!.text).toMatch(/^Zugunruhe in captive warblers\n\nThe warbler/);
   const title = "Zugunruhe in captive warblers";
   expect(await headersOf(id)).toEqual(["", ...chunks.slice(1).map(() => title)]);
   const texts = chunks.map((chunk) => chunk.text);

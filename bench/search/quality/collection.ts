@@ -14,6 +14,7 @@ type Judgements = Map<string, Map<string, number>>;
 
 /** A question with the grades of its judged documents. */
 export interface Question {
+  readonly id: string;
   readonly text: string;
   readonly grades: ReadonlyMap<string, number>;
 }
@@ -48,7 +49,7 @@ export async function readCollection(folder: string, limit?: number): Promise<Co
   const judged = await readJudgements(judgements);
   const questions = (await readEntries(queries)).flatMap(({ _id, text }) => {
     const grades = judged.get(_id);
-    return grades === undefined ? [] : [{ text, grades }];
+    return grades === undefined ? [] : [{ id: _id, text, grades }];
   });
   return {
     name: basename(resolve(folder)),

@@ -32,7 +32,7 @@ const HEAD = [
   "embed query ms",
   "words ms",
   "dense ms",
-  "rest ms",
+  "scope and hits ms",
   "search p50 ms",
   "p95 ms",
 ];
@@ -69,16 +69,17 @@ export function tableOf(rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const versions = rows.find(({ reference }) => reference !== null)?.reference?.versions;
   const notes = [
-    "words, dense, hybrid and reference are nDCG@10; recall@100 and MRR@10 are those of hybrid. Milliseconds " +
-      "are the means of its stages: words and dense run at the same time, and rest is waiting for " +
-      "connections, reading the scope and reading the hits.",
+    "words, dense, hybrid and reference are nDCG@10; recall@100 and MRR@10 are those of hybrid. " +
+      "Milliseconds of parts are means over the hybrid searches: words and dense run at the same time, and " +
+      "scope and hits have the wait for connections with them. p50 and p95 are of whole searches, as " +
+      "their caller waits.",
     ...(versions === undefined
       ? []
       : [`reference: ${versions}, k1 1.2, b 0.75, whole documents, stemmed by Snowball.`]),
     ...(rows.some(({ reference }) => reference?.isStemmed === false)
       ? [
-          "\\* Snowball has no stemmer for the language: bm25s' plain tokens, which are whole phrases where " +
-            "words are not parted by spaces.",
+          "\\* Snowball has no stemmer for the language: bm25s' plain tokens, which are whole phrases " +
+            "where words are not parted by spaces.",
         ]
       : []),
   ];

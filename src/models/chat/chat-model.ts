@@ -2,6 +2,7 @@
 import type { ModelsConfig } from "../config.ts";
 import { observedChat } from "../observed.ts";
 import { withFallbacks } from "./fallbacks.ts";
+import type { TermReader } from "./extract-sentences.ts";
 import { createLocalExtractive } from "./local-extractive.ts";
 import { createOpenAiChat } from "./openai.ts";
 import type { ChatModel } from "./types.ts";
@@ -14,8 +15,8 @@ export type * from "./types.ts";
  *
  * @example `test/models/chat/openai.test.ts` and `test/models/chat/local-extractive.test.ts`
  */
-export async function createChatModel(config: ModelsConfig): Promise<ChatModel> {
-  if (config.chatModel === undefined) return createLocalExtractive();
+export async function createChatModel(config: ModelsConfig, reader: TermReader): Promise<ChatModel> {
+  if (config.chatModel === undefined) return createLocalExtractive(reader);
   const observed = async (provider: ModelsConfig, model: string): Promise<ChatModel> =>
     observedChat(await createOpenAiChat(provider, model));
   const others = (config.chatFallbacks ?? []).map((fallback) => observed(fallback, fallback.model));

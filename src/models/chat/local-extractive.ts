@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { boundedCount } from "../tokens/bounded.ts";
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from "./types.ts";
-import { extractSentences, type Source } from "./extract-sentences.ts";
+import { extractSentences, type Source, type TermReader } from "./extract-sentences.ts";
 import { loadWordPiece } from "../embedding/wordpiece.ts";
 
 const NAME = "local-extractive";
@@ -12,7 +12,8 @@ const MAX_QUESTION_LENGTH = 2_000;
 const VOCABULARY = fileURLToPath(new URL("../../../models/all-minilm-l6-v2-int8/vocab.txt", import.meta.url));
 
 const QUOTING = "No language model is configured, so this answer only quotes the sentences that match best:";
-const NOTHING_FOUND = "No language model is configured, and no sentence of the sources matches the question.";
+const NOTHING_FOUND =
+  "No language model is configured, and nothing was found in the documents that answers the question.";
 
 function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
@@ -21,7 +22,7 @@ function textOf({ content }: ChatMessage): string {
 
 const MARKERS = { open: "<<<SOURCES\n", close: "SOURCES>>>" };
 /** The first line of a source: `[n] name`. */
-const BLOCK_START = /^\[(\d{1,6})\] /;
+const BLOCK_START = /^\[(\d{1,6})\] (.*)/;
 /** All sources together; several times what one search brings. */
 const MAX_SOURCE_CHARACTERS = 200_000;
 
@@ -31,18 +32,18 @@ const MAX_SOURCE_CHARACTERS = 200_000;
  */
 function sourcesOf(text: string): Source[] {
   if (!text.includes(MARKERS.open)) return [];
-  const sources: { index: number; lines: string[] }[] = [];
+  const sources: { index: number; name: string; lines: string[] }[] = [];
   let isInside = false;
   for (const line of text.split("\n")) {
     if (line === MARKERS.close || `${line}\n` === MARKERS.open) {
       isInside = line !== MARKERS.close;
       continue;
     }
-    const index = BLOCK_START.exec(line)?.[1];
-    if (isInside && index !== undefined) sources.push({ index: Number(index), lines: [] });
+    const start = isInside ? BLOCK_START.exec(line) : null;
+    if (start !== null) sources.push({ index: Number(start[1]), name: start[2] ?? "", lines: [] });
     else if (isInside) sources.at(-1)?.lines.push(line);
   }
-  return sources.map(({ index, lines }) => ({ index, text: lines.join("\n") }));
+  return sources.map(({ lines, ...source }) => ({ ...source, text: lines.join("\n") }));
 }
 
 /**
@@ -53,10 +54,10 @@ function allSources(messages: readonly ChatMessage[]): Source[] {
   const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(textOf);
   const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
   let left = MAX_SOURCE_CHARACTERS;
-  return [...byIndex.values()].flatMap(({ index, text }) => {
-    const shown = text.slice(0, left);
-    left -= shown.length;
-    return shown === "" ? [] : [{ index, text: shown }];
+  return [...byIndex.values()].flatMap((source) => {
+    const text = source.text.slice(0, left);
+    left -= text.length;
+    return text === "" ? [] : [{ ...source, text }];
   });
 }
 
@@ -78,14 +79,17 @@ function wantedSearch(request: ChatRequest, question: string): ToolCall | undefi
   return { id: `call_${messages.length}`, name: SEARCH_TOOL, arguments: JSON.stringify({ query: question }) };
 }
 
-function answer(messages: readonly ChatMessage[], question: string): string {
-  const quotes = extractSentences(question, allSources(messages), MAX_QUOTES);
+function answer(messages: readonly ChatMessage[], question: string, reader: TermReader): string {
+  const quotes = extractSentences(question, allSources(messages), { maxQuotes: MAX_QUOTES, reader });
   if (quotes.length === 0) return NOTHING_FOUND;
   return [QUOTING, ...quotes.map(({ index, sentence }) => `“${sentence}” [${index}]`)].join("\n\n");
 }
 
-/** A model that reads no configuration and no network; the same request always gets the same answer. */
-export function createLocalExtractive(): ChatModel {
+/**
+ * A model that reads no configuration and no network; the same request always gets the same answer.
+ * @param reader compares words as search does.
+ */
+export function createLocalExtractive(reader: TermReader): ChatModel {
   const tokenizer = loadWordPiece(VOCABULARY);
   const usageOf = (messages: readonly ChatMessage[], completion: string) => {
     const count = boundedCount(tokenizer.count);
@@ -102,7 +106,7 @@ export function createLocalExtractive(): ChatModel {
       yield { type: "finish", reason: "tool_calls", usage: usageOf(request.messages, search.arguments) };
       return;
     }
-    const text = answer(request.messages, question);
+    const text = answer(request.messages, question, reader);
     for (const word of text.match(/\s*\S+/gu) ?? []) {
       signal.throwIfAborted();
       yield { type: "content", text: word };

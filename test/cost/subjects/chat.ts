@@ -11,6 +11,7 @@ import { loadBytePairTokens } from "../../../src/models/tokens/byte-pair.ts";
 import { createChatStreamReader } from "../../../src/models/chat/stream.ts";
 import { extractSentences } from "../../../src/models/chat/extract-sentences.ts";
 import { collectToolCalls } from "../../../src/models/chat/tool-call-deltas.ts";
+import { analyze, analyzeQuery } from "../../../src/search/text/analyzer.ts";
 import { nested, numbered, repeated, type Shape } from "../shape.ts";
 import { PLAIN_SHAPES, SOME_SHAPES, TEXT_SHAPES } from "../shapes.ts";
 import { quoteSubjects } from "./quotes.ts";
@@ -89,6 +90,8 @@ const NOTHING_BEHIND = new Proxy(
   },
 );
 const CONTEXT = { deps: NOTHING_BEHIND, scope: NOTHING_BEHIND, config: null } as unknown as ToolContext;
+
+const QUOTES = { maxQuotes: 3, reader: { analyze, analyzeQuery } };
 
 /** The maximum length of all sources of one answer. */
 const PASSAGES_CHARACTERS = 48_000;
@@ -187,12 +190,13 @@ export async function chatSubjects(extent: Extent): Promise<Subject[]> {
       name: "sentences that answer",
       shapes,
       maxLength: PASSAGES_CHARACTERS,
-      run: (text) => extractSentences("What turns the turbine?", [{ index: 1, text: text as string }], 3),
+      run: (text) =>
+        extractSentences("What turns the turbine?", [{ index: 1, text: text as string }], QUOTES),
     },
     {
       name: "sentences that answer a long question",
       shapes: PLAIN_SHAPES,
-      run: (text) => extractSentences(text as string, [{ index: 1, text: "The turbine turns." }], 3),
+      run: (text) => extractSentences(text as string, [{ index: 1, text: "The turbine turns." }], QUOTES),
     },
     {
       name: "a conversation in its window",

@@ -5,8 +5,9 @@ import {
   type ChatRequest,
   createChatModel,
 } from "../../../src/models/chat/chat-model.ts";
+import { analyze, analyzeQuery } from "../../../src/search/text/analyzer.ts";
 
-const model = await createChatModel({});
+const model = await createChatModel({}, { analyze, analyzeQuery });
 
 async function events(messages: ChatMessage[], more: Partial<ChatRequest> = {}): Promise<ChatEvent[]> {
   const all: ChatEvent[] = [];
@@ -68,7 +69,7 @@ test.each([
 
 test("says so where nothing matches, and where there are no sources", async () => {
   expect(textOf(await events([sources("Cats sleep a lot."), user("quantum chromodynamics")]))).toMatch(
-    /no sentence of the sources matches/,
+    /nothing was found in the documents that answers the question/,
   );
   expect(textOf(await events([user("hello")]))).toMatch(/No language model is configured/);
 });

@@ -8,6 +8,7 @@ import {
   type ChatRequest,
   createChatModel,
 } from "../../../src/models/chat/chat-model.ts";
+import { analyze, analyzeQuery } from "../../../src/search/text/analyzer.ts";
 import { createOpenAiChat } from "../../../src/models/chat/openai.ts";
 import {
   type ChatReply,
@@ -20,7 +21,10 @@ let provider: ScriptedProvider;
 let model: ChatModel;
 beforeEach(async () => {
   provider = await startScriptedProvider();
-  model = await createChatModel({ baseUrl: provider.url, apiKey: "k", chatModel: "gpt-4o" });
+  model = await createChatModel(
+    { baseUrl: provider.url, apiKey: "k", chatModel: "gpt-4o" },
+    { analyze, analyzeQuery },
+  );
 });
 afterEach(() => provider.close());
 

@@ -1,4 +1,5 @@
 /** The chat model as a reranker, against a provider that is scripted behind its HTTP interface. */
+import { analyze, analyzeQuery } from "../../../src/search/text/analyzer.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createChatModel } from "../../../src/models/chat/chat-model.ts";
 import {
@@ -18,7 +19,10 @@ let calls: RankingCall[];
 beforeEach(async () => {
   provider = await startScriptedProvider();
   calls = [];
-  const model = await createChatModel({ baseUrl: provider.url, apiKey: "k", chatModel: "gpt-4o" });
+  const model = await createChatModel(
+    { baseUrl: provider.url, apiKey: "k", chatModel: "gpt-4o" },
+    { analyze, analyzeQuery },
+  );
   rerankers = createListwiseRerankers(model, { timeoutMs: TIMEOUT_MS });
 });
 afterEach(() => provider.close());

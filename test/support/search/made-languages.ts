@@ -79,8 +79,8 @@ export const ENGLISH: MadeLanguage = {
       "Nobody in the town expected it to outlast their children, and yet it did.",
     "Over the decades the roof was replaced twice, the yard was paved, and a row of lime trees was planted " +
       "along the road so that the carriages of guests could wait in the shade.",
-    "Letters from that time speak of long evenings, of songs, and of a dog that knew every customer. They are " +
-      "kept in a tin box, which the present owners show to those who ask for it.",
+    "Letters from that time speak of long evenings, of songs, and of a dog that knew every customer. They " +
+      "are kept in a tin box, which the present owners show to those who ask for it.",
   ],
   late: [
     {
@@ -91,8 +91,8 @@ export const ENGLISH: MadeLanguage = {
     },
     {
       told:
-        "In the attic an inventory was discovered with {n} copper kettles on it, none of which has been seen " +
-        "by anybody since the second of the two roofs was built.",
+        "In the attic an inventory was discovered with {n} copper kettles on it, none of which has been " +
+        "seen by anybody since the second of the two roofs was built.",
       asked: ["Which inventories of kettles did {a} discover?", "How many copper vessels are listed in {a}?"],
     },
   ],
@@ -130,10 +130,10 @@ export const GERMAN: MadeLanguage = {
     },
   ],
   paragraphs: [
-    "Die {s} wurde von einer Familie von Kaufleuten gegründet, die mit zwei Karren und einem Kredit ins Tal " +
-      "gekommen war. Niemand in der Stadt glaubte, dass sie die Kinder überdauern würde.",
-    "Später wurde das Dach zweimal erneuert, der Hof gepflastert und eine Reihe Linden an die Straße gesetzt, " +
-      "damit die Wagen der Gäste im Schatten warten konnten.",
+    "Die {s} wurde von einer Familie von Kaufleuten gegründet, die mit zwei Karren und einem Kredit ins " +
+      "Tal gekommen war. Niemand in der Stadt glaubte, dass sie die Kinder überdauern würde.",
+    "Später wurde das Dach zweimal erneuert, der Hof gepflastert und eine Reihe Linden an die Straße " +
+      "gesetzt, damit die Wagen der Gäste im Schatten warten konnten.",
   ],
   late: [
     {
@@ -175,7 +175,8 @@ export const ARABIC: MadeLanguage = {
     },
   ],
   paragraphs: [
-    "أسست {s} عائلة من التجار جاءت إلى الوادي ومعها عربتان وقرض صغير، ولم يتوقع أحد في البلدة أن تدوم بعد أولادهم.",
+    "أسست {s} عائلة من التجار جاءت إلى الوادي ومعها عربتان وقرض صغير، " +
+      "ولم يتوقع أحد في البلدة أن تدوم بعد أولادهم.",
     "وبعد ذلك جدد السقف مرتين ورصف الفناء وزرعت أشجار على طول الطريق لتنتظر عربات الضيوف في الظل.",
   ],
   late: [
@@ -218,8 +219,8 @@ export const RUSSIAN: MadeLanguage = {
     },
   ],
   paragraphs: [
-    "{s} основана семьёй купцов, которая пришла в долину с двумя телегами и долгом. Никто в городе не верил, " +
-      "что дело переживёт их детей, но так и вышло.",
+    "{s} основана семьёй купцов, которая пришла в долину с двумя телегами и долгом. Никто в городе " +
+      "не верил, что дело переживёт их детей, но так и вышло.",
     "Потом дважды меняли крышу, мостили двор и сажали липы вдоль улицы, чтобы экипажи гостей ждали в тени.",
   ],
   late: [

@@ -2,6 +2,7 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLocalExtractive } from "../../../../src/models/chat/local-extractive.ts";
+import { analyze, analyzeQuery } from "../../../../src/search/text/analyzer.ts";
 import { encodeId } from "../../../../src/schema/openai/ids.ts";
 import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";
 import { type SearchSpace, createFolder, publishDocuments } from "../../../support/stack/search-space.ts";
@@ -12,7 +13,7 @@ let agent: string;
 let store: string;
 
 beforeAll(async () => {
-  chat = await startChat({ parts: { model: createLocalExtractive() } });
+  chat = await startChat({ parts: { model: createLocalExtractive({ analyze, analyzeQuery }) } });
   client = new OpenAI({ baseURL: `${chat.url}/v1`, apiKey: chat.key, maxRetries: 0 });
   const { db } = chat.database;
   const { rows } = await db.owner.query("select num from spaces where id = $1", [chat.spaceId]);
