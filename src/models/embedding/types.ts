@@ -17,8 +17,9 @@ export interface EmbeddingModel {
   readonly fusion: { readonly alpha: number };
   /**
    * How well the model knows the language of a text, 0 to 1, by the share of its letters that lie in pieces of
-   * the model's vocabulary of three letters or more; a few Latin words say little, and count as mostly known. Absent if the tokenizer says nothing of that:
-   * vocabularies of models for many languages are built from bytes.
+   * the model's vocabulary of three letters or more; a few Latin words say little, and count as mostly known.
+   * Absent if the tokenizer says nothing of that: vocabularies of models for many languages are built from
+   * bytes.
    */
   readonly fitOf?: ((text: string) => number) | undefined;
   /**

@@ -118,18 +118,17 @@ const TELLING_LETTERS = 3;
 const CHANCE = 0.3;
 const NATIVE = 0.8;
 /**
- * Latin letters that a text is taken to have more, of a language that the model knows. A few words say little
- * of their language: abbreviations and names have no piece of three letters in any (SSO, JWT, kubectl).
+ * What a shorter text in Latin letters lacks counts as of a language that the model knows: a few words say
+ * little of theirs, and abbreviations and names have no piece of three letters in any (SSO, JWT, kubectl).
  */
-const ASSUMED_LETTERS = 12;
+const ENOUGH_LETTERS = 24;
 const LETTERS = /\p{L}/gu;
 const OTHER_SCRIPT = /[\p{L}--\p{sc=Latin}]/v;
 
 /** See {@link EmbeddingModel.fitOf}; 1 if the text has no letters. */
 function fitOf(vocabulary: Vocabulary, text: string): number {
-  const assumed = OTHER_SCRIPT.test(text) ? 0 : ASSUMED_LETTERS;
-  let all = assumed;
-  let known = NATIVE * assumed;
+  let all = 0;
+  let known = 0;
   eachWord(text, (word) => {
     const letters = lettersIn(word.text);
     if (letters === 0) return true;
@@ -141,7 +140,10 @@ function fitOf(vocabulary: Vocabulary, text: string): number {
     }
     return true;
   });
-  return all === 0 ? 1 : Math.min(1, Math.max(0, (known / all - CHANCE) / (NATIVE - CHANCE)));
+  if (all === 0) return 1;
+  const assumed = OTHER_SCRIPT.test(text) ? 0 : Math.max(0, ENOUGH_LETTERS - all);
+  const share = (known + NATIVE * assumed) / (all + assumed);
+  return Math.min(1, Math.max(0, (share - CHANCE) / (NATIVE - CHANCE)));
 }
 
 /** Hangul counts by syllables, as it is written, and not by the parts that the tokenizer divides them into. */
