@@ -82,4 +82,5 @@ export const NEEDS_MORE = new Set([
   "webhooks/delivery/round.endEndpoint",
   "webhooks/endings.pauseWebhooksOfUser",
   "webhooks/replays.oldestKept",
+  "webhooks/delivery/due.nextDueMs",
 ]);
