@@ -66,10 +66,12 @@ describe("spaces", () => {
     const id = await make("Measured");
     const { owner } = stack.database.db;
     const { etag, body } = await shown(id);
+    // With other dimensions than the worker's, no document of the shared stack could be embedded any more.
+    const dimensions = Number(stack.env["EMBEDDING_DIMENSIONS"]);
     const measured = async (model: string, auc: number | null) => {
       await owner.query(
-        "insert into embedding_models (name, dimensions) values ($1, 4) on conflict (name) do nothing",
-        [model],
+        "insert into embedding_models (name, dimensions) values ($1, $2) on conflict (name) do nothing",
+        [model, dimensions],
       );
       await owner.query(
         `insert into language_fits (organization_num, space_num, model_num, auc, pairs, chunks_measured)
