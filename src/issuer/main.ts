@@ -44,6 +44,12 @@ async function main(): Promise<void> {
   });
   const answer = provider.callback();
   const hosts = [HOST, "localhost"].map((host) => `${host}:${bound}`);
+  // Before it answers anybody: who waits for its first answer then looks for its announcement.
+  const announcement = join(dataDir, "issuer.json");
+  await writeSecret(
+    announcement,
+    JSON.stringify({ url, client: ISSUER_CLIENT, grant: ISSUER_GRANT, secret }),
+  );
   server.on("request", (request, response) => {
     // A foreign name that leads to this machine is that of a page elsewhere, which must not read who is here.
     if (!hosts.includes(request.headers.host ?? "")) {
@@ -55,11 +61,6 @@ async function main(): Promise<void> {
       if (!isAnswered) void answer(request, response);
     });
   });
-  const announcement = join(dataDir, "issuer.json");
-  await writeSecret(
-    announcement,
-    JSON.stringify({ url, client: ISSUER_CLIENT, grant: ISSUER_GRANT, secret }),
-  );
   process.stdout.write(`issuer ready at ${url}\n`);
   const stop = (): void => {
     server.close();
