@@ -35,7 +35,10 @@ interface SparseCandidate extends ChunkKey {
 export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
-  /** What no chunk's score reaches: the weights of all words that the space has, added up. */
+  /**
+   * What no chunk's score reaches: the weights of all words that the space has, added up. Only a passage whose
+   * chunks are in two languages may count a word in both.
+   */
   readonly most: number;
   /** The `limit` best chunks that meet the conditions, best first; equal ones by run and index. */
   best(conditions: ChunkConditions, limit: number): SparseCandidate[];
@@ -48,19 +51,28 @@ function inverseDocumentFrequency(chunks: number, df: number): number {
   return Math.log(1 + Math.max(0, chunks - df + 0.5) / (df + 0.5));
 }
 
-async function documentFrequencies(
+interface Counted {
+  /** Live chunks that have each term. */
+  readonly frequencies: ReadonlyMap<string, number>;
+  /** Live passages of all segments. */
+  readonly passages: number;
+}
+
+async function countLive(
   segments: readonly SegmentPostings[],
   isLive: ((run: number) => boolean) | null,
-): Promise<Map<string, number>> {
+): Promise<Counted> {
   const frequencies = new Map<string, number>();
+  let passages = 0;
   const endOfSlice = createTimeSlice();
   for (const { list, byTerm } of segments) {
     const live = maskOf(list, isLive);
     for (const [term, block] of byTerm)
       frequencies.set(term, (frequencies.get(term) ?? 0) + countPostings(block, live));
+    passages += countPassages(list, live);
     await endOfSlice();
   }
-  return frequencies;
+  return { frequencies, passages };
 }
 
 /**
@@ -109,9 +121,8 @@ export async function scoreSparse(
     scope,
     words.flatMap((word) => word.terms),
   );
-  const isLive = liveRuns(scope);
-  const { terms, most } = weigh(scope.chunks, words, await documentFrequencies(segments, isLive));
-  const passages = segments.reduce((sum, { list }) => sum + countPassages(list, maskOf(list, isLive)), 0);
+  const { frequencies, passages } = await countLive(segments, liveRuns(scope));
+  const { terms, most } = weigh(scope.chunks, words, frequencies);
   const scored = await scoreSegments(segments, scope, { terms, passages });
   return {
     terms,

@@ -6,7 +6,8 @@
 import snowball from "snowball-stemmers";
 import { stemHindi } from "./stem-hindi.ts";
 
-const SNOWBALL: Readonly<Record<string, string>> = {
+/** Snowball's names of languages, by ISO 639-1 code. */
+export const SNOWBALL: Readonly<Record<string, string>> = {
   ar: "arabic",
   ca: "catalan",
   cs: "czech",
