@@ -23,12 +23,14 @@ export async function searchKnowledge(
 ): Promise<Passage[]> {
   const text = query.text.trim().slice(0, QUERY_MAX_CHARACTERS);
   if (text === "") return [];
-  const { results } = await searchSpaces(
+  const { results, isUnrelated = false } = await searchSpaces(
     deps,
     scope,
     { query: text, limit: query.limit, folder_ids: scope.folderIds },
     signal,
   );
+  // A provider's model sees for itself that passages are about something else; the built-in one quotes words.
+  if (isUnrelated && !query.neighbours) return [];
   return fitPassages(deps.db, scope, results.map(toPassage), query.neighbours);
 }
 

@@ -4,6 +4,11 @@
 export interface FusionConstants {
   /** Weight of the dense side, 0 to 1. */
   readonly alpha: number;
+  /**
+   * A cosine that the best text for a question that it can answer exceeds, nearly always; absent if that was not
+   * measured.
+   */
+  readonly unrelated?: number | undefined;
 }
 
 /**
@@ -18,8 +23,33 @@ const LEAST_FIT = 0.04;
  *
  * @see docs/decisions/0042-what-the-model-knows.md
  */
-export function fitted(constants: FusionConstants, ...fits: readonly number[]): FusionConstants {
-  return { ...constants, alpha: constants.alpha * Math.max(LEAST_FIT, Math.min(1, ...fits)) };
+export function fitted({ alpha, unrelated }: FusionConstants, ...fits: readonly number[]): FusionConstants {
+  const fit = Math.min(1, ...fits);
+  return {
+    alpha: alpha * Math.max(LEAST_FIT, fit),
+    ...(unrelated === undefined ? {} : { unrelated: unrelated * fit }),
+  };
+}
+
+/**
+ * From this coverage on a text is about the question, whatever a model says; a text of usual length with each
+ * word once has .45. Fewer words are a name or a code, of which a model knows nothing.
+ */
+const RELATED_COVERAGE = 0.4;
+const LEAST_WORDS = 3;
+
+/**
+ * Whether even the best text is about something else. With the built-in model that is so for less than one in a
+ * hundred English questions that have an answer.
+ * @param best.coverage of all words of the question, those included that no text has.
+ * @param best.words of the question, without function words.
+ * @see docs/decisions/0039-quotes-without-a-language-model.md
+ */
+export function isUnrelated(
+  best: { readonly cosine: number; readonly coverage: number; readonly words: number },
+  { unrelated = -1 }: FusionConstants,
+): boolean {
+  return best.cosine < unrelated && best.coverage < RELATED_COVERAGE && best.words >= LEAST_WORDS;
 }
 
 export interface Relevance {

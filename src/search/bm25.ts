@@ -40,6 +40,10 @@ export interface SparseScores {
    * chunks are in two languages may count a word in both.
    */
   readonly most: number;
+  /** The same with the words that the space does not have, each as rare as can be. */
+  readonly asked: number;
+  /** How many words the query has, without function words. */
+  readonly words: number;
   /** The `limit` best chunks that meet the conditions, best first; equal ones by run and index. */
   best(conditions: ChunkConditions, limit: number): SparseCandidate[];
   /** BM25 of a chunk; null if it has none of the terms or is not seen. */
@@ -83,17 +87,19 @@ function weigh(
   chunks: number,
   words: readonly QueryWord[],
   frequencies: ReadonlyMap<string, number>,
-): Pick<SparseScores, "terms" | "most"> {
+): Pick<SparseScores, "terms" | "most" | "asked"> {
   let most = 0;
+  let asked = 0;
   const weights = new Map<string, number>();
   for (const word of words) {
     const df = word.terms.reduce((sum, term) => sum + (frequencies.get(term) ?? 0), 0);
     const weight = word.weight * inverseDocumentFrequency(chunks, df);
+    asked += weight;
     if (df > 0) most += weight;
     for (const term of word.terms)
       if ((frequencies.get(term) ?? 0) > 0) weights.set(term, (weights.get(term) ?? 0) + weight);
   }
-  return { terms: [...weights].map(([term, weight]) => ({ term, weight })), most };
+  return { terms: [...weights].map(([term, weight]) => ({ term, weight })), most, asked };
 }
 
 interface ScoredSegment {
@@ -122,11 +128,14 @@ export async function scoreSparse(
     words.flatMap((word) => word.terms),
   );
   const { frequencies, passages } = await countLive(segments, liveRuns(scope));
-  const { terms, most } = weigh(scope.chunks, words, frequencies);
+  const { terms, most, asked } = weigh(scope.chunks, words, frequencies);
   const scored = await scoreSegments(segments, scope, { terms, passages });
   return {
     terms,
     most,
+    asked,
+    // A word with diacritics is two, of which one weighs less.
+    words: words.filter((word) => word.weight >= 0.5).length,
     best: (conditions, limit) => bestOf(scored, conditions, limit),
     of: (key) => scoreOf(scored, key),
   };

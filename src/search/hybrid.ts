@@ -5,7 +5,7 @@ import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
-import { type Relevance, fitted, fuse } from "../domain/fusion.ts";
+import { type Relevance, fitted, fuse, isUnrelated } from "../domain/fusion.ts";
 import { mapAtMost } from "../domain/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
@@ -143,6 +143,7 @@ async function findHits(
   return {
     results: best.slice(0, request.limit ?? DEFAULT_LIMIT),
     ...(warning && { warning }),
+    isUnrelated: found.every((one) => one.isUnrelated),
   };
 }
 
@@ -179,6 +180,8 @@ interface FoundHits {
   readonly isWhole: boolean;
   /** Whether a model hardly knows the language of the query or of the space. */
   readonly isForeign: boolean;
+  /** Whether a model says that even the nearest text is about something else. */
+  readonly isUnrelated: boolean;
 }
 
 /** Hits, or the models that the query was not yet embedded with. */
@@ -200,7 +203,8 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
   const conditions = await readConditions(sql, scope, query);
   // A request that sets the weight of vectors itself is ranked by it.
   const isForeign = request.alpha === undefined && known.some((vector) => vector.isForeign);
-  if (scope.runs?.length === 0 || conditions.required?.size === 0) return { hits: [], isWhole, isForeign };
+  if (scope.runs?.length === 0 || conditions.required?.size === 0)
+    return { hits: [], isWhole, isForeign, isUnrelated: false };
   const candidateSearch = { scope, conditions, query, vectors: known, limit: candidatesFor(request) };
   const { sparse, found } = await onSecond((second) => findCandidates(candidateSearch, sql, second));
   const best = choose(scored(search, known, { sparse, found }), request);
@@ -209,7 +213,16 @@ async function searchIn(search: Search, sql: Sql, onSecond: OnSecondConnection):
     hits: await present(shown, best, new Set(sparse.terms.map(({ term }) => term))),
     isWhole,
     isForeign,
+    isUnrelated: isWhole && areUnrelated(known, { sparse, found }),
   };
+}
+
+function areUnrelated(known: readonly FusedVector[], { sparse, found }: Candidates): boolean {
+  const cosine = found.reduce((most, candidate) => Math.max(most, candidate.cosine ?? -1), -1);
+  const bm25 = found.reduce((most, candidate) => Math.max(most, candidate.bm25 ?? 0), 0);
+  const coverage = bm25 === 0 ? 0 : bm25 / sparse.asked;
+  const best = { cosine, coverage, words: sparse.words };
+  return known.length > 0 && known.every(({ fusion }) => isUnrelated(best, fusion));
 }
 
 /** The candidates with their scores. */

@@ -70,6 +70,8 @@ export type RerankWarning = "rerank_unavailable" | "rerank_over_budget";
 
 export interface SearchAnswer {
   readonly results: SearchHit[];
+  /** Whether even the best of them is about something else, as far as the model can tell. */
+  readonly isUnrelated?: boolean;
   /**
    * Set if the query could not be embedded, so that results are ranked by their words only; if they could not
    * be reranked; or if a model hardly knows the language, so that words count almost alone.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fitted, fuse } from "../../src/domain/fusion.ts";
+import { fitted, fuse, isUnrelated } from "../../src/domain/fusion.ts";
 
 const constants = { alpha: 0.4 };
 
@@ -37,4 +37,15 @@ test("the dense side weighs as much as the model knows of query and space, and n
   const nothing = fitted(constants, 0).alpha;
   expect(nothing).toBeGreaterThan(0);
   expect(nothing).toBeLessThan(constants.alpha / 20);
+});
+
+test("a text is about something else only if neither its meaning nor its words are near", () => {
+  const measured = { alpha: 0.5, unrelated: 0.4 };
+  expect(isUnrelated({ cosine: 0.39, coverage: 0.39, words: 3 }, measured)).toBe(true);
+  expect(isUnrelated({ cosine: 0.39, coverage: 0.39, words: 2 }, measured)).toBe(false);
+  expect(isUnrelated({ cosine: 0.4, coverage: 0, words: 3 }, measured)).toBe(false);
+  expect(isUnrelated({ cosine: 0, coverage: 0.4, words: 3 }, measured)).toBe(false);
+  expect(isUnrelated({ cosine: -1, coverage: 0, words: 3 }, { alpha: 0.5 })).toBe(false);
+  expect(isUnrelated({ cosine: 0.25, coverage: 0, words: 3 }, fitted(measured, 0.5))).toBe(false);
+  expect(isUnrelated({ cosine: 0.15, coverage: 0, words: 3 }, fitted(measured, 0.5))).toBe(true);
 });

@@ -232,7 +232,7 @@ export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
     maxTokens: MAX_TOKENS,
     // Half a second of work, so that urgent texts do not wait longer than that.
     preferredBatch: 16,
-    fusion: { alpha: 0.55 },
+    fusion: { alpha: 0.55, unrelated: 0.4 },
     fitOf: tokenizer.fitOf,
     embed: pool.embed,
     countTokens: tokenizer.count,

@@ -19,7 +19,7 @@ test("is what a configuration without a provider gets", () => {
     name: "all-minilm-l6-v2-int8",
     dimensions: 384,
     maxTokens: 256,
-    fusion: { alpha: 0.55 },
+    fusion: { alpha: 0.55, unrelated: 0.4 },
   });
 });
 
