@@ -1,4 +1,5 @@
 /** Makes repeats of a request with one Idempotency-Key a single effect with a single answer. */
+import { callerIdOf } from "../domain/tenancy/ownership.ts";
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -59,7 +60,7 @@ export async function answerOnce(
   if (request.idempotencyKey === undefined || typeof check !== "function") return work(undefined);
   const key = {
     organizationId: principal.organization.id,
-    callerId: principal.apiKeyId ?? principal.user.id,
+    callerId: callerIdOf(principal),
     route: `${route.method} ${route.fullPath}`,
     key: request.idempotencyKey,
   };

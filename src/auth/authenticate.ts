@@ -240,6 +240,7 @@ function principalOf(row: CallerRow, key: KeyCallerRow["key"] | null): Principal
     apiKeyId: key?.id ?? null,
     capabilities: new Set(key?.capabilities ?? CAPABILITIES),
     isScoped: key !== null && !key.all_spaces,
+    isMadeByOther: key?.made_by_other ?? false,
     reach: new Map(row.spaces.map((space) => [space.id, space])),
   };
 }

@@ -52,7 +52,7 @@ const ApiKey = z
     created_by: UserId.nullable().meta({
       description:
         "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
-        "shared spaces alone",
+        "shared spaces alone, and of what is its owner's and in no space only what it made itself",
     }),
     spaces: z
       .array(SpaceId)

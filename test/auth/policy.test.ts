@@ -42,6 +42,7 @@ function principal({
     apiKeyId: "k",
     capabilities: new Set(capabilities),
     isScoped,
+    isMadeByOther: false,
     reach: new Map(role === null ? [] : [[SPACE, { id: SPACE, num: 1, role, is_private: false }]]),
   };
 }

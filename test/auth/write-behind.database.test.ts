@@ -36,6 +36,7 @@ beforeAll(async () => {
     apiKeyId: id,
     capabilities: new Set(),
     isScoped: false,
+    isMadeByOther: false,
     reach: new Map(),
   };
 });

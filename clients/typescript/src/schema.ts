@@ -9322,7 +9322,7 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
-            /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone */
+            /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone, and of what is its owner's and in no space only what it made itself */
             created_by: string | null;
             /**
              * @description The spaces it is narrowed to; null: all that its owner reaches
@@ -9406,7 +9406,7 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000002
              */
             user_id: string;
-            /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone */
+            /** @description The user who made it; null: the operator. A key that somebody else made for its owner reaches shared spaces alone, and of what is its owner's and in no space only what it made itself */
             created_by: string | null;
             /**
              * @description The spaces it is narrowed to; null: all that its owner reaches

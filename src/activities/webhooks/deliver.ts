@@ -117,7 +117,7 @@ async function createSend(
       ...signedHeaders(secrets, { id: event.id, timestamp: Math.floor(Date.now() / 1_000), body }),
     };
     const startedAt = performance.now();
-    const answer = await poster.post({ owner: viewer.userId, url, headers, body }, isOver);
+    const answer = await poster.post({ owner: viewer.callerId, url, headers, body }, isOver);
     if (answer === undefined) return undefined;
     const { status, failure, retryAfterMs } = answer;
     const durationMs = Math.round(performance.now() - startedAt);

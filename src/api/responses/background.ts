@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { inTenant, readTenant } from "../../db/pool.ts";
-import { findReachOf } from "../../db/responses/callers.ts";
+import { findCallerNow } from "../../db/responses/callers.ts";
 import {
   type TakenResponse,
   findHeldResponses,
@@ -221,13 +221,14 @@ async function principalOf(
   organization: { readonly id: string; readonly num: number },
   { caller }: KeptRequest,
 ): Promise<Principal> {
-  const spaces = await readTenant(db, organization, (sql) =>
-    findReachOf(sql, caller.user.id, caller.apiKeyId),
+  const now = await readTenant(db, organization, (sql) =>
+    findCallerNow(sql, caller.user.id, caller.apiKeyId),
   );
-  if (spaces === undefined) throw new DomainError("not_found", "The caller is gone.");
+  if (now === undefined) throw new DomainError("not_found", "The caller is gone.");
   return {
     ...caller,
     capabilities: new Set(caller.capabilities),
-    reach: new Map(spaces.map((space) => [space.id, space])),
+    isMadeByOther: now.is_made_by_other,
+    reach: new Map(now.spaces.map((space) => [space.id, space])),
   };
 }

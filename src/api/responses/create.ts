@@ -1,4 +1,5 @@
 /** Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the request. */
+import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { NewResponse } from "../../db/responses/responses.ts";
 import { claimKeptTurn, dropKeptTurn } from "../../db/turns/kept-answers.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -20,7 +21,7 @@ import { type AskedBody, type PreparedResponse, findModel, prepare, refuseMissin
 import { InputReading } from "./reading.ts";
 import { repeat } from "./repeat.ts";
 import { type KeptRequest, keptCaller } from "./sealed.ts";
-import { type ResponseStore, callerIdOf } from "./store.ts";
+import type { ResponseStore } from "./store.ts";
 
 export interface ResponsesHostParts {
   readonly deps: ResponsesDeps;

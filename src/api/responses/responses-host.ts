@@ -1,4 +1,5 @@
 /** Puts responses together in an API process: what it answers with, what it keeps, and what it takes up. */
+import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import { inTenant } from "../../db/pool.ts";
 import { deleteResponse } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -12,7 +13,7 @@ import { createFileReader } from "./files.ts";
 import { type Followed, followResponse } from "./follow.ts";
 import { type KeptItem, listedItem } from "./input.ts";
 import type { ResponseObject } from "./items.ts";
-import { callerIdOf, cancelStored, createResponseStore, shown } from "./store.ts";
+import { cancelStored, createResponseStore, shown } from "./store.ts";
 
 interface Viewing {
   /** Whether what searches have found is shown. */

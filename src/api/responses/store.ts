@@ -12,6 +12,7 @@ import {
   putResponse,
 } from "../../db/responses/responses.ts";
 import { notFound } from "../../domain/not-found.ts";
+import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { TurnResult } from "../turns/turn.ts";
 import type { ResponsesDeps } from "./deps.ts";
@@ -62,8 +63,6 @@ const BEGINS_AFTER_MS = 250;
 /** How long a response that another process has just answered with is waited for. */
 export const WRITTEN_WITHIN_MS = 400;
 export const LOOK_MS = 50;
-
-export const callerIdOf = ({ apiKeyId, user }: Principal): string => apiKeyId ?? user.id;
 
 /** What is being written behind answers. */
 interface Writes {

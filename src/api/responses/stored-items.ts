@@ -1,4 +1,5 @@
 /** Finds items of stored responses, to which a request refers or which it gives back. */
+import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findResponsesOfItems, findSealedAnswer } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -6,14 +7,7 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { type OutputItem, uuidOfItem } from "./items.ts";
 import { openResponse } from "./sealed.ts";
-import {
-  LOOK_MS,
-  type ResponseStore,
-  WRITTEN_WITHIN_MS,
-  callerIdOf,
-  requireReached,
-  wasJustMade,
-} from "./store.ts";
+import { LOOK_MS, type ResponseStore, WRITTEN_WITHIN_MS, requireReached, wasJustMade } from "./store.ts";
 
 export interface StoredItem {
   readonly item: OutputItem;

@@ -15,7 +15,7 @@ export async function readBatch(
   action: "documents:read" | "documents:reprocess",
   id: string,
 ): Promise<BatchRow> {
-  const batch = await findBatch(sql, principal.user.id, id);
+  const batch = await findBatch(sql, principal, id);
   if (batch === undefined) throw notFound("batch");
   for (const spaceId of batch.space_ids) authorize(principal, action, { space_id: spaceId }, "batch");
   return batch;

@@ -95,6 +95,7 @@ async function queueBatch(
     id: batchId,
     organizationId: principal.organization.id,
     createdBy: principal.user.id,
+    apiKeyId: principal.apiKeyId,
     spaceIds: [...new Set([...writable].map((place) => place.space_id))],
     total,
     accepted: runs.size,

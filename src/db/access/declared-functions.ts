@@ -43,6 +43,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "note_agent_change()": definer([]),
   "note_attempt()": definer([]),
   "note_batch_event()": definer([]),
+  "note_batch_key()": definer([]),
   "note_key_creator()": definer([]),
   "note_run_event()": definer([]),
   "note_run_progress()": definer([]),
@@ -83,6 +84,10 @@ export const WALL: Readonly<Record<string, { readonly returns: string; readonly 
 
 /** For each table and trigger the text after `create trigger <name>`. */
 export const TRIGGERS: Readonly<Record<string, string>> = {
+  "public.audit_log note_batch_key":
+    "after insert on audit_log for each row when (" +
+    "new.resource_type = 'batch' and new.outcome = 'success' and new.api_key_id is not null" +
+    ") execute function note_batch_key()",
   "public.audit_log note_key_creator":
     "after insert on audit_log for each row when (" +
     "new.action = 'api_keys:create' and new.resource_type = 'api_key' " +

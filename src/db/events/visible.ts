@@ -1,11 +1,13 @@
 /** Which events a caller may see: the condition that every statement that reads events for somebody has. */
+import { callerIdOf, ownedBy } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 
 /** Whom events are read for. */
 export interface Viewer {
   readonly organizationId: string;
-  readonly userId: string;
-  /** The id of the key, or else of the user: how a caller stands in the list of a deleted space. */
+  /** Null for a key that sees only what it did itself of what concerns its person. */
+  readonly userId: string | null;
+  /** The id of the key, or else of the user: how a caller is named in the list of a deleted space. */
   readonly callerId: string;
   /** Keys see nothing of keys, whoever they belong to. */
   readonly hasLoggedIn: boolean;
@@ -17,10 +19,11 @@ export interface Viewer {
 /** The viewer that a caller is now, in the spaces that it may read. */
 export function viewerOf(principal: Principal, spaceIds: readonly string[]): Viewer {
   const hasLoggedIn = principal.authMethod === "jwt";
+  const [userId, onlyOfKey] = ownedBy(principal, "in spaces");
   return {
     organizationId: principal.organization.id,
-    userId: principal.user.id,
-    callerId: principal.apiKeyId ?? principal.user.id,
+    userId: onlyOfKey === null ? userId : null,
+    callerId: callerIdOf(principal),
     hasLoggedIn,
     isAdmin: hasLoggedIn && principal.organization.role === "admin",
     spaceIds,
@@ -44,9 +47,19 @@ export const VISIBLE = `
             when 'space' then event.space_id is not null
             when 'organization' then true
             when 'admins' then $5::boolean
-            when 'user' then event.user_id = $2::uuid or $5::boolean
+            when 'user' then
+              event.user_id = $2::uuid
+              or $5::boolean
+              or $3::uuid in (event.api_key_id, event.resource_id)
             when 'login' then (event.user_id = $2::uuid and $4::boolean) or $5::boolean
-            when 'own' then event.user_id = $2::uuid
+            when 'own' then
+              event.user_id = $2::uuid
+              or exists (
+                select
+                from batches batch
+                where batch.id = event.resource_id
+                  and batch.api_key_id = $3::uuid
+              )
             else false
           end
     )

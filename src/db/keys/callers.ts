@@ -34,6 +34,7 @@ export interface KeyCallerRow extends CallerRow {
     readonly expires_at: string | null;
     readonly revoked_at: string | null;
     readonly allowed_cidrs: readonly string[] | null;
+    readonly made_by_other: boolean;
   };
 }
 

@@ -1,4 +1,5 @@
 /** All SQL of sessions of the Model Context Protocol. A session is found by its own principal alone. */
+import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { type Database, inTenant, type OrganizationKey } from "../pool.ts";
 import type { Sql } from "../sql.ts";
@@ -41,7 +42,7 @@ export async function insertMcpSession(
   await inTenant(db, principal.organization, async (sql) => {
     // One at a time, so that each sees the sessions of the others.
     await sql.query("select pg_advisory_xact_lock(hashtextextended('mcp sessions ' || $1::text, 0))", [
-      principal.apiKeyId ?? principal.user.id,
+      callerIdOf(principal),
     ]);
     await sql.query(
       `delete from mcp_sessions

@@ -2,14 +2,25 @@
 import type { ReachedSpace } from "../../domain/tenancy/principal.ts";
 import type { Sql } from "../pool.ts";
 
+interface CallerNow {
+  readonly spaces: readonly ReachedSpace[];
+  readonly is_made_by_other: boolean;
+}
+
 /** @returns undefined if the user or the key is gone. */
-export async function findReachOf(
+export async function findCallerNow(
   sql: Sql,
   userId: string,
   apiKeyId: string | null,
-): Promise<readonly ReachedSpace[] | undefined> {
-  const { rows } = await sql.query<{ spaces: ReachedSpace[] }>(
-    `select reach_of($1, $2) as spaces
+): Promise<CallerNow | undefined> {
+  const { rows } = await sql.query<CallerNow>(
+    `select reach_of($1, $2) as spaces,
+            exists (
+              select
+              from api_keys key
+              where key.id = $2
+                and key.created_by <> key.user_id
+            ) as is_made_by_other
      where exists (
        select
        from users member
@@ -25,5 +36,5 @@ export async function findReachOf(
      ))`,
     [userId, apiKeyId],
   );
-  return rows[0]?.spaces;
+  return rows[0];
 }

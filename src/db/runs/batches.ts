@@ -1,8 +1,11 @@
 /** All SQL of batches but their steps: accepting one, and what callers read and change of it. */
 import type pg from "pg";
 import type { BatchStatus } from "../../domain/work/batch.ts";
+import { ownedBy } from "../../domain/tenancy/ownership.ts";
+import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { GroupWait, RunStatus } from "../../domain/work/processing.ts";
 import { parameters } from "../filter-sql.ts";
+import { isOwned } from "../owned.ts";
 import { DUE_BATCHES } from "../outbox/due-rows.ts";
 import { type LeasedRow, leaseDueRows } from "../outbox/start-order.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
@@ -17,6 +20,8 @@ export interface NewBatch {
   readonly id: string;
   readonly organizationId: string;
   readonly createdBy: string;
+  /** The key that it was asked for with; null: its starter had logged in. */
+  readonly apiKeyId: string | null;
   readonly spaceIds: readonly string[];
   readonly total: number;
   readonly accepted: number;
@@ -30,15 +35,16 @@ export interface NewBatch {
 export async function insertBatch(sql: Sql, batch: NewBatch): Promise<void> {
   await sql.query(
     `insert into batches
-       (id, organization_id, created_by, space_ids, total, accepted, rejected, status, completed_at)
+       (id, organization_id, created_by, api_key_id, space_ids, total, accepted, rejected, status, completed_at)
      values
-       ($1, $2, $3, $4, $5, $6, $7,
-        case when $6 = 0 then 'completed' else 'running' end,
-        case when $6 = 0 then now() end)`,
+       ($1, $2, $3, $4, $5, $6, $7, $8,
+        case when $7 = 0 then 'completed' else 'running' end,
+        case when $7 = 0 then now() end)`,
     [
       batch.id,
       batch.organizationId,
       batch.createdBy,
+      batch.apiKeyId,
       batch.spaceIds,
       batch.total,
       batch.accepted,
@@ -65,8 +71,8 @@ export interface BatchRow {
   readonly ended_lately: number;
 }
 
-/** Returns the batch if this user asked for it. */
-export async function findBatch(sql: Sql, userId: string, id: string): Promise<BatchRow | undefined> {
+/** Returns the batch if it is the caller's. */
+export async function findBatch(sql: Sql, principal: Principal, id: string): Promise<BatchRow | undefined> {
   const { rows } = await sql.query<BatchRow>(
     `select batch.id as batch_id,
             batch.status,
@@ -119,9 +125,9 @@ export async function findBatch(sql: Sql, userId: string, id: string): Promise<B
          group by status
        ) by_status
      ) progress on true
-     where batch.id = $2
-       and batch.created_by = $1`,
-    [userId, id],
+     where batch.id = $3
+       and ${isOwned("batch", "created_by")}`,
+    [...ownedBy(principal, "in spaces"), id],
   );
   return rows[0];
 }

@@ -1,8 +1,10 @@
 /** All SQL of the files that users send to /v1/files, which are in no space until documents are made of them. */
 import type { FileType } from "../../domain/file-type.ts";
+import { ownedBy, type Ownership } from "../../domain/tenancy/ownership.ts";
 import type { Principal, Reach } from "../../domain/tenancy/principal.ts";
 import { reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
+import { isOwned } from "../owned.ts";
 import type { Sql } from "../pool.ts";
 import { type CursorPage, type CursorRequest, readCursorPage } from "./cursor.ts";
 
@@ -27,14 +29,11 @@ export interface UserFileRow extends FileContent {
 const COLUMNS = `file.id, file.user_id, file.name, file.purpose, file.size, file.content_type, file.file_type,
             file.sha256, file.object_key, file.created_at, file.expires_at`;
 
-/** A file of the user `$1`, sent with the key `$2` if that is narrowed to spaces. */
-const IS_OWN = `file.user_id = $1
-       and ($2::uuid is null or file.api_key_id = $2)
+/** A file of the caller's that has not expired. */
+const IS_OWN = `${isOwned("file")}
        and (file.expires_at is null or file.expires_at > now())`;
 
-function ownedBy({ user, apiKeyId, isScoped }: Principal): [userId: string, keyId: string | null] {
-  return [user.id, isScoped ? apiKeyId : null];
-}
+const ownerOf = (principal: Principal): Ownership => ownedBy(principal, "in no space");
 
 interface NewUserFile extends Omit<UserFileRow, "created_at" | "expires_at"> {
   readonly organizationId: string;
@@ -83,7 +82,7 @@ export async function findUserFile(
      from openai_files file
      where file.id = $3
        and ${IS_OWN}`,
-    [...ownedBy(principal), id],
+    [...ownerOf(principal), id],
   );
   return rows[0];
 }
@@ -100,7 +99,7 @@ export async function lockUserFile(
      where file.id = $3
        and ${IS_OWN}
      for update`,
-    [...ownedBy(principal), id],
+    [...ownerOf(principal), id],
   );
   return rows[0];
 }
@@ -112,7 +111,7 @@ export async function listUserFiles(
   purpose: string | null,
   page: CursorRequest,
 ): Promise<CursorPage<UserFileRow>> {
-  const params = parameters([...ownedBy(principal), purpose]);
+  const params = parameters([...ownerOf(principal), purpose]);
   return readCursorPage<UserFileRow>(
     sql,
     {
@@ -147,7 +146,7 @@ export async function lockSources(
        and ${IS_OWN}
      order by file.id
      for share`,
-    [...ownedBy(principal), ids],
+    [...ownerOf(principal), ids],
   );
   const found = new Set(own.rows.map(({ id }) => id));
   const others = ids.filter((id) => !found.has(id));

@@ -38,6 +38,8 @@ export interface Principal {
   readonly capabilities: ReadonlySet<Capability>;
   /** True if the key is limited to certain spaces. */
   readonly isScoped: boolean;
+  /** True if somebody else made the key for its owner; one that a provisioning file made is the owner's. */
+  readonly isMadeByOther: boolean;
   readonly reach: Reach;
 }
 

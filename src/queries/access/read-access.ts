@@ -11,7 +11,7 @@ export interface AccessSubject {
   readonly userId: string;
   readonly organizationRole: OrganizationRole;
   /** Null: the user, signed in. */
-  readonly key: Pick<ApiKeyRow, "id" | "capabilities" | "spaces"> | null;
+  readonly key: Pick<ApiKeyRow, "id" | "user_id" | "created_by" | "capabilities" | "spaces"> | null;
 }
 
 type Reason = "space_member" | "private_space" | "organization_admin" | "key_spaces" | "key_capabilities";
@@ -61,11 +61,17 @@ function accessOf({ organization, user }: Principal, subject: AccessSubject, row
     apiKeyId: key?.id ?? null,
     capabilities: new Set(key?.capabilities ?? CAPABILITIES),
     isScoped: key !== null && key.spaces !== null,
+    isMadeByOther: isOfOther(key),
     reach: role === null || !isInKey ? new Map() : new Map([[id, { id, num, role, is_private }]]),
   };
   const resource = { space_id: id, organization_id: organization.id, is_private };
   const can = IN_SPACES.filter((action) => decide(principal, action, resource) === "allow");
   return { space_id: id, space_name: name, is_private, role, can, because: reasonsOf(subject, row) };
+}
+
+/** Whether somebody else made the key for its owner. */
+function isOfOther(key: AccessSubject["key"]): boolean {
+  return key !== null && key.created_by !== null && key.created_by !== key.user_id;
 }
 
 function reasonsOf({ organizationRole, key }: AccessSubject, row: AccessRow): Reason[] {

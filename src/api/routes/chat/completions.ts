@@ -1,4 +1,5 @@
 /** Chat completions: stateless, whole or streamed, with an agent as the model. */
+import { callerIdOf } from "../../../domain/tenancy/ownership.ts";
 import { z } from "zod";
 import { DomainError } from "../../../domain/errors.ts";
 import type { SamplingOptions } from "../../../agents/model-request.ts";
@@ -112,7 +113,7 @@ async function answerWithKey({ deps, request, ...asked }: Asked, idempotencyKey:
     ...asked,
     key: {
       organization: principal.organization,
-      callerId: principal.apiKeyId ?? principal.user.id,
+      callerId: callerIdOf(principal),
       key: idempotencyKey,
     },
     bodyHash: request.bodyHash ?? Buffer.alloc(0),
