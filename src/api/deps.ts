@@ -106,7 +106,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
   const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
-  const events = overrides.events ?? openEvents(shared);
+  const events = overrides.events ?? openEvents(shared, chat);
   const states = overrides.states ?? openStateWatch(shared);
   const pages = createPageHost({ ...shared, dataDir: shared.config.dataDir });
   const responses = openResponses(shared, chat, queryEmbedding);
@@ -168,12 +168,13 @@ function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings 
   });
 }
 
-function openEvents({ config, db, log }: SharedDeps): EventHost {
+function openEvents({ config, db, log }: SharedDeps, { forgetAgents }: ChatHost): EventHost {
   return createEventHost({
     db,
     url: config.database.url,
     log,
     streamsPerProcess: config.api.eventStreams,
+    forgetAgents,
   });
 }
 

@@ -24,7 +24,8 @@ const INFO = {
     "Chat with agents, upload and search documents, keep files and folders.",
     "- Every path works with and without a slash at its end. Within `/v1` changes only add: fields, values, " +
       "headers and operations.",
-    "- Unknown fields are no error; a `Warning` header names them.",
+    "- Unknown members of a body that narrows or limits something are 422, and the nearest known one is named; " +
+      "its schema has `additionalProperties: false`. Elsewhere they are no error; a `Warning` header names them.",
     "- Text has no NUL character and no half of a surrogate pair, anywhere in a request: 422.",
     "- Errors have `detail`, a text or the list of a 422's problems, and `error` with a `code` for programs.",
     "- Another method on a path that exists is answered 405 with `Allow`, another path 404, and what is not " +

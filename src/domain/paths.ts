@@ -6,6 +6,8 @@ const MAX_NAME_BYTES = 255;
 
 const DOCUMENT_PLACE = new RegExp(`^documents/(${UUID_PATTERN})/original/([^/]+)$`);
 const DATA_OBJECT_NAME = new RegExp(`^spaces/${UUID_PATTERN}/data/(.+)$`);
+const DOCUMENTS = "documents/";
+const DATA = "data/";
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string): number => encoder.encode(text).byteLength;
@@ -56,25 +58,36 @@ export function dataObjectName(spaceId: string, path: string): string {
   return `spaces/${spaceId}/data/${path}`;
 }
 
+/**
+ * The path that an address means: of an object name of this space, what follows `spaces/<space_id>/data/`, or
+ * `spaces/<space_id>/` if `documents/` does; else the address itself. A file at a path that looks like an
+ * object name has an object name of its own, and no other address, so that none means two files.
+ */
+export function pathOf(spaceId: string, address: string): string {
+  const root = `spaces/${spaceId}/`;
+  if (!address.startsWith(root)) return address;
+  const inSpace = address.slice(root.length);
+  if (inSpace.startsWith(DATA)) return inSpace.slice(DATA.length);
+  return inSpace.startsWith(DOCUMENTS) ? inSpace : address;
+}
+
+/** {@link pathOf} a folder, which may also be given without the slash at its end; `''` is the root. */
+export function folderOf(spaceId: string, address: string): string {
+  return address === "" ? "" : pathOf(spaceId, `${address}/`).slice(0, -1);
+}
+
 /** What an address in a space may refer to. */
 export interface FileAddress {
   readonly spaceId: string;
-  /** The address as it was given; a file with exactly this path wins over all others. */
   readonly path: string;
-  /** The path of an object name; the address itself if it is not an object name of this space. */
-  readonly namedPath: string;
   /** The document whose `file_path` the address is. */
   readonly document: { readonly id: string; readonly name: string } | null;
 }
 
 /** Reads a path, or an object name of a file in the space. */
-export function readAddress(spaceId: string, path: string): FileAddress {
-  const root = `spaces/${spaceId}/`;
-  const inSpace = path.startsWith(root) ? path.slice(root.length) : null;
-  if (inSpace?.startsWith("data/"))
-    return { spaceId, path, namedPath: inSpace.slice("data/".length), document: null };
-  const [, id, name] = DOCUMENT_PLACE.exec(inSpace ?? "") ?? [];
-  if (inSpace === null || id === undefined || name === undefined)
-    return { spaceId, path, namedPath: path, document: null };
-  return { spaceId, path, namedPath: inSpace, document: { id, name } };
+export function readAddress(spaceId: string, address: string): FileAddress {
+  const path = pathOf(spaceId, address);
+  const isOfDocument = address === `spaces/${spaceId}/${path}`;
+  const [, id, name] = (isOfDocument ? DOCUMENT_PLACE.exec(path) : null) ?? [];
+  return { spaceId, path, document: id === undefined || name === undefined ? null : { id, name } };
 }

@@ -5,6 +5,7 @@ import { envelope, Name, pageQuery, Person, Timestamp } from "./fields.ts";
 import { AgentId, FolderId, OrganizationId, SpaceId } from "./ids.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
 import { record } from "./requests/record.ts";
+import { writtenBack } from "./requests/written-back.ts";
 import { checkToolConfig } from "./tool-config.ts";
 
 const AGENT_TYPES = ["simple", "rag"] as const;
@@ -112,7 +113,7 @@ const settings = record(z.unknown(), MAX_SETTINGS).refine(
 
 /** For requests only: answers also show tools that this version does not know any more. */
 const AttachedTool = z
-  .object({
+  .strictObject({
     tool_id: z.enum(TOOL_IDS).meta({
       description: "Which tool the model may call",
       example: "knowledge_search",
@@ -179,8 +180,8 @@ export const AgentDetails = Agent.extend({
 }).meta({ id: "AgentDetails" });
 export const AgentPage = envelope(Agent, "AgentPage");
 
-export const AgentCreate = z
-  .object({
+const NewAgent = z
+  .strictObject({
     name: Name,
     space_id: SpaceId.meta({
       description: "The space that it will belong to; the caller must be an editor of it",
@@ -210,10 +211,15 @@ export const AgentCreate = z
     },
   });
 
-export const AgentPatch = z
-  .object({ name: Name, ...writable })
-  .partial()
-  .meta({ id: "AgentPatch", example: { name: "Analyst", temperature: 0.2 } });
+export const AgentCreate = writtenBack(AgentDetails, NewAgent);
+
+export const AgentPatch = writtenBack(
+  AgentDetails,
+  z
+    .strictObject({ name: Name, ...writable })
+    .partial()
+    .meta({ id: "AgentPatch", example: { name: "Analyst", temperature: 0.2 } }),
+);
 
 const AGENT_FIELDS: FilterFields = {
   id: "uuid",
@@ -238,7 +244,7 @@ const AGENT_FIELDS: FilterFields = {
 export const AgentSearchQuery = pageQuery();
 /** An absent body lists all agents that the caller may use. */
 export const AgentSearch = z
-  .object({
+  .strictObject({
     filters: filtersOf(AGENT_FIELDS, { name__icontains: "analyst" }),
     order_by: orderByOf(AGENT_FIELDS, ["name"]),
   })

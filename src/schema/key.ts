@@ -133,12 +133,12 @@ const wanted = {
     .meta({ description: "What it may be used for; absent or null: all", example: ["read", "search"] }),
 };
 
-export const ApiKeyCreate = z.object(wanted).meta({
+export const ApiKeyCreate = z.strictObject(wanted).meta({
   id: "ApiKeyCreate",
   example: { name: "automation", capabilities: ["read", "search"], expires_at: "2027-01-31T00:00:00Z" },
 });
 export const OrganizationKeyCreate = z
-  .object({ ...wanted, user_id: UserId.meta({ description: "The member who will own it" }) })
+  .strictObject({ ...wanted, user_id: UserId.meta({ description: "The member who will own it" }) })
   .meta({ id: "OrganizationKeyCreate" });
 
 export const ApiKeyParams = z.object({ api_key_id: ApiKeyId });
@@ -166,7 +166,7 @@ export const OrganizationKeyQuery = pageQuery().extend({
 });
 
 export const ApiKeyRoll = z
-  .object({
+  .strictObject({
     overlap_seconds: z
       .int()
       .min(0)

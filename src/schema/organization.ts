@@ -13,6 +13,7 @@ import {
 import { AgentId, ApiKeyId, EXAMPLE_REQUEST_ID, OrganizationId, SpaceId, UserId, Uuid } from "./ids.ts";
 import type { FilterFields } from "./requests/filters.ts";
 import { queryFilters } from "./requests/query-filters.ts";
+import { writtenBack } from "./requests/written-back.ts";
 
 const role = z.enum(["admin", "member"]).meta({
   description: "`admin` manages the organization; `member` does what the roles in spaces allow",
@@ -48,12 +49,15 @@ export const Organization = z
     ...lifetimes,
   })
   .meta({ id: "Organization" });
-export const OrganizationPatch = z
-  .object({
-    max_key_lifetime_seconds: lifetimes.max_key_lifetime_seconds.optional(),
-    default_key_lifetime_seconds: lifetimes.default_key_lifetime_seconds.optional(),
-  })
-  .meta({ id: "OrganizationPatch" });
+export const OrganizationPatch = writtenBack(
+  Organization,
+  z
+    .strictObject({
+      max_key_lifetime_seconds: lifetimes.max_key_lifetime_seconds.optional(),
+      default_key_lifetime_seconds: lifetimes.default_key_lifetime_seconds.optional(),
+    })
+    .meta({ id: "OrganizationPatch" }),
+);
 
 export const Member = z
   .object({
@@ -70,7 +74,10 @@ export const MemberQuery = pageQuery(PARTS_PER_PAGE);
 export const MemberParams = OrganizationParams.extend({
   user_id: UserId.meta({ description: "The member; of a new one, an id that the caller chooses" }),
 });
-export const MemberPut = z.object({ email, name: Name, role }).meta({ id: "MemberPut" });
+export const MemberPut = writtenBack(
+  Member,
+  z.strictObject({ email, name: Name, role }).meta({ id: "MemberPut" }),
+);
 
 export const AuditRow = z
   .object({

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp } from "./fields.ts";
 import { OrganizationId, SpaceId, UserId } from "./ids.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
+import { writtenBack } from "./requests/written-back.ts";
 
 const SPACE_ROLES = ["owner", "editor", "viewer"] as const;
 
@@ -75,7 +76,7 @@ const SPACE_FIELDS: FilterFields = {
 export const SpaceSearchQuery = pageQuery();
 /** An absent body and `{}` list all spaces that the caller reaches. */
 export const SpaceSearch = z
-  .object({
+  .strictObject({
     filters: filtersOf(SPACE_FIELDS, { name__icontains: "research" }),
     order_by: orderByOf(SPACE_FIELDS, ["name"]),
   })
@@ -97,4 +98,7 @@ export const SpaceMember = z
 export const SpaceMemberPage = envelope(SpaceMember, "SpaceMemberPage");
 export const SpaceMembersQuery = pageQuery(PARTS_PER_PAGE);
 export const SpaceMemberParams = z.object({ space_id: SpaceId, user_id: UserId });
-export const SpaceMemberPut = z.object({ role: SpaceRole }).meta({ id: "SpaceMemberPut" });
+export const SpaceMemberPut = writtenBack(
+  SpaceMember,
+  z.strictObject({ role: SpaceRole }).meta({ id: "SpaceMemberPut" }),
+);

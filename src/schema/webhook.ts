@@ -4,6 +4,7 @@ import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { EventTypes } from "./event.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput } from "./fields.ts";
 import { DeliveryId, EventId, ReplayId, SpaceId, UserId, WebhookId } from "./ids.ts";
+import { writtenBack } from "./requests/written-back.ts";
 
 export const MAX_URL_CHARACTERS = 2_048;
 const MAX_DESCRIPTION_CHARACTERS = 256;
@@ -92,7 +93,7 @@ export const WebhookPage = envelope(Webhook, "WebhookPage");
 export const WebhookCreated = Webhook.extend(WithSecret).meta({ id: "WebhookCreated" });
 
 export const WebhookCreate = z
-  .object({
+  .strictObject({
     url: Url,
     types: Types.optional(),
     space_id: SpaceId.nullish().meta({
@@ -102,17 +103,21 @@ export const WebhookCreate = z
   })
   .meta({ id: "WebhookCreate", example: { url: EXAMPLE_URL, types: ["document.completed"] } });
 
-export const WebhookPatch = z
-  .object({
-    url: Url.optional(),
-    types: Types.optional(),
-    description: Description.nullish(),
-    status: z
-      .enum(["active", "paused"])
-      .optional()
-      .meta({ description: "`active` goes on after the last event that it got", example: "paused" }),
-  })
-  .meta({ id: "WebhookPatch", example: { status: "paused" } });
+/** Its space cannot be changed, so naming another one must not pass for a narrowing. */
+export const WebhookPatch = writtenBack(
+  Webhook.omit({ space_id: true }),
+  z
+    .strictObject({
+      url: Url.optional(),
+      types: Types.optional(),
+      description: Description.nullish(),
+      status: z
+        .enum(["active", "paused"])
+        .optional()
+        .meta({ description: "`active` goes on after the last event that it got", example: "paused" }),
+    })
+    .meta({ id: "WebhookPatch", example: { status: "paused" } }),
+);
 
 export const WebhookParams = z.object({ webhook_id: WebhookId });
 export const WebhookDeliveryParams = z.object({ webhook_id: WebhookId, delivery_id: DeliveryId });
@@ -131,7 +136,7 @@ export const WebhookTest = z
   .meta({ id: "WebhookTest" });
 
 export const WebhookSecretRoll = z
-  .object({
+  .strictObject({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_SECRET_OVERLAP_SECONDS).meta({
       description: "For how many seconds the secret of before signs too. Rolling again ends it",
       example: 3_600,
@@ -208,7 +213,7 @@ export const WebhookDeliveryQuery = z.object({
 });
 
 export const WebhookReplayCreate = z
-  .object({
+  .strictObject({
     from: TimestampInput.meta({ description: "Events that happened then or later, ISO 8601" }),
     to: TimestampInput.optional().meta({
       description: "Events that happened before, ISO 8601; absent: until now",

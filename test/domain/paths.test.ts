@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
   addressFault,
+  folderOf,
   joinPath,
   MAX_PATH_BYTES,
   nameOf,
   objectNameOf,
   pathFault,
+  pathOf,
   readAddress,
 } from "../../src/domain/paths.ts";
 import { RawFileAddress, RawFileRename, UploadFolderPath } from "../../src/schema/documents/raw-file.ts";
@@ -93,21 +95,37 @@ describe("object names", () => {
   });
 
   test("each of them leads back to the path, and to nothing in another space", () => {
-    expect(readAddress(SPACE, "reports/a.md")).toMatchObject({
-      path: "reports/a.md",
-      namedPath: "reports/a.md",
-      document: null,
-    });
-    expect(readAddress(SPACE, `spaces/${SPACE}/data/reports/a.md`)).toMatchObject({
-      namedPath: "reports/a.md",
-      document: null,
-    });
+    const named = { path: "reports/a.md", document: null };
+    expect(readAddress(SPACE, "reports/a.md")).toMatchObject(named);
+    expect(readAddress(SPACE, `spaces/${SPACE}/data/reports/a.md`)).toMatchObject(named);
     expect(readAddress(SPACE, `spaces/${SPACE}/${own}`)).toMatchObject({
-      namedPath: own,
+      path: own,
       document: { id: DOCUMENT, name: "a.md" },
     });
+    expect(readAddress(SPACE, `spaces/${SPACE}/data/${own}`)).toMatchObject({ path: own, document: null });
     const foreign = `spaces/${DOCUMENT}/data/reports/a.md`;
-    expect(readAddress(SPACE, foreign)).toMatchObject({ path: foreign, namedPath: foreign, document: null });
+    expect(readAddress(SPACE, foreign)).toMatchObject({ path: foreign, document: null });
+  });
+
+  test.each([
+    "reports/a.md",
+    own,
+    `spaces/${SPACE}/data/a.md`,
+    `spaces/${SPACE}/${own}`,
+    `spaces/${SPACE}/a.md`,
+  ])("a file at %s has one object name, which means no other file", (path) => {
+    expect(pathOf(SPACE, objectNameOf(SPACE, path))).toBe(path);
+  });
+
+  test("a folder is found by its object name, with and without a slash, and so is the root", () => {
+    const root = `spaces/${SPACE}/data`;
+    expect(["", root, `${root}/a/b`, "a/b", `spaces/${SPACE}`].map((path) => folderOf(SPACE, path))).toEqual([
+      "",
+      "",
+      "a/b",
+      "a/b",
+      `spaces/${SPACE}`,
+    ]);
   });
 
   test("paths are put together and taken apart at slashes", () => {

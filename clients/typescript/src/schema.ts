@@ -3919,7 +3919,7 @@ export interface components {
          */
         DocumentPatch: {
             /**
-             * @description JSON merge patch (RFC 7396): null removes a key
+             * @description JSON merge patch (RFC 7396): null removes a key. `original_filename`, `content_type` and `extracted` are the service's, and may be sent back as they are: 422 otherwise
              * @example {
              *       "project": "apollo",
              *       "draft": null
@@ -4717,7 +4717,7 @@ export interface components {
              */
             file: string;
             /**
-             * @description Folder in the space; empty for its root. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
+             * @description Folder in the space, or its object name; empty for the root. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
              * @example reports/2026
              */
             path: string;
@@ -4729,19 +4729,19 @@ export interface components {
         };
         RawFileRename: {
             /**
-             * @description A file, or with `/` at its end all that lies below. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
+             * @description A file, or with `/` at its end all that lies below; or an object name of it. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
              * @example reports/2026/q1.pdf
              */
             old_path: string;
             /**
-             * @description Where it is moved to; with `/` at its end if, and only if, `old_path` has one
+             * @description Where it is moved to, as a path or object name; with `/` at its end if, and only if, `old_path` has one
              * @example reports/2026/first-quarter.pdf
              */
             new_path: string;
         };
         PathFolderCreate: {
             /**
-             * @description The folder's path in the space. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
+             * @description The folder's path in the space, or its object name. Names joined by `/`, at most 1024 bytes of UTF-8 and 255 for each name, without backslashes, control characters and names that are empty, `.` or `..`
              * @example reports/2026
              */
             path: string;
@@ -6182,7 +6182,7 @@ export interface components {
              */
             file_path: string;
             /**
-             * @description `original_filename` and `content_type` are the service's; everything else is the caller's
+             * @description `original_filename`, `content_type` and `extracted`, which is what the file says of itself, are the service's; everything else is the caller's
              * @example {
              *       "original_filename": "report.pdf",
              *       "content_type": "application/pdf"
@@ -26565,7 +26565,7 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
-                /** @description Only paths that begin with it */
+                /** @description Only paths that begin with it; what begins an object name counts as the path in it */
                 prefix?: string;
             };
             header?: {

@@ -29,7 +29,9 @@ interface OpenedFile {
 interface Bounds {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
-  /** Ends the upload of a file that is larger than that. */
+  /** Bytes as the headers of its part state them. */
+  readonly statedBytes: number | undefined;
+  /** Ends the upload of a file that is larger than that, once its size is known. */
   readonly tooLarge: (bytes: number) => void;
 }
 
@@ -37,7 +39,8 @@ interface Bounds {
  * Makes a stream of the file's part. `part` is never read by iteration: leaving a loop would destroy it, and
  * a destroyed part stops the parser, and with it the request, for good.
  */
-export function openFile(part: Readable, { signal, maxBytes, tooLarge }: Bounds): OpenedFile {
+export function openFile(part: Readable, bounds: Bounds): OpenedFile {
+  const { signal, maxBytes, statedBytes = 0, tooLarge } = bounds;
   const begun = Promise.withResolvers<Buffer>();
   const stream = streamOf(part);
   let size = 0;
@@ -55,12 +58,17 @@ export function openFile(part: Readable, { signal, maxBytes, tooLarge }: Bounds)
   };
   part.on("data", (piece: Buffer) => {
     size += piece.byteLength;
-    if (size > maxBytes) return tooLarge(size);
+    if (size > maxBytes) {
+      // Without a statement the rest is counted, and dropped.
+      if (statedBytes > maxBytes) tooLarge(statedBytes);
+      return;
+    }
     if (head === undefined) return push(piece);
     head.push(piece);
     if (size >= HEAD_BYTES) begin();
   });
   part.on("end", () => {
+    if (size > maxBytes) return tooLarge(size);
     if (head !== undefined) begin();
     if (!stream.destroyed) stream.push(null);
   });

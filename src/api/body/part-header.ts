@@ -15,6 +15,8 @@ export interface PartDescription {
   /** Undefined for a text field. */
   readonly filename: string | undefined;
   readonly contentType: string;
+  /** The bytes that its own `Content-Length` states; few clients send one. */
+  readonly statedBytes: number | undefined;
 }
 
 /**
@@ -32,7 +34,13 @@ export function readPartHeader(header: PartHeader): PartDescription {
     name: parameters.get("name"),
     filename: isFile ? cleanFilename(stated ?? "") : undefined,
     contentType: contentType || OCTET_STREAM,
+    statedBytes: lengthStatedBy(header),
   };
+}
+
+function lengthStatedBy(header: PartHeader): number | undefined {
+  const text = header["content-length"]?.[0] ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The parameters of a header's value after its first `;`, with names in lower case. */

@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { DomainError } from "../../domain/errors.ts";
 import { type ArrivingFile, openFile } from "./arriving-file.ts";
 import { linger } from "./linger.ts";
-import { type PartHeader, parseParameters, readPartHeader } from "./part-header.ts";
+import { type PartDescription, type PartHeader, parseParameters, readPartHeader } from "./part-header.ts";
 
 const DEFAULT_MAX_FIELDS = 32;
 const DEFAULT_MAX_FIELD_BYTES = 64 * 1024;
@@ -61,6 +61,7 @@ export interface ReceivedUpload<T> {
 
 interface Form<T> {
   readonly options: UploadOptions<T>;
+  /** Of the whole form. */
   readonly declaredBytes: number | undefined;
   readonly fields: Map<string, string[]>;
   readonly otherFiles: string[];
@@ -161,6 +162,7 @@ function watch<T>(req: IncomingMessage, parser: Dicer, form: Form<T>, end: () =>
   let bytes = 0;
   const count = (piece: Buffer): void => {
     bytes += piece.byteLength;
+    // The end of the file is not waited for, so its own size is not known.
     if (bytes > maxFormBytes(options)) fail(tooLarge(form.declaredBytes ?? bytes));
   };
   const gone = (): void => {
@@ -190,13 +192,13 @@ function acceptPart<T>(form: Form<T>, part: Readable, header: PartHeader): void 
     return form.fail(
       new DomainError("malformed_body", `Too many fields. Maximum number of fields is ${maxFields}.`),
     );
-  const { name, filename, contentType } = readPartHeader(header);
+  const { name, filename, contentType, statedBytes } = readPartHeader(header);
   if (form.abort.signal.aborted || name === undefined) {
     part.resume();
   } else if (filename === undefined) {
     takeField(form, part, name);
   } else if (name === "file" && form.file === undefined) {
-    form.file = takeFile(form, part, { filename, contentType });
+    form.file = takeFile(form, part, { filename, contentType, statedBytes });
     form.file.catch(form.fail);
   } else {
     if (name === "file") form.problems.push({ kind: "another_file" });
@@ -225,13 +227,17 @@ function takeField<T>(form: Form<T>, part: Readable, name: string): void {
 async function takeFile<T>(
   form: Form<T>,
   part: Readable,
-  name: Pick<ArrivingFile, "filename" | "contentType">,
+  {
+    statedBytes,
+    ...name
+  }: Pick<PartDescription, "contentType" | "statedBytes"> & { readonly filename: string },
 ): Promise<ReceivedFile<T>> {
   const { signal } = form.abort;
   const opened = openFile(part, {
     signal,
     maxBytes: form.options.maxBytes,
-    tooLarge: (bytes) => form.fail(tooLarge(form.declaredBytes ?? bytes)),
+    statedBytes,
+    tooLarge: (bytes) => form.fail(tooLarge(bytes)),
   });
   try {
     const head = await opened.head;

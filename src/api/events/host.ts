@@ -19,15 +19,23 @@ interface EventHostDeps {
   readonly url: string;
   readonly log: Pick<Log, "warn">;
   readonly streamsPerProcess: number;
+  /** Drops the agents with this id or of the space with it, or, without an id, all: they may have changed. */
+  readonly forgetAgents: (id?: string) => void;
 }
 
-export function createEventHost({ db, url, log, streamsPerProcess }: EventHostDeps): EventHost {
+export function createEventHost(deps: EventHostDeps): EventHost {
+  const { db, url, log, streamsPerProcess, forgetAgents } = deps;
   const hub = createEventHub({
     readLast: (organizationIds) => readLastPositions(db, organizationIds),
-    listen: (heard) =>
+    listen: ({ onEvents, onConnected }) =>
       listenForEvents({
         url,
-        ...heard,
+        onEvents,
+        onAgents: forgetAgents,
+        onConnected: () => {
+          forgetAgents();
+          onConnected();
+        },
         onLost: (error) => log.warn({ err: error }, "the connection that listens for events was lost"),
       }),
     onFailure: (error) => log.warn({ err: error }, "new events could not be looked for"),

@@ -1,5 +1,5 @@
 /** Reads the tools of a request, and how the model is to choose among them. */
-import type { z } from "zod";
+import { z } from "zod";
 import { noteUse } from "../../commands/vector-stores/note-use.ts";
 import { attributesOf } from "../../commands/vector-stores/presented.ts";
 import { requireStore } from "../../commands/vector-stores/store.ts";
@@ -15,6 +15,7 @@ import { decodeId, idFault } from "../../schema/openai/ids.ts";
 import { VectorStoreSearch } from "../../schema/openai/vector-stores.ts";
 import { type SearchDeps, type SearchHit, searchSpaces } from "../../search/hybrid.ts";
 import { FILE_SEARCH, type FileSearch, type FoundHit } from "../turns/response-ask.ts";
+import { tellUnknownKeys } from "../validation/suggestion.ts";
 import { isObject, refuse } from "./input.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -30,12 +31,12 @@ export interface AskedTools {
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const STORES_MAX = 16;
-/** The same as those of a search of a vector store. */
-const FileSearchOptions = VectorStoreSearch.pick({
+/** The options are those of a search of a vector store. A misspelled one is refused: it would not narrow. */
+const FileSearchTool = VectorStoreSearch.pick({
   filters: true,
   max_num_results: true,
   ranking_options: true,
-});
+}).extend({ type: z.unknown(), vector_store_ids: z.unknown() });
 
 /**
  * @param own the names of the agent's own tools, which no function may have.
@@ -87,7 +88,7 @@ async function readFileSearch(
   at: string,
 ): Promise<FileSearch> {
   const stores = await readStores(deps.db, principal, tool["vector_store_ids"], `${at}.vector_store_ids`);
-  const read = FileSearchOptions.safeParse(tool);
+  const read = FileSearchTool.safeParse(tool, { error: tellUnknownKeys });
   if (!read.success) {
     const [issue] = read.error.issues;
     throw refuse(at + pathOf(issue?.path ?? []), issue?.message ?? "It cannot be read.");
@@ -117,7 +118,7 @@ async function readFileSearch(
 const pathOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 
-type SearchOptions = z.output<typeof FileSearchOptions>;
+type SearchOptions = z.output<typeof FileSearchTool>;
 
 /** As a search of a vector store has them. */
 function searchOptions(

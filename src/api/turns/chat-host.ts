@@ -71,6 +71,8 @@ export interface ChatHost {
   /** Resolves when the workers poll for the first time; until then turns are refused. */
   readonly ready: Promise<void>;
   readonly findAgent: FindAgent;
+  /** Makes the next turns look up the agents with this id or of the space with it, or, without an id, all. */
+  readonly forgetAgents: (id?: string) => void;
   readonly records: TurnRecords;
   readonly pingMs: number;
   /** The names of the configured models. */
@@ -129,12 +131,14 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     handOver: (turn, calls) => bookkeeping.handOver(turn, calls),
   };
   const checkBudgets = createTokenBudgets(db, deps.budgets, log);
+  const agents = createAgentLookup(db);
   let isStopping = false;
 
   return {
     apiProcessId,
     ready: workers.ready,
-    findAgent: createAgentLookup(db),
+    findAgent: agents.find,
+    forgetAgents: agents.forget,
     records,
     pingMs: deps.pingMs ?? PING_MS,
     modelNames: deps.model.names,

@@ -8,12 +8,23 @@ import {
   uuidParsing,
   valueError,
 } from "../../schema/requests/problem.ts";
+import { suggestion } from "./suggestion.ts";
 
 export type Part = "path" | "query" | "header" | "body";
 type Issue = z.core.$ZodIssue;
 
-/** Names in the issue's message what its type does not say: that a UUID or an integer was expected. */
+/** What begins the message of an issue about unknown keys, before the names that the object has. */
+const KNOWN = "known: ";
+/** Keys of one object that are reported; one more than problems are shown, so that the rest is not missed. */
+const MAX_KEYS = 101;
+
+/**
+ * Names in the issue's message what its type does not say: that a UUID or an integer was expected, and which
+ * keys an object has.
+ */
 export function expectedKind(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "unrecognized_keys" && issue.inst instanceof z.ZodObject)
+    return KNOWN + Object.keys(issue.inst.shape).join(" ");
   if (issue.code !== "invalid_type") return undefined;
   if (issue.inst instanceof z.ZodGUID) return "uuid";
   return issue.inst instanceof z.ZodNumber && issue.inst.format?.includes("int") === true ? "int" : undefined;
@@ -48,12 +59,7 @@ export function translate(issue: Issue, place: Place): Problem[] {
     case "invalid_format":
       return [formatProblem(issue, loc, input)];
     case "unrecognized_keys":
-      return issue.keys.map((key) => ({
-        type: "extra_forbidden",
-        loc: [...loc, key],
-        msg: "Extra inputs are not permitted",
-        input: valueAt(input, [key]),
-      }));
+      return unknownProblems(issue, loc, input);
     case "custom":
       return [customProblem(issue, loc, input)];
     case "invalid_key":
@@ -89,6 +95,16 @@ const PARSING_PROBLEMS: Record<string, readonly [type: string, msg: string]> = {
   int: ["int_parsing", "Input should be a valid integer, unable to parse string as an integer"],
   number: ["float_parsing", "Input should be a valid number, unable to parse string as a number"],
 };
+
+function unknownProblems({ keys, message }: z.core.$ZodIssueUnrecognizedKeys, loc: Location, input: unknown) {
+  const known = message.startsWith(KNOWN) ? message.slice(KNOWN.length).split(" ") : [];
+  return keys.slice(0, MAX_KEYS).map((key) => ({
+    type: "extra_forbidden",
+    loc: [...loc, key],
+    msg: `Extra inputs are not permitted${suggestion(key, known)}`,
+    input: valueAt(input, [key]),
+  }));
+}
 
 /** The value in which a field is missing is shown for JSON bodies, not for the other parts. */
 function missingAt(loc: Location, { part, given }: Place): Problem {

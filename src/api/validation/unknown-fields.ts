@@ -1,18 +1,14 @@
 /**
- * Finds fields of a request that its contract does not know. They are no error, but the answer names them,
- * so that a misspelled filter does not widen a result in silence.
+ * Finds fields of a request that its contract does not know. They are no error where nothing is narrowed or
+ * limited, but the answer names them, so that a misspelled one is not passed over in silence.
  */
-import { closest, distance } from "fastest-levenshtein";
 import { z } from "zod";
+import { NAMEABLE, suggestion } from "./suggestion.ts";
 
 /** Unknown fields that are named; the others are counted. */
 const MAX_NAMED = 5;
-/** What may stand in a header. */
-const NAMEABLE = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Elements of a list of objects that are looked at. */
 const MAX_ELEMENTS = 20;
-/** A field is meant if no more letters than a third of its name differ. */
-const MEANT_SHARE = 1 / 3;
 
 interface Unknown {
   readonly name: string;
@@ -46,12 +42,6 @@ export function unknownFieldWarnings(schema: z.ZodType, given: unknown): string[
 /** A value of the header `Warning`; the text has nothing that a client chose freely. */
 export const warning = (text: string): string => `199 holdfast "${text}"`;
 
-function suggestion(name: string, known: readonly string[]): string {
-  const meant = known.length === 0 ? null : closest(name, known);
-  const isMeant = meant !== null && distance(name, meant) <= Math.max(1, meant.length * MEANT_SHARE);
-  return isMeant ? `; did you mean ${meant}?` : "";
-}
-
 function collect(schema: z.ZodType, given: unknown, found: Found): void {
   if (typeof given !== "object" || given === null) return;
   if (schema instanceof z.ZodObject) {
@@ -75,7 +65,8 @@ function collect(schema: z.ZodType, given: unknown, found: Found): void {
 
 /** The schema that the same value is passed on to; none for unions, whose alternatives know other fields. */
 function innerOf(schema: z.ZodType): z.ZodType | undefined {
-  if (schema instanceof z.ZodPipe) return schema.in as z.ZodType;
+  if (schema instanceof z.ZodPipe)
+    return (schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType;
   if (
     schema instanceof z.ZodOptional ||
     schema instanceof z.ZodNullable ||

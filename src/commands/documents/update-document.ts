@@ -1,4 +1,5 @@
 /** Changes the metadata of a document, or moves it to another folder. Nothing is processed again. */
+import { isDeepStrictEqual } from "node:util";
 import { authorize } from "../../auth/policy.ts";
 import type { ToldEvent } from "../../db/audit/append.ts";
 import { moveDocuments, readOwnMetadata, writeOwnMetadata } from "../../db/documents/change.ts";
@@ -8,7 +9,7 @@ import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { mergePatch } from "../../domain/merge-patch.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { MAX_METADATA_CHARACTERS } from "../../schema/documents/changes.ts";
+import { MAX_METADATA_CHARACTERS, SERVICE_METADATA } from "../../schema/documents/changes.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -20,7 +21,10 @@ import { documentEtag, lockDocumentFor } from "./document.ts";
 interface DocumentUpdate {
   readonly id: string;
   readonly ifMatch: string | undefined;
-  /** A JSON merge patch (RFC 7396): null removes a key. Undefined changes nothing. */
+  /**
+   * A JSON merge patch (RFC 7396): null removes a key. What is the service's may be in it as it is. Undefined
+   * changes nothing.
+   */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   /** Null moves the document to the root of its space; undefined leaves it where it is. */
   readonly folderId: string | null | undefined;
@@ -28,7 +32,8 @@ interface DocumentUpdate {
 
 /**
  * @throws DomainError `not_found` for the document or the folder, `permission_denied`, `precondition_failed`,
- * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large.
+ * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large, or
+ * what is the service's would change.
  * @see test/commands/documents/documents.database.test.ts
  */
 export async function updateDocument(
@@ -41,7 +46,11 @@ export async function updateDocument(
     const document = await lockDocumentFor(sql, principal, "documents:update", id);
     requireUnchanged(ifMatch, documentEtag(document));
     if (metadata !== undefined)
-      await writeOwnMetadata(sql, id, mergeMetadata(await readOwnMetadata(sql, id), metadata));
+      await writeOwnMetadata(
+        sql,
+        id,
+        mergeMetadata(await readOwnMetadata(sql, id), withoutServices(metadata, document.doc_metadata)),
+      );
     if (folderId !== undefined) await move(sql, principal, document, folderId);
     await recordChange(sql, caller, "documents:update", {
       type: "document",
@@ -66,6 +75,30 @@ function eventsOf(
     data: { folder_id: folderId, previous_folder_id: document.folder_id },
   };
   return metadata === undefined ? [moved] : [{ type: "document.updated" }, moved];
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/**
+ * The patch without the members that are the service's, so that what was read may be changed and written.
+ * @throws ValidationProblems if one of them is not as it is in `stored`.
+ */
+function withoutServices(patch: Metadata, stored: Metadata): Metadata {
+  const sent = Object.entries(patch);
+  const changed = sent.filter(
+    ([key, value]) => SERVICE_METADATA.includes(key) && !isDeepStrictEqual(value, stored[key]),
+  );
+  if (changed.length > 0)
+    throw new ValidationProblems(
+      changed.map(([key, value]) =>
+        valueError(
+          ["body", "doc_metadata", key],
+          `${key} is read-only: send it as it is, or not at all`,
+          value,
+        ),
+      ),
+    );
+  return Object.fromEntries(sent.filter(([key]) => !SERVICE_METADATA.includes(key)));
 }
 
 function mergeMetadata(

@@ -1,7 +1,12 @@
-/** What the commands of raw files share: what is said of one that is not there, and its entity tag. */
+/**
+ * What the commands of raw files share: which path an address means, what is said of a file that is not there,
+ * and its entity tag.
+ */
 import type { RawFileRow } from "../../db/files/by-path.ts";
 import type { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
+import { pathFault, pathOf } from "../../domain/paths.ts";
+import { valueError, ValidationProblems } from "../../schema/requests/problem.ts";
 import { etagOf } from "../etag.ts";
 
 /** Changes only with the file's content, so that a rename keeps caches. */
@@ -11,4 +16,16 @@ export function fileEtag(file: Pick<RawFileRow, "id" | "sha256">): string {
 
 export function fileNotFound(): DomainError {
   return notFound("file");
+}
+
+/**
+ * The path that an address in a field of the body means; a slash at its end is kept.
+ * @throws ValidationProblems if no file may have it: only the space tells where the path of an object name
+ *   begins.
+ */
+export function requirePath(spaceId: string, address: string, field: string): string {
+  const path = pathOf(spaceId, address);
+  const fault = pathFault(path.endsWith("/") ? path.slice(0, -1) : path);
+  if (fault !== null) throw new ValidationProblems([valueError(["body", field], fault, address)]);
+  return path;
 }

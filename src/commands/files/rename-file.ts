@@ -9,19 +9,20 @@ import { nameOf, readAddress } from "../../domain/paths.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
-import { fileNotFound } from "./file.ts";
+import { fileNotFound, requirePath } from "./file.ts";
 
 interface FileRename {
   readonly spaceId: string;
   /** A path or object name of a file; with a slash at its end, the prefix of all that is moved. */
   readonly oldPath: string;
+  /** A path, or the object name that the file is to have. */
   readonly newPath: string;
 }
 
 /**
  * The name of the file's document follows. Either all is moved or nothing.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if something is at the new path, or for
- * a move below itself; `invalid` if a path would be too long.
+ * a move below itself; `invalid` if a path would be too long; ValidationProblems if there can be no such path.
  * @see test/commands/files/files.database.test.ts
  */
 export async function renameFile(
@@ -33,7 +34,11 @@ export async function renameFile(
   authorize(principal, "files:rename", { space_id: spaceId }, "space");
   await inTenant(deps.db, principal.organization, async (sql) => {
     await lockAllPaths(sql, spaceId);
-    const { id, events } = await move(sql, { spaceId, oldPath, newPath });
+    const { id, events } = await move(sql, {
+      spaceId,
+      oldPath,
+      newPath: requirePath(spaceId, newPath, "new_path"),
+    });
     await recordChange(sql, caller, "files:rename", { type: "file", id, spaceId, events });
   });
 }
@@ -45,7 +50,7 @@ interface Move {
 }
 
 async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promise<Move> {
-  if (oldPath.endsWith("/")) return moveAll(sql, spaceId, oldPath, newPath);
+  if (oldPath.endsWith("/")) return moveAll(sql, spaceId, requirePath(spaceId, oldPath, "old_path"), newPath);
   const file = await findRawFile(sql, readAddress(spaceId, oldPath));
   if (file === undefined) throw fileNotFound();
   if (file.path === newPath) return { id: file.id, events: [] };

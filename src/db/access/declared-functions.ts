@@ -62,6 +62,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "revoke_leaked_keys(integer)": definer(["app"]),
   "run_lane(text, bigint)": open,
   "run_user(uuid)": open,
+  "tell_agents_changed()": { isDefiner: false, searchPath: CATALOGUE, execute: [] },
   "tenant_tables()": { isDefiner: false, searchPath: CATALOGUE, execute: ["maintenance"] },
   "touch_api_keys(uuid[], timestamp with time zone[])": definer(["app"]),
   "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
@@ -102,6 +103,9 @@ export const TRIGGERS: Readonly<Record<string, string>> = {
     "execute function note_agent_change()",
   "public.agents note_agent_creation":
     "after insert on agents for each row execute function note_agent_change()",
+  "public.agents tell_agents_changed":
+    "after update on agents for each row when (new.conversation_count = old.conversation_count) " +
+    "execute function tell_agents_changed()",
   "public.pipeline_runs note_attempt":
     "before update on pipeline_runs for each row when (" +
     "new.attempt_id is distinct from old.attempt_id " +
@@ -117,6 +121,9 @@ export const TRIGGERS: Readonly<Record<string, string>> = {
     "or (new.waiting_for is not null and new.waiting_for is distinct from old.waiting_for)" +
     ") execute function note_run_event()",
   "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
+  "public.spaces tell_agents_changed":
+    "after update on spaces for each row when (new.deleted_at is distinct from old.deleted_at) " +
+    "execute function tell_agents_changed()",
   "public.turns note_turn_ends":
     "after insert on turns referencing new table as written " +
     "for each statement execute function note_turn_events()",

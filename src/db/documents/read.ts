@@ -62,9 +62,9 @@ export const DOCUMENT_COLUMNS = `document.id,
                   'spaces/' || document.space_id || '/documents/' || document.id
                     || '/original/' || document.name as file_path,
                   case
-                    when document.extracted = '{}' then '{}'
-                    else jsonb_build_object('extracted', document.extracted)
-                  end || document.metadata || jsonb_build_object(
+                    when document.extracted = '{}' then document.metadata - 'extracted'
+                    else document.metadata || jsonb_build_object('extracted', document.extracted)
+                  end || jsonb_build_object(
                     'original_filename', document.name,
                     'content_type', document.content_type
                   ) as doc_metadata,

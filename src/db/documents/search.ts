@@ -26,7 +26,7 @@ const FIELDS: FieldColumns = {
   "doc_metadata.*": "document.metadata",
   // What callers wrote alone, as attributes of a vector store's files.
   "attributes.*": "document.metadata",
-  "doc_metadata.extracted": "coalesce(document.metadata -> 'extracted', nullif(document.extracted, '{}'))",
+  "doc_metadata.extracted": "nullif(document.extracted, '{}')",
   "doc_metadata.original_filename": "document.name",
   "doc_metadata.content_type": "document.content_type",
   "processing_state.parsed": "coalesce(run.parsed, false)",

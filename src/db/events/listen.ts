@@ -1,13 +1,16 @@
-/** Listens for the organizations that have new events, on a connection of its own. */
+/** Listens for organizations that have new events, and for agents that change, on a connection of its own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isUuid } from "../../domain/ids.ts";
+import { AGENTS_CHANNEL } from "../turns/agents-in-chat.ts";
 import { EVENTS_CHANNEL } from "./place.ts";
 
 interface Listening {
   /** The application's login; listening needs no right of its own. */
   readonly url: string;
   readonly onEvents: (organizationId: string) => void;
+  /** Gets the id of an agent that was changed or deleted, or of a space that was deleted with its agents. */
+  readonly onAgents: (id: string) => void;
   /** Called after each connection: what was told before it went unheard. */
   readonly onConnected: () => void;
   readonly onLost: (error: unknown) => void;
@@ -25,7 +28,8 @@ const LONGEST_PAUSE_MS = 15_000;
  * is no connection, nothing is heard.
  * @returns what ends the listening.
  */
-export function listenForEvents({ url, onEvents, onConnected, onLost }: Listening): () => Promise<void> {
+export function listenForEvents(listening: Listening): () => Promise<void> {
+  const { url, onEvents, onAgents, onConnected, onLost } = listening;
   const stop = new AbortController();
   let pauseMs = FIRST_PAUSE_MS;
 
@@ -41,12 +45,12 @@ export function listenForEvents({ url, onEvents, onConnected, onLost }: Listenin
     lost.promise.catch(() => undefined);
     client.on("error", (error) => lost.reject(error));
     client.on("end", () => lost.reject(new Error("the connection ended")));
-    client.on("notification", ({ payload = "" }) => {
-      if (isUuid(payload)) onEvents(payload);
+    client.on("notification", ({ channel, payload = "" }) => {
+      if (isUuid(payload)) (channel === AGENTS_CHANNEL ? onAgents : onEvents)(payload);
     });
     try {
       await client.connect();
-      await client.query(`listen ${EVENTS_CHANNEL}`);
+      await client.query(`listen ${EVENTS_CHANNEL}; listen ${AGENTS_CHANNEL}`);
       pauseMs = FIRST_PAUSE_MS;
       onConnected();
       for (;;) {

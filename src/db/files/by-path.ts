@@ -66,11 +66,12 @@ export async function listRawFiles(
 }
 
 /**
- * Returns the file or path folder that the address means: an exact path goes before the name of a document.
+ * Returns the file or path folder that the address means: the path of an object name goes before the name of
+ * a document.
  */
 export async function findRawFile(
   sql: Sql,
-  { spaceId, path, namedPath, document }: FileAddress,
+  { spaceId, path, document }: FileAddress,
 ): Promise<RawFileRow | undefined> {
   const { rows } = await sql.query<RawFileRow>(
     `select ${COLUMNS}
@@ -78,12 +79,12 @@ export async function findRawFile(
      where file.space_id = $1
        and ${IS_VISIBLE}
        and (
-         file.path collate "C" in ($2, $3)
-         or (file.document_id = $4 and document.name = $5 and file.object_key is not null)
+         file.path collate "C" = $2
+         or (file.document_id = $3 and document.name = $4 and file.object_key is not null)
        )
-     order by file.path = $2 desc, file.path = $3 desc
+     order by file.path = $2 desc
      limit 1`,
-    [spaceId, path, namedPath, document?.id ?? null, document?.name ?? null],
+    [spaceId, path, document?.id ?? null, document?.name ?? null],
   );
   return rows[0];
 }

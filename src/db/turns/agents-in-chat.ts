@@ -20,6 +20,9 @@ export interface Agent extends Omit<AgentValues, "description" | "save_to_inbox"
   readonly isModel?: true;
 }
 
+/** The channel that tells listeners the id of an agent that has changed, or of a space that was deleted. */
+export const AGENTS_CHANNEL = "holdfast_agents";
+
 const CHAT_COLUMNS = `
   agent.id,
   agent.organization_id,

@@ -10,7 +10,7 @@ const dryRun = z.boolean().default(false).meta({
 });
 
 export const BatchMove = z
-  .object({
+  .strictObject({
     ...documentChoice(),
     folder_id: FolderId.nullable().meta({
       description: "The folder to move them to, of their own space; null is the root of each one's space",
@@ -24,7 +24,7 @@ export const BatchMove = z
   });
 
 export const BatchDelete = z
-  .object({ ...documentChoice(), dry_run: dryRun })
+  .strictObject({ ...documentChoice(), dry_run: dryRun })
   .superRefine(requireOneChoice)
   .meta({
     id: "BatchDelete",

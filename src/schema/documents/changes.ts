@@ -4,7 +4,8 @@ import { FilePart, StrictPart } from "../fields.ts";
 import { FolderId, SpaceId } from "../ids.ts";
 import { record } from "../requests/record.ts";
 
-const READ_ONLY_METADATA = ["original_filename", "content_type"];
+/** Members of a document's metadata that the service writes. */
+export const SERVICE_METADATA: readonly string[] = ["original_filename", "content_type", "extracted"];
 export const MAX_METADATA_CHARACTERS = 65_536;
 /** No more keys fit into {@link MAX_METADATA_CHARACTERS}. */
 const MAX_METADATA_KEYS = 10_000;
@@ -12,15 +13,21 @@ const MAX_TAGS = 100;
 const MAX_TAG_CHARACTERS = 256;
 
 /** What callers may write of a document's metadata. */
-export const ownMetadata = () =>
+const writtenMetadata = () =>
   record(z.unknown(), MAX_METADATA_KEYS).superRefine((metadata, context) => {
-    for (const key of READ_ONLY_METADATA.filter((name) => Object.hasOwn(metadata, name)))
-      context.addIssue({ code: "custom", path: [key], message: `${key} is read-only` });
-    if (JSON.stringify(metadata).length > MAX_METADATA_CHARACTERS)
+    const own = Object.entries(metadata).filter(([key]) => !SERVICE_METADATA.includes(key));
+    if (JSON.stringify(Object.fromEntries(own)).length > MAX_METADATA_CHARACTERS)
       context.addIssue({
         code: "custom",
         message: `must have at most ${MAX_METADATA_CHARACTERS} characters as JSON`,
       });
+  });
+
+/** What callers may write of the metadata of a new document. */
+export const ownMetadata = () =>
+  writtenMetadata().superRefine((metadata, context) => {
+    for (const key of SERVICE_METADATA.filter((name) => Object.hasOwn(metadata, name)))
+      context.addIssue({ code: "custom", path: [key], message: `${key} is read-only` });
   });
 
 export const tagList = () => z.array(z.string().min(1).max(MAX_TAG_CHARACTERS)).max(MAX_TAGS);
@@ -69,10 +76,12 @@ export const DocumentUpload = z
 
 export const DocumentPatch = z
   .object({
-    doc_metadata: ownMetadata()
+    doc_metadata: writtenMetadata()
       .optional()
       .meta({
-        description: "JSON merge patch (RFC 7396): null removes a key",
+        description:
+          "JSON merge patch (RFC 7396): null removes a key. `original_filename`, `content_type` and `extracted` " +
+          "are the service's, and may be sent back as they are: 422 otherwise",
         example: { project: "apollo", draft: null },
       }),
     folder_id: FolderId.nullable().optional().meta({

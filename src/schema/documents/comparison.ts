@@ -6,7 +6,7 @@ import { HybridSearch, SearchResults } from "./search.ts";
 const EXAMPLE = { query: "How did revenue develop?", space_id: "01900000-0000-7000-8000-000000000010" };
 
 export const SearchesToCompare = z
-  .object({
+  .strictObject({
     left: HybridSearch.meta({ description: "The search to compare with" }),
     right: HybridSearch.meta({ description: "The search with other settings" }),
   })

@@ -10,7 +10,9 @@ import { type FilterFields, filtersOf, orderByOf } from "../requests/filters.ts"
 import { ProcessingState } from "./processing-state.ts";
 
 const DocumentMetadata = z.record(z.string(), z.unknown()).meta({
-  description: "`original_filename` and `content_type` are the service's; everything else is the caller's",
+  description:
+    "`original_filename`, `content_type` and `extracted`, which is what the file says of itself, are the " +
+    "service's; everything else is the caller's",
   example: { original_filename: "report.pdf", content_type: "application/pdf" },
 });
 
@@ -121,7 +123,7 @@ export const documentFilters = () =>
   });
 /** The body is optional; without one, and for `{}`, all documents that the caller reaches are listed. */
 export const DocumentSearch = z
-  .object({ filters: documentFilters(), order_by: orderByOf(DOCUMENT_FIELDS, ["-created_at"]) })
+  .strictObject({ filters: documentFilters(), order_by: orderByOf(DOCUMENT_FIELDS, ["-created_at"]) })
   .meta({ id: "DocumentSearch" })
   .nullish()
   .transform((body) => body ?? { filters: [], order_by: [] });

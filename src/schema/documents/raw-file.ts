@@ -18,6 +18,8 @@ interface PathKind {
  * Checked before the path is normalized to NFC, which takes time quadratic in the length of a run of accents.
  */
 const MAX_GIVEN_CHARACTERS = 4 * MAX_PATH_BYTES;
+/** A path behind `spaces/<space_id>/data/`. */
+const MAX_PREFIX_CHARACTERS = MAX_PATH_BYTES + 49;
 
 /** A path, checked and normalized to NFC. */
 function pathSchema({ allowsRoot = false, trailingSlash, fault: faultOf = pathFault }: PathKind = {}) {
@@ -41,8 +43,12 @@ const PATH_RULES =
   "control characters and names that are empty, `.` or `..`";
 
 /** The target folder of an upload. `""` is the root; one trailing slash is dropped. */
-export const UploadFolderPath = pathSchema({ allowsRoot: true, trailingSlash: "dropped" }).meta({
-  description: `Folder in the space; empty for its root. ${PATH_RULES}`,
+export const UploadFolderPath = pathSchema({
+  allowsRoot: true,
+  trailingSlash: "dropped",
+  fault: addressFault,
+}).meta({
+  description: `Folder in the space, or its object name; empty for the root. ${PATH_RULES}`,
   example: "reports/2026",
 });
 
@@ -84,10 +90,13 @@ export const RawFilePage = envelope(RawFile, "RawFilePage");
 export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
   prefix: z
     .string()
-    .max(MAX_PATH_BYTES)
+    .max(MAX_PREFIX_CHARACTERS)
     .optional()
     .transform((prefix) => prefix?.normalize("NFC"))
-    .meta({ description: "Only paths that begin with it", example: "reports/" }),
+    .meta({
+      description: "Only paths that begin with it; what begins an object name counts as the path in it",
+      example: "reports/",
+    }),
 });
 
 /** A file by its path or by any of its object names. */
@@ -100,12 +109,13 @@ export const RawFileAddress = z.object({
 
 export const RawFileRename = z
   .object({
-    old_path: pathSchema({ trailingSlash: "kept" }).meta({
-      description: `A file, or with \`/\` at its end all that lies below. ${PATH_RULES}`,
+    old_path: pathSchema({ trailingSlash: "kept", fault: addressFault }).meta({
+      description: `A file, or with \`/\` at its end all that lies below; or an object name of it. ${PATH_RULES}`,
       example: "reports/2026/q1.pdf",
     }),
-    new_path: pathSchema({ trailingSlash: "kept" }).meta({
-      description: "Where it is moved to; with `/` at its end if, and only if, `old_path` has one",
+    new_path: pathSchema({ trailingSlash: "kept", fault: addressFault }).meta({
+      description:
+        "Where it is moved to, as a path or object name; with `/` at its end if, and only if, `old_path` has one",
       example: "reports/2026/first-quarter.pdf",
     }),
   })
@@ -117,8 +127,8 @@ export const RawFileRename = z
 
 export const PathFolderCreate = z
   .object({
-    path: pathSchema({ trailingSlash: "dropped" }).meta({
-      description: `The folder's path in the space. ${PATH_RULES}`,
+    path: pathSchema({ trailingSlash: "dropped", fault: addressFault }).meta({
+      description: `The folder's path in the space, or its object name. ${PATH_RULES}`,
       example: "reports/2026",
     }),
   })

@@ -84,7 +84,7 @@ const MAX_CHUNK_TOKENS = 8_192;
 const DEFAULT_CHUNK_TOKENS = 240;
 
 const ChunkerConfig = z
-  .object({
+  .strictObject({
     max_tokens: z.int().min(50).max(MAX_CHUNK_TOKENS).default(DEFAULT_CHUNK_TOKENS).meta({
       description: "The most tokens of a chunk; never above the embedding model's limit",
       example: DEFAULT_CHUNK_TOKENS,
@@ -133,7 +133,7 @@ export const RunAccepted = z
   .meta({ id: "RunAccepted" });
 
 export const BatchReprocess = z
-  .object({ ...documentChoice(), ...chunking })
+  .strictObject({ ...documentChoice(), ...chunking })
   .superRefine(requireOneChoice)
   .meta({
     id: "BatchReprocess",

@@ -23,7 +23,7 @@ export const neighbourCount = () =>
   });
 
 export const HybridSearch = z
-  .object({
+  .strictObject({
     query: z
       .string()
       .min(1)

@@ -84,6 +84,12 @@ function readFilter(given: unknown, path: Path, reading: Reading): Clause | null
   }
   const filter = given as Filter;
   const isCompound = filter.type === "and" || filter.type === "or";
+  const known = Object.keys((isCompound ? COMPOUND : COMPARISON)["properties"] as object);
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    reading.refuse([...path, unknown.slice(0, MAX_KEY)], `is not known here, only ${known.join(", ")}`);
+    return null;
+  }
   return isCompound ? readCompound(filter, path, reading) : readComparison(filter, path, reading);
 }
 
@@ -147,6 +153,7 @@ function condition(type: string, key: string, value: Scalar | Scalar[]): Clause 
 const COMPARISON: { type: "object" } & Record<string, unknown> = {
   type: "object",
   required: ["type", "key", "value"],
+  additionalProperties: false,
   properties: {
     type: { type: "string", enum: Object.keys(OPERATORS), description: "How they are compared" },
     key: { type: "string", maxLength: MAX_KEY, description: "An attribute" },
@@ -156,6 +163,7 @@ const COMPARISON: { type: "object" } & Record<string, unknown> = {
 const COMPOUND: { type: "object" } & Record<string, unknown> = {
   type: "object",
   required: ["type", "filters"],
+  additionalProperties: false,
   properties: {
     type: { type: "string", enum: ["and", "or"], description: "Whether all or any must match" },
     filters: {

@@ -155,7 +155,7 @@ const weight = (side: string) =>
     .meta({ description: `How much search ${side} counts`, example: 1 });
 
 const RankingOptions = z
-  .object({
+  .strictObject({
     ranker: z.enum(["none", "auto", "default-2024-11-15"]).default("auto").meta({
       description: "`none` leaves the service's reranker out, if it has one",
       example: "auto",
@@ -167,7 +167,7 @@ const RankingOptions = z
       .default(0)
       .meta({ description: "Leaves out results with a lower score", example: 0.2 }),
     hybrid_search: z
-      .object({ embedding_weight: weight("by meaning"), text_weight: weight("by words") })
+      .strictObject({ embedding_weight: weight("by meaning"), text_weight: weight("by words") })
       .refine((weights) => weights.embedding_weight + weights.text_weight > 0, {
         path: ["embedding_weight"],
         message: "one of the weights must be greater than 0",
@@ -181,7 +181,7 @@ const RankingOptions = z
   });
 
 export const VectorStoreSearch = z
-  .object({
+  .strictObject({
     query: z.union([Query, z.array(Query).min(1).max(MAX_QUERIES)]).meta({
       description: `A query, or at most ${MAX_QUERIES}, whose results make one ranking`,
       example: "How often is the oil changed?",

@@ -59,9 +59,29 @@ describe("over the limit", () => {
   test("by one byte is refused, and a file of exactly the limit is taken", async () => {
     uploads.options = { maxBytes: 100_000, onFile: sink };
     expect((await uploads.post(filePart("x".repeat(100_000)) + END)).status).toBe(200);
-    expect((await uploads.post(filePart("x".repeat(100_001)) + END)).body.detail).toMatch(
-      /^File size \d+ bytes exceeds maximum allowed$/,
+    expect((await uploads.post(filePart("x".repeat(100_001)) + END)).status).toBe(400);
+  });
+
+  test("the answer names the file's own size, not that of the form", async () => {
+    uploads.options = { maxBytes: 100_000, onFile: sink };
+    const field = '--b\r\nContent-Disposition: form-data; name="space_id"\r\n\r\nx\r\n';
+    const { body } = await uploads.post(field + filePart("x".repeat(100_123)) + field + END);
+
+    expect(body.detail).toBe("File size 100123 bytes exceeds maximum allowed");
+  });
+
+  test("a size that the file's part states is named as soon as it is passed", async () => {
+    uploads.options = { maxBytes: 100_000, onFile: sink };
+    const req = uploads.open();
+    const answered = once(req, "response");
+    req.write(
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Length: 7000000\r\n\r\n',
     );
+    req.write(randomBytes(100_001));
+    await answered;
+
+    expect(uploads.outcomes[0]).toMatchObject({ message: "File size 7000000 bytes exceeds maximum allowed" });
+    req.destroy();
   });
 
   test("a client that never stops is cut off", async () => {

@@ -23,6 +23,7 @@ test("a connection that was lost, as when Postgres restarts, is made again and h
   const stop = listenForEvents({
     url: loginUrlsOf(database.url).app,
     onEvents: (organizationId) => heard.push(organizationId),
+    onAgents: () => {},
     onConnected: () => (connections += 1),
     onLost: () => (losses += 1),
   });

@@ -32,6 +32,7 @@ export async function startEventApp(
     url: database.env.DATABASE_URL,
     log: { warn: () => undefined },
     streamsPerProcess,
+    forgetAgents: () => {},
   });
   const authenticator = createAuthenticator({ db, pepper: TEST_PEPPER });
   const app = await startTinyApp(eventRoutes, { db, events, authenticator });

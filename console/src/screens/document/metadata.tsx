@@ -18,7 +18,11 @@ interface Props {
 }
 
 /** The service's own fields, which nobody changes. */
-const OF_SERVICE = ["original_filename", "content_type"];
+const OF_SERVICE = ["original_filename", "content_type", "extracted"];
+
+/** What the file says of itself, such as title and author. */
+const extractedOf = ({ doc_metadata: { extracted } }: Document): [string, unknown][] =>
+  typeof extracted === "object" && extracted !== null ? Object.entries(extracted) : [];
 
 const ownFields = (metadata: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(metadata).filter(([key]) => !OF_SERVICE.includes(key)));
@@ -36,13 +40,18 @@ export function Metadata({ document, etag, mayWrite }: Props): ReactNode {
     [texts.changed, formats.time(document.updated_at)],
     [texts.folder, document.folder_path === null ? "–" : <Bidi key="folder">{document.folder_path}</Bidi>],
     [texts.id, document.id],
+    ...extractedOf(document).map(([name, value]): readonly [string, ReactNode] => [
+      name,
+      <Bidi key={name}>{typeof value === "string" ? value : JSON.stringify(value)}</Bidi>,
+    ]),
   ];
   return (
     <Stack maw={720}>
       <Table>
         <Table.Tbody>
-          {rows.map(([head, value]) => (
-            <Table.Tr key={head}>
+          {rows.map(([head, value], index) => (
+            // A file's own names may be those of other rows.
+            <Table.Tr key={`${index} ${head}`}>
               <Table.Th scope="row" w={140}>
                 {head}
               </Table.Th>

@@ -1,6 +1,7 @@
 /** The tools, whom they are shown to, and what becomes of a call. */
 import { z } from "zod";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { tellUnknownKeys } from "../../validation/suggestion.ts";
 import type { McpCall } from "../call.ts";
 import { failureOf, pathsOf, RPC_CODES, RpcError } from "../rpc-error.ts";
 import { askAgentTool } from "./ask-agent.ts";
@@ -46,7 +47,7 @@ export function shownTools(principal: Principal): McpTool["shown"][] {
 export async function callTool(call: McpCall, name: string, args: unknown) {
   const tool = findTool(call.principal, name);
   if (tool === undefined) throw refusalOf(name);
-  const parsed = tool.input.safeParse(args ?? {});
+  const parsed = tool.input.safeParse(args ?? {}, { error: tellUnknownKeys });
   if (!parsed.success) return failed(`Invalid arguments: ${pathsOf(parsed.error)}`, "invalid", 422);
   try {
     const answer = (await tool.run(call, parsed.data)) as Record<string, unknown>;

@@ -118,6 +118,7 @@ const patchAgent = defineRoute({
       ifMatch: request.headers["if-match"],
       change: body,
     });
+    deps.chat.forgetAgents(agent.id);
     reply.header("ETag", agentEtag(agent));
     return agent;
   },
@@ -139,6 +140,7 @@ const removeAgent = defineRoute({
   errors: [412],
   async handle({ deps, caller, params, request }) {
     await deleteAgent(deps, caller, { id: params.agent_id, ifMatch: request.headers["if-match"] });
+    deps.chat.forgetAgents(params.agent_id);
   },
 });
 

@@ -7,11 +7,13 @@ import { renameFile } from "../../../commands/files/rename-file.ts";
 import { findRawFile, listRawFiles, type RawFileRow } from "../../../db/files/by-path.ts";
 import { readTenant } from "../../../db/pool.ts";
 import {
+  folderOf,
   joinPath,
   MAX_PATH_BYTES,
   nameOf,
   objectNameOf,
   pathFault,
+  pathOf,
   readAddress,
 } from "../../../domain/paths.ts";
 import { pageOf, SpaceParams } from "../../../schema/fields.ts";
@@ -64,7 +66,7 @@ const uploadRawFile = defineRoute({
         reply.header("Warning", warning),
       );
       if (fields.strict === true) requireReadable(file.value);
-      const path = joinPath(fields.path, file.filename);
+      const path = joinPath(folderOf(params.space_id, fields.path), file.filename);
       if (pathFault(path) !== null)
         throw new ValidationProblems([
           valueError(
@@ -104,7 +106,7 @@ const listFiles = defineRoute({
   async handle({ deps, principal, params, query }) {
     authorize(principal, "files:read", { space_id: params.space_id }, "space");
     const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      listRawFiles(sql, params.space_id, query.prefix ?? "", query),
+      listRawFiles(sql, params.space_id, pathOf(params.space_id, query.prefix ?? ""), query),
     );
     return pageOf(items.map(present), total, query);
   },

@@ -148,6 +148,7 @@ const removeSpace = defineRoute({
   errors: [400, 412],
   async handle({ deps, caller, params, request }) {
     await deleteSpace(deps, caller, { id: params.space_id, ifMatch: request.headers["if-match"] });
+    deps.chat.forgetAgents(params.space_id);
   },
 });
 

@@ -209,10 +209,18 @@ test("document_id, folder_id and filters narrow it", async () => {
   expect(await found({ filters: { "doc_metadata.year__gt": 2000 } })).toBe(0);
 });
 
-test("a field that it does not know is named in a Warning, and narrows nothing", async () => {
-  const { warning, body } = await search({ query: "otters", space_id: space, document_idd: newId() });
-  expect(warning).toBe('199 holdfast "unknown field document_idd; did you mean document_id?"');
-  expect(body.total_results).toBe(1);
+test("a field that it does not know is refused with the one that is meant, and not passed over", async () => {
+  const { status, body } = await search({ query: "otters", space_id: space, document_idd: newId() });
+  expect([status, body.detail]).toMatchObject([
+    422,
+    [
+      {
+        type: "extra_forbidden",
+        loc: ["body", "document_idd"],
+        msg: "Extra inputs are not permitted; did you mean document_id?",
+      },
+    ],
+  ]);
 });
 
 test("if the query cannot be embedded in time, results are by words, with a Warning", async () => {

@@ -88,7 +88,7 @@ describe("an upload to a path", () => {
   test("over the size limit is 400 and leaves nothing", async () => {
     const { status, body } = await client.put("big", "big.bin", new Uint8Array(4_194_305));
     expect(status).toBe(400);
-    expect(body.detail).toMatch(/^File size \d+ bytes exceeds maximum allowed$/);
+    expect(body.detail).toBe("File size 4194305 bytes exceeds maximum allowed");
     expect(await client.paths("big")).toEqual([]);
   });
 });
