@@ -8,6 +8,7 @@ import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { findRawFile } from "../../../db/files/by-path.ts";
 import { nameOf, readAddress } from "../../../domain/paths.ts";
+import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import { FilePart, SpaceParams } from "../../../schema/fields.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
 import { attachment, type ByteRange, readRange } from "../../downloads.ts";
@@ -72,6 +73,8 @@ export const downloadRawFile = defineRoute({
           signal: request.signal,
           range: range ?? undefined,
         });
+    if (!isHead && file.document_id !== null)
+      request.opened(openedDocument({ id: file.document_id, space_id: file.space_id }));
     const headers = {
       ...caching,
       "Content-Type": file.content_type ?? "application/octet-stream",
