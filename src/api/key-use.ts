@@ -7,14 +7,15 @@ import type { Deps } from "./deps.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 
 /**
- * Refused keys count for the address, as everywhere: nobody tries keys for free.
+ * @param limit counts refused keys for the address, so that nobody tries keys for free. Undefined: the route
+ * counts them.
  * @returns the key's owner, also if the key is refused; undefined for an unknown key, or none.
  * @throws DomainError `rate_limited`, `database_unavailable`
  */
 export async function noteKeyUse(
   ctx: Context,
   { authenticator, lastUsed }: Pick<Deps, "authenticator" | "lastUsed">,
-  limit: RateLimit,
+  limit?: RateLimit,
 ): Promise<Principal | undefined> {
   const { authorization } = ctx.headers;
   if (!isKeyHeader(authorization)) return undefined;
@@ -31,7 +32,7 @@ export async function noteKeyUse(
     lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
   } catch (error) {
     if (!(error instanceof DomainError) || error.class === "outage") throw error;
-    if (error.code === "unauthenticated") await limit.countRefusal(ctx);
+    if (error.code === "unauthenticated") await limit?.countRefusal(ctx);
   }
   return owner;
 }

@@ -82,7 +82,7 @@ async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
   }
   if (route.access === "operator") {
     const operator = await countingRefusals(route, arrival, async () => {
-      ctx.state["keyOwner"] = await noteKeyUse(ctx, deps, limit);
+      ctx.state["keyOwner"] = await noteKeyUse(ctx, deps);
       return deps.authenticator.authenticateOperator(ctx.headers.authorization);
     });
     await limit.countOperator(ctx, operator);
