@@ -116,7 +116,7 @@ function refusalCode(error: unknown): string | undefined {
 }
 
 /** @example isIdField(["body", "document_ids", 0]) // true */
-export function isIdField(path: readonly (string | number)[]): boolean {
+function isIdField(path: readonly (string | number)[]): boolean {
   const name = path.findLast((part) => typeof part === "string" && !/^\d*$/.test(part));
   return typeof name === "string" && /(?:^|_)ids?$/.test(name);
 }

@@ -129,7 +129,10 @@ export const AuditRow = z
     target: z
       .object({
         type: z.string().meta({ description: "The kind of what was made", example: "document" }),
-        id: Uuid.meta({ description: "Its id" }),
+        id: Uuid.meta({
+          description: "The id of what was made",
+          example: "01900000-0000-7000-8000-000000000030",
+        }),
         space_id: SpaceId,
       })
       .nullable()

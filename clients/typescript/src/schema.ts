@@ -9677,8 +9677,8 @@ export interface components {
                 type: string;
                 /**
                  * Format: uuid
-                 * @description Its id
-                 * @example 01900000-0000-7000-8000-000000000010
+                 * @description The id of what was made
+                 * @example 01900000-0000-7000-8000-000000000030
                  */
                 id: string;
                 /**
@@ -33164,7 +33164,7 @@ export interface operations {
                      *           "count": 1,
                      *           "target": {
                      *             "type": "document",
-                     *             "id": "01900000-0000-7000-8000-000000000010",
+                     *             "id": "01900000-0000-7000-8000-000000000030",
                      *             "space_id": "01900000-0000-7000-8000-000000000010"
                      *           }
                      *         }
@@ -33197,7 +33197,7 @@ export interface operations {
                      *       "count": 1,
                      *       "target": {
                      *         "type": "document",
-                     *         "id": "01900000-0000-7000-8000-000000000010",
+                     *         "id": "01900000-0000-7000-8000-000000000030",
                      *         "space_id": "01900000-0000-7000-8000-000000000010"
                      *       }
                      *     }

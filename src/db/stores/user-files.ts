@@ -7,7 +7,7 @@ import type { Sql } from "../pool.ts";
 import { type CursorPage, type CursorRequest, readCursorPage } from "./cursor.ts";
 
 /** What a document can be made of. */
-export interface FileContent {
+interface FileContent {
   readonly name: string;
   readonly size: number;
   readonly content_type: string;
