@@ -3,9 +3,11 @@ import { Context } from "@temporalio/activity";
 import { knowledgeScope } from "../agents/reach.ts";
 import type { Toolbox } from "../agents/tools/index.ts";
 import type { ToolOutput } from "../agents/tools/tool.ts";
+import { appendAuditRows, auditRow } from "../db/audit/append.ts";
 import { type Agent, findAgentAndReach } from "../db/turns/agents-in-chat.ts";
 import { inTenant } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
+import { type OpenedContent, OPENING } from "../domain/tenancy/opened-content.ts";
 import type { ReachedSpace } from "../domain/tenancy/principal.ts";
 import type { Passage, ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
@@ -117,8 +119,34 @@ async function callTool(
   if (!found)
     throw new DomainError("invalid", `There is no tool named ${JSON.stringify(call.name.slice(0, 100))}.`);
   const scope = knowledgeScope(agent, caller.organization, spaces);
-  const context = { deps, scope, config: found.config, neighbours: deps.isModelProvided };
+  const context = {
+    deps,
+    scope,
+    config: found.config,
+    neighbours: deps.isModelProvided,
+    opened: (content: OpenedContent) => recordOpened(deps, caller, content),
+  };
   return found.tool.run(context, parseArguments(call.arguments), signal);
+}
+
+/** The turn's own row has the id of its request; this one has none. */
+async function recordOpened(
+  { db }: Pick<ToolDeps, "db">,
+  { organization, userId, apiKeyId }: ToolCaller,
+  { type, id, spaceId }: OpenedContent,
+): Promise<void> {
+  const authMethod = apiKeyId === null ? "jwt" : "api_key";
+  const entry = {
+    action: OPENING[type],
+    resource_type: type,
+    resource_id: id,
+    space_id: spaceId,
+    request_id: null,
+    outcome: "success",
+  } as const;
+  await appendAuditRows(db, [
+    auditRow({ authMethod, apiKeyId, organization, user: { id: userId } }, entry, new Date()),
+  ]);
 }
 
 function parseArguments(text: string | null): unknown {

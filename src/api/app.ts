@@ -2,12 +2,13 @@
 import { Router } from "@koa/router";
 import Koa from "koa";
 import type { Deps } from "./deps.ts";
+import { noteKeyUse } from "./key-use.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
 import { errorGuide } from "./errors/error-body.ts";
 import { errorAnswers } from "./middleware/error-answers.ts";
 import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";
-import { createRateLimit } from "./middleware/rate-limit.ts";
+import { createRateLimit, type RateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { requestLog } from "./middleware/request-log.ts";
@@ -18,7 +19,8 @@ import { routeHandler } from "./route-handler.ts";
 export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   const { trustedProxies, corsOrigins, publicUrl } = deps.config.api;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  const router = createRouter(deps, routes);
+  const limit = createRateLimit(deps.config.limits, deps.callerCounts);
+  const router = createRouter(deps, routes, limit);
   app.use(requestId);
   app.use(observe);
   app.use(requestLog(deps.log));
@@ -26,7 +28,7 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   app.use(cors(corsOrigins));
   app.use(errorAnswers(deps.log, errorGuide(publicUrl)));
   app.use(trailingSlash);
-  app.use(knownPaths(router));
+  app.use(knownPaths(router, (ctx) => noteKeyUse(ctx, deps, limit)));
   app.use(router.routes());
   // errorAnswers has answered every other error, so this is a broken connection.
   app.on("error", (error: Error) =>
@@ -35,9 +37,8 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   return app;
 }
 
-function createRouter(deps: Deps, routes: readonly Route[]): Router {
+function createRouter(deps: Deps, routes: readonly Route[], limit: RateLimit): Router {
   const router = new Router({ strict: true, sensitive: true });
-  const limit = createRateLimit(deps.config.limits, deps.callerCounts);
   for (const route of routes.toSorted(bySpecificity)) {
     router.register(route.fullPath, [route.method], routeHandler(route, deps, limit));
   }

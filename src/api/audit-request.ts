@@ -1,7 +1,12 @@
 /** The rows that a request leaves in the audit log. */
 import type { Context } from "koa";
+import type { Refusal } from "../auth/refusals.ts";
+import { DomainError } from "../domain/errors.ts";
+import { isUuid } from "../domain/ids.ts";
+import { type NoteOpened, OPENING } from "../domain/tenancy/opened-content.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { plainId } from "../schema/openai/ids.ts";
+import { ValidationProblems } from "../schema/requests/problem.ts";
 import type { Deps } from "./deps.ts";
 import type { AuditRule, Route } from "./route.ts";
 
@@ -15,26 +20,121 @@ interface Audited {
   readonly body: unknown;
 }
 
-/** Notes what a request read, and what it was denied. Changes are noted in the transaction that makes them. */
-export function audit(
-  route: Route,
-  { ctx, ...audited }: Omit<Audited, "requestId" | "params"> & { readonly ctx: Context },
-  outcome: "success" | "denied",
-): void {
+export function auditedRequest(
+  ctx: Context,
+  { deps, principal, body }: Pick<Audited, "deps" | "principal" | "body">,
+): Audited {
   const params = (ctx["params"] ?? {}) as Record<string, string>;
-  auditAs(route, { ...audited, params, requestId: ctx.state["requestId"] as string }, outcome);
+  return { deps, principal, body, params, requestId: ctx.state["requestId"] as string };
 }
 
-/** The same for a request that comes by another door than the route's. */
-export function auditAs(
-  route: Route,
+/**
+ * Notes what a request read. Changes are noted in the transaction that makes them.
+ * @param hasOpened whether it opened whole content, of which {@link openedNoter} has noted more than is known here.
+ */
+export function auditRead(route: Route, audited: Audited, hasOpened: boolean): void {
+  const { audit: rule } = route;
+  if (rule === undefined || (rule.isChange ?? route.method !== "GET")) return;
+  if (hasOpened && rule.action === OPENING.document) return;
+  recordNamed(rule, audited, "success");
+}
+
+/** Makes what notes whole content that a request opens, at once: what fails later has been read. */
+export function openedNoter(
+  { audit }: Pick<Deps, "audit">,
+  principal: Principal | undefined,
+  requestId: string,
+): NoteOpened {
+  return ({ type, id, spaceId }) => {
+    if (principal === undefined) throw new Error("a request without a caller opened content");
+    audit.record(principal, {
+      action: OPENING[type],
+      resource_type: type,
+      resource_id: id,
+      space_id: spaceId,
+      request_id: requestId,
+      outcome: "success",
+    });
+  };
+}
+
+/** The rule of what is asked for, and the route by which it is. */
+export interface Door extends Pick<Route, "method" | "fullPath"> {
+  readonly audit?: AuditRule | undefined;
+}
+
+/**
+ * Notes a refused request: of a key folded by its code; of a login if a right is missing, for each thing that it
+ * names.
+ */
+export function auditRefusal(door: Door, audited: Audited, error: unknown): void {
+  const { audit: rule } = door;
+  const { deps, principal } = audited;
+  if (principal === undefined) return;
+  if (principal.authMethod === "api_key") {
+    const code = refusalCode(error);
+    if (code !== undefined) deps.audit.refuse(principal, refusalOf(door, audited, code));
+  } else if (rule !== undefined && error instanceof DomainError && error.code === "permission_denied") {
+    recordNamed(rule, audited, "denied");
+  }
+}
+
+/** Of routes without a rule, which hold nothing of an organization's, the row names the route alone. */
+const WITHOUT_RULE: AuditRule = { action: "requests:refuse", resource: "route" };
+
+function refusalOf(door: Door, { requestId, params, body }: Audited, code: string): Refusal {
+  const rule = door.audit ?? WITHOUT_RULE;
+  const [named] = namedBy(rule, params, body);
+  return {
+    action: rule.action,
+    resource_type: rule.resource,
+    // What was asked for may be any text.
+    resource_id: idOrNull(named?.resource_id),
+    space_id: idOrNull(named?.space_id),
+    request_id: requestId,
+    route: routeName(door),
+    code,
+  };
+}
+
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/**
+ * The code of an error that refuses who asks or an id that was asked for. Undefined for all others, such as a
+ * text that is too long.
+ */
+function refusalCode(error: unknown): string | undefined {
+  if (error instanceof ValidationProblems) {
+    const isOfId = error.problems.some(({ type, loc }) => type !== "missing" && isIdField(loc));
+    return isOfId ? "invalid" : undefined;
+  }
+  if (!(error instanceof DomainError)) return undefined;
+  const { status, param } = error;
+  const isOfId =
+    (status === 400 || status === 422) && param !== undefined && isIdField(param.split(/[.[\]]+/));
+  return REFUSED.has(status) || isOfId ? error.reason : undefined;
+}
+
+/** @example isIdField(["body", "document_ids", 0]) // true */
+function isIdField(path: readonly (string | number)[]): boolean {
+  const name = path.findLast((part) => typeof part === "string" && !/^\d*$/.test(part));
+  return typeof name === "string" && /(?:^|_)ids?$/.test(name);
+}
+
+const idOrNull = (id: string | null | undefined): string | null =>
+  typeof id === "string" && isUuid(id) ? id : null;
+
+/** @example "GET /v1/data/{document_id}/text" */
+function routeName({ method, fullPath }: Door): string {
+  return `${method} ${fullPath.replaceAll(/[:*](\w+)/g, "{$1}")}`;
+}
+
+function recordNamed(
+  rule: AuditRule,
   { deps, requestId, params, principal, body }: Audited,
   outcome: "success" | "denied",
 ): void {
-  const { audit: rule } = route;
-  if (rule === undefined || principal === undefined) return;
-  const isChange = rule.isChange ?? route.method !== "GET";
-  if (isChange && outcome === "success") return;
+  if (principal === undefined) return;
   for (const named of namedBy(rule, params, body)) {
     deps.audit.record(principal, {
       action: rule.action,

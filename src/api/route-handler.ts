@@ -10,8 +10,9 @@ import { isResourceKind, notFound } from "../domain/not-found.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";
 import { answerOnce } from "./answer-once.ts";
-import { audit } from "./audit-request.ts";
+import { auditedRequest, auditRead, auditRefusal, openedNoter } from "./audit-request.ts";
 import { type JsonBody, readJsonBody } from "./body/json-body.ts";
+import { noteKeyUse } from "./key-use.ts";
 import type { RateLimit } from "./middleware/rate-limit.ts";
 import type { ErrorAnswer } from "./errors/answer-error.ts";
 import type { Route, RouteContext } from "./route.ts";
@@ -44,10 +45,9 @@ export function routeHandler(route: Route, deps: Deps, limit: RateLimit): Middle
         }),
       );
       await send(ctx, route, { answer, deps });
-      audit(route, { deps, ctx, principal, body }, "success");
+      auditRead(route, auditedRequest(ctx, { deps, principal, body }), ctx.state["hasOpened"] === true);
     } catch (error) {
-      if (error instanceof DomainError && error.code === "permission_denied")
-        audit(route, { deps, ctx, principal, body }, "denied");
+      auditRefusal(route, auditedRequest(ctx, { deps, principal, body }), error);
       throw error;
     }
   };
@@ -81,9 +81,10 @@ async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
     return { principal: undefined, operator: undefined };
   }
   if (route.access === "operator") {
-    const operator = await countingRefusals(route, arrival, () =>
-      deps.authenticator.authenticateOperator(ctx.headers.authorization),
-    );
+    const operator = await countingRefusals(route, arrival, async () => {
+      ctx.state["keyOwner"] = await noteKeyUse(ctx, deps);
+      return deps.authenticator.authenticateOperator(ctx.headers.authorization);
+    });
     await limit.countOperator(ctx, operator);
     return { principal: undefined, operator };
   }
@@ -118,6 +119,9 @@ async function identify(
     address: ctx.ip,
     isFresh,
     audience: route.tokenResource === undefined ? undefined : deps.config.api.publicUrl + route.tokenResource,
+    onKnown: (owner) => {
+      ctx.state["keyOwner"] = owner;
+    },
   });
   ctx.state["principal"] = principal;
   deps.lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
@@ -129,12 +133,14 @@ async function identify(
 
 async function countingRefusals<T>(
   route: Route,
-  { ctx, limit }: Arrival,
+  { deps, ctx, limit }: Arrival,
   check: () => Promise<T>,
 ): Promise<T> {
   try {
     return await check();
   } catch (error) {
+    const principal = ctx.state["keyOwner"] as Principal | undefined;
+    auditRefusal(route, auditedRequest(ctx, { deps, principal, body: undefined }), error);
     const isRefused = error instanceof DomainError && error.code === "unauthenticated";
     if (isRefused) await limit.countRefusal(ctx);
     throw isRefused && route.unauthenticatedStatus === 403
@@ -178,6 +184,10 @@ async function contextOf(
       credentials: `${ctx.ip} ${ctx.get("x-organization-id")} ${ctx.get("authorization")}`,
       authenticateAgain: () => identify(route, { deps, ctx }, true),
       countTurn: () => limit.countTurn(ctx, principal as Principal),
+      opened(content) {
+        openedNoter(deps, principal, ctx.state["requestId"] as string)(content);
+        if (content.type === "document") ctx.state["hasOpened"] = true;
+      },
       idempotencyKey: route.idempotent !== undefined ? ctx.get("idempotency-key") || undefined : undefined,
       bodyHash: json.hash,
       req: ctx.req,

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
 import type { Deps } from "./deps.ts";
+import type { NoteOpened } from "../domain/tenancy/opened-content.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { ErrorAnswer } from "./errors/answer-error.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
@@ -43,6 +44,8 @@ export interface RouteRequest {
    * @throws DomainError `rate_limited`
    */
   readonly countTurn: () => Promise<void>;
+  /** Notes in the audit log whole content that the request opens by an id. */
+  readonly opened: NoteOpened;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
   /** Set if the request has such a key: says what was sent in the form once it has been read. */

@@ -5,12 +5,14 @@
 import {
   type AuditActor,
   type AuditEntry,
-  appendAuditRows,
+  appendLateAuditRows,
   auditRow,
   type AuditRow,
+  type CallingActor,
 } from "../db/audit/append.ts";
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../process/log.ts";
+import { createRefusals, type Refusal } from "./refusals.ts";
 import { createWriteBehind } from "./write-behind.ts";
 
 /** Rows; more than wait are dropped, and counted in the log. */
@@ -19,6 +21,9 @@ const MAX_WAITING = 20_000;
 export interface AuditLog {
   /** Takes the row; it is in the database within a second. */
   record(actor: AuditActor, entry: AuditEntry): void;
+  /** Takes a refused request of a key: it has a row within a second, or is counted in one within a minute. */
+  refuse(actor: CallingActor, refusal: Refusal): void;
+  /** Writes all that is taken, refusals that are being counted too. */
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -28,11 +33,20 @@ export function createAuditLog(db: Database, log: Pick<Log, "error">): AuditLog 
     name: "audit log",
     maxEntries: MAX_WAITING,
     log,
-    write: (entries) => appendAuditRows(db, entries),
+    write: (entries) => appendLateAuditRows(db, entries),
   });
+  const record = (actor: AuditActor, entry: AuditEntry): void => rows.add(auditRow(actor, entry, new Date()));
+  const refusals = createRefusals(record);
   return {
-    record: (actor, entry) => rows.add(auditRow(actor, entry, new Date())),
-    flush: rows.flush,
-    close: rows.close,
+    record,
+    refuse: (actor, refusal) => refusals.note(actor, refusal),
+    async flush() {
+      refusals.flush();
+      await rows.flush();
+    },
+    async close() {
+      refusals.close();
+      await rows.close();
+    },
   };
 }

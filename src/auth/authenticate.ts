@@ -35,6 +35,8 @@ interface Credentials {
   readonly isFresh?: boolean;
   /** What an access token must name as its audience. Default: the audience of the settings. */
   readonly audience?: string | undefined;
+  /** Called with the owner of a key that is known, before it is judged: its refusals are the owner's to see. */
+  readonly onKnown?: ((owner: Principal) => void) | undefined;
 }
 
 export interface Authenticator {
@@ -80,6 +82,8 @@ interface KeyCaller {
   readonly isRevoked: boolean;
   /** False if the owner left the organization or was removed from it, or if it was deleted. */
   readonly isHome: boolean;
+  /** Of its organization, whose audit log goes with it. */
+  readonly isDeleted: boolean;
   /** Networks that the key may be used from; null: everywhere. */
   readonly allowedNetworks: readonly Network[] | null;
 }
@@ -102,13 +106,14 @@ export function createAuthenticator({
     maxAgeMs: (caller) => (caller === null ? UNKNOWN_KEY_CACHE_MS : KEY_CACHE_MS),
   });
 
-  async function byKey(text: string, address: string, isFresh: boolean): Promise<Principal> {
+  async function byKey(text: string, { address, isFresh = false, onKnown }: Credentials): Promise<Principal> {
     if (!isWellFormedKey(text)) throw invalidKey();
     const hash = hashKey(pepperKey, text);
     const caller = await keys[isFresh ? "renew" : "get"](hash.toString("base64"), async () => {
       const row = await withPrivateSpace(db, () => findKeyCaller(db, hash));
       return row === null ? null : keyCaller(row);
     });
+    if (caller !== null && !caller.isDeleted) onKnown?.(caller.principal);
     requireUsable(caller, address, now());
     return caller.principal;
   }
@@ -125,9 +130,10 @@ export function createAuthenticator({
   }
 
   return {
-    async authenticate({ authorization, organizationId, address, isFresh = false, audience }) {
+    async authenticate(credentials) {
+      const { authorization, organizationId, audience } = credentials;
       const token = bearerToken(authorization);
-      const principal = isKey(token) ? await byKey(token, address, isFresh) : await byJwt(token, audience);
+      const principal = isKey(token) ? await byKey(token, credentials) : await byJwt(token, audience);
       if (organizationId !== undefined && organizationId.toLowerCase() !== principal.organization.id)
         throw new DomainError("wrong_organization", "Permission denied: wrong organization");
       return principal;
@@ -146,6 +152,11 @@ export function createAuthenticator({
 
 function isKey(token: string): boolean {
   return token.startsWith("sk-");
+}
+
+/** Whether an `Authorization` header has the form of a key's. */
+export function isKeyHeader(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^Bearer +sk-/i.test(authorization);
 }
 
 function requireVerifier(verifyJwt: VerifyJwt | undefined): VerifyJwt {
@@ -226,6 +237,7 @@ function keyCaller(row: KeyCallerRow): KeyCaller {
     expiresAtMs: row.key.expires_at === null ? Infinity : Date.parse(row.key.expires_at),
     isRevoked: row.key.revoked_at !== null,
     isHome: row.organization.is_home && !row.organization.deleted && !row.user.removed,
+    isDeleted: row.organization.deleted,
     allowedNetworks: row.key.allowed_cidrs === null ? null : networksOf(row.key.allowed_cidrs),
   };
 }

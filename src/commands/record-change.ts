@@ -1,6 +1,7 @@
 /** Writes the audit row of a change that a command makes. */
 import {
   appendAudit,
+  type AuditDetails,
   type AuditEntry,
   appendAuditRowsIn,
   auditRow,
@@ -20,6 +21,8 @@ interface Changed {
    * (`event_of_change`).
    */
   readonly events?: readonly ToldEvent[] | undefined;
+  /** What was made of it, if it is the source of a copy. */
+  readonly target?: AuditDetails["target"];
 }
 
 /**
@@ -51,7 +54,11 @@ export async function recordChanges(
     await appendAuditRowsIn(sql, rows.slice(from, from + ROWS_AT_ONCE));
 }
 
-function entryOf(requestId: string, action: string, { type, id, spaceId, events }: Changed): AuditEntry {
+function entryOf(
+  requestId: string,
+  action: string,
+  { type, id, spaceId, events, target }: Changed,
+): AuditEntry {
   return {
     action,
     resource_type: type,
@@ -60,5 +67,6 @@ function entryOf(requestId: string, action: string, { type, id, spaceId, events 
     request_id: requestId,
     outcome: "success",
     ...(events === undefined ? {} : { events }),
+    ...(target === undefined ? {} : { details: { target } }),
   };
 }

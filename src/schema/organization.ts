@@ -113,9 +113,37 @@ export const AuditRow = z
       example: EXAMPLE_REQUEST_ID,
     }),
     outcome: z.string().meta({
-      description: "`success`, `denied` by a missing right, or how it failed",
+      description: "`success`, `denied`, or how it failed",
       example: "success",
     }),
+    code: z.string().nullable().meta({
+      description: "Why requests with a key were refused: the code of the error; null: they were not",
+      example: "document_not_found",
+    }),
+    route: z.string().nullable().meta({
+      description: "Which requests with a key were refused; null: none",
+      example: "GET /v1/data/{document_id}/text",
+    }),
+    count: z
+      .int()
+      .min(1)
+      .meta({
+        description:
+          "How many requests the row stands for. Refused ones of the same key, route and code are one row a minute; " +
+          "it names the first of them",
+        example: 1,
+      }),
+    target: z
+      .object({
+        type: z.string().meta({ description: "The kind of what was made", example: "document" }),
+        id: Uuid.meta({
+          description: "The id of what was made",
+          example: "01900000-0000-7000-8000-000000000030",
+        }),
+        space_id: SpaceId,
+      })
+      .nullable()
+      .meta({ description: "What was made of what was read, if it was copied into a space; else null" }),
   })
   .meta({ id: "AuditRow" });
 export const AuditPage = envelope(AuditRow, "AuditPage");
@@ -169,6 +197,8 @@ const AUDIT_FIELDS: FilterFields = {
   space_id: "uuid",
   request_id: "text",
   outcome: "text",
+  code: "text",
+  route: "text",
 };
 
 export const AuditQuery = z.object({

@@ -9649,10 +9649,45 @@ export interface components {
              */
             request_id: string | null;
             /**
-             * @description `success`, `denied` by a missing right, or how it failed
+             * @description `success`, `denied`, or how it failed
              * @example success
              */
             outcome: string;
+            /**
+             * @description Why requests with a key were refused: the code of the error; null: they were not
+             * @example document_not_found
+             */
+            code: string | null;
+            /**
+             * @description Which requests with a key were refused; null: none
+             * @example GET /v1/data/{document_id}/text
+             */
+            route: string | null;
+            /**
+             * @description How many requests the row stands for. Refused ones of the same key, route and code are one row a minute; it names the first of them
+             * @example 1
+             */
+            count: number;
+            /** @description What was made of what was read, if it was copied into a space; else null */
+            target: {
+                /**
+                 * @description The kind of what was made
+                 * @example document
+                 */
+                type: string;
+                /**
+                 * Format: uuid
+                 * @description The id of what was made
+                 * @example 01900000-0000-7000-8000-000000000030
+                 */
+                id: string;
+                /**
+                 * Format: uuid
+                 * @description The space: what documents, folders, files and agents are in
+                 * @example 01900000-0000-7000-8000-000000000010
+                 */
+                space_id: string;
+            } | null;
         };
         AuditChainPart: {
             /**
@@ -33077,7 +33112,7 @@ export interface operations {
                 limit?: number;
                 /** @description `ndjson` answers every row, one JSON object a line, as `application/x-ndjson` */
                 format?: "json" | "ndjson";
-                /** @description A JSON object with keys `field__operator`. Fields: at, actor_id, auth_method, api_key_id, action, resource_type, resource_id, space_id, request_id, outcome. */
+                /** @description A JSON object with keys `field__operator`. Fields: at, actor_id, auth_method, api_key_id, action, resource_type, resource_id, space_id, request_id, outcome, code, route. */
                 filters?: string;
                 /** @description May be repeated; `-` before a field for descending order */
                 order_by?: string[];
@@ -33123,7 +33158,15 @@ export interface operations {
                      *           "resource_id": "01900000-0000-7000-8000-000000000030",
                      *           "space_id": "01900000-0000-7000-8000-000000000010",
                      *           "request_id": "01900000-0000-7000-8000-0000000000aa",
-                     *           "outcome": "success"
+                     *           "outcome": "success",
+                     *           "code": "document_not_found",
+                     *           "route": "GET /v1/data/{document_id}/text",
+                     *           "count": 1,
+                     *           "target": {
+                     *             "type": "document",
+                     *             "id": "01900000-0000-7000-8000-000000000030",
+                     *             "space_id": "01900000-0000-7000-8000-000000000010"
+                     *           }
                      *         }
                      *       ],
                      *       "total_items": 1,
@@ -33148,7 +33191,15 @@ export interface operations {
                      *       "resource_id": "01900000-0000-7000-8000-000000000030",
                      *       "space_id": "01900000-0000-7000-8000-000000000010",
                      *       "request_id": "01900000-0000-7000-8000-0000000000aa",
-                     *       "outcome": "success"
+                     *       "outcome": "success",
+                     *       "code": "document_not_found",
+                     *       "route": "GET /v1/data/{document_id}/text",
+                     *       "count": 1,
+                     *       "target": {
+                     *         "type": "document",
+                     *         "id": "01900000-0000-7000-8000-000000000030",
+                     *         "space_id": "01900000-0000-7000-8000-000000000010"
+                     *       }
                      *     }
                      */
                     "application/x-ndjson": components["schemas"]["AuditRow"];

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { readKnownDocument } from "../../db/documents/passages.ts";
 import { inTenant } from "../../db/pool.ts";
+import { openedDocument } from "../../domain/tenancy/opened-content.ts";
 import { withinBounds } from "../knowledge.ts";
 import { defineTool } from "./define-tool.ts";
 
@@ -21,7 +22,7 @@ export const readDocument = defineTool({
       .default(0)
       .describe("Index of the first passage to read; to read on, the last index seen plus one."),
   }),
-  async run({ deps, scope }, { document_id, from_chunk }) {
+  async run({ deps, scope, opened }, { document_id, from_chunk }) {
     const inScope = { spaceIds: scope.spaces.map((space) => space.id), folderIds: scope.folderIds };
     const document = await inTenant(deps.db, scope.organization, (sql) =>
       readKnownDocument(sql, inScope, document_id, { fromChunk: from_chunk, limit: PASSAGES_AT_ONCE }),
@@ -33,6 +34,7 @@ export const readDocument = defineTool({
         `there is none from ${from_chunk} on.`;
       return { type: "text", text, documentIds: [document_id.toLowerCase()] };
     }
+    await opened(openedDocument(document));
     return { type: "passages", passages: withinBounds(document.passages) };
   },
 });

@@ -1,4 +1,5 @@
 /** What a tool is. Tools read within the scope that they are given, and change nothing. */
+import type { OpenedContent } from "../../domain/tenancy/opened-content.ts";
 import type { Passage } from "../../domain/work/turn.ts";
 import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
@@ -12,6 +13,8 @@ export interface ToolContext {
   readonly neighbours: boolean;
   /** The agent's `config` for this tool. */
   readonly config: Readonly<Record<string, unknown>> | null;
+  /** Notes a document in the audit log that the tool opens by its id; it is not shown before that is done. */
+  readonly opened: (content: OpenedContent) => Promise<void>;
 }
 
 /**

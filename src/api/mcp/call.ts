@@ -7,11 +7,15 @@ import type { Caller } from "../../commands/caller.ts";
 import type { McpSession } from "../../db/mcp/sessions.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { auditAs } from "../audit-request.ts";
+import { auditRead, auditRefusal } from "../audit-request.ts";
 import type { Deps } from "../deps.ts";
 import { jsonPieces } from "../json-answer.ts";
 import type { Route, RouteRequest } from "../route.ts";
 import { allValues, parsePart } from "../validation/validate.ts";
+import { MCP_PATH } from "./resource.ts";
+
+/** By which all of it comes. */
+const DOOR = { method: "POST", fullPath: MCP_PATH } as const;
 
 export interface McpCall {
   readonly deps: Deps;
@@ -58,18 +62,27 @@ export async function callRoute(
   { params = {}, query = {}, body }: Parts,
   { isSilent = false }: { readonly isSilent?: boolean } = {},
 ): Promise<RouteAnswer> {
-  const { principal, request } = call;
-  requireCapability(principal, route.capability);
-  const note = (outcome: "success" | "denied"): void =>
-    auditAs(route, { deps: call.deps, requestId: request.id, params, principal, body }, outcome);
-  const parsed = parse(route, { params, query, body });
+  const { deps, principal, request } = call;
+  const about = { deps, requestId: request.id, params, principal, body };
   const warnings: string[] = [];
+  let hasOpened = false;
   try {
+    requireCapability(principal, route.capability);
+    const parsed = parse(route, { params, query, body });
     const answer = await route.handle({
       ...call,
       ...parsed,
       operator: undefined,
-      request: { ...request, headers: {}, idempotencyKey: undefined, signal: call.signal },
+      request: {
+        ...request,
+        headers: {},
+        idempotencyKey: undefined,
+        signal: call.signal,
+        opened(content) {
+          request.opened(content);
+          hasOpened ||= content.type === "document";
+        },
+      },
       reply: {
         status: route.status,
         header: (name, value) => {
@@ -77,11 +90,11 @@ export async function callRoute(
         },
       },
     });
-    if (!isSilent) note("success");
+    if (!isSilent) auditRead(route, about, hasOpened);
     const shown = route.response === undefined ? undefined : await asJson(route, answer);
     return { answer: shown, warning: warnings[0] };
   } catch (error) {
-    if (error instanceof DomainError && error.code === "permission_denied") note("denied");
+    if (!isSilent) auditRefusal({ ...DOOR, audit: route.audit }, about, error);
     throw error;
   }
 }
@@ -119,26 +132,35 @@ interface Audited {
 }
 
 /** Does what no route does, and leaves the row of a read, or of its refusal, in the audit log. */
-export async function audited<T>(
-  { deps, principal, request }: McpCall,
-  { action, resource, id }: Audited,
-  work: () => Promise<T>,
-): Promise<T> {
-  const note = (outcome: "success" | "denied"): void =>
-    deps.audit.record(principal, {
-      action,
-      resource_type: resource,
-      resource_id: id,
-      space_id: null,
-      request_id: request.id,
-      outcome,
-    });
+export async function audited<T>(call: McpCall, asked: Audited, work: () => Promise<T>): Promise<T> {
+  const done = await auditedIfRefused(call, asked, work);
+  call.deps.audit.record(call.principal, {
+    action: asked.action,
+    resource_type: asked.resource,
+    resource_id: asked.id,
+    space_id: null,
+    request_id: call.request.id,
+    outcome: "success",
+  });
+  return done;
+}
+
+/** The same for work that notes itself what it reads. */
+export async function auditedIfRefused<T>(call: McpCall, asked: Audited, work: () => Promise<T>): Promise<T> {
   try {
-    const done = await work();
-    note("success");
-    return done;
+    return await work();
   } catch (error) {
-    if (error instanceof DomainError && error.code === "permission_denied") note("denied");
+    noteRefusal(call, asked, error);
     throw error;
   }
+}
+
+export function noteRefusal(
+  { deps, principal, request }: McpCall,
+  { action, resource, id }: Audited,
+  error: unknown,
+): void {
+  const params = id === null ? {} : { [`${resource}_id`]: id };
+  const about = { deps, requestId: request.id, params, principal, body: undefined };
+  auditRefusal({ ...DOOR, audit: { action, resource } }, about, error);
 }

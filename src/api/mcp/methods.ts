@@ -66,6 +66,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   ),
 };
 
+export const MCP_METHODS: readonly string[] = Object.keys(METHODS);
+
 /** The version that both sides speak from then on: the client's, if it is spoken here. */
 export function versionFor(wanted: string): string {
   return PROTOCOL_VERSIONS.find((version) => version === wanted) ?? PROTOCOL_VERSIONS[0];

@@ -2,7 +2,7 @@
  * Refuses requests by their address and method (414, 404, 405), and accepts paths with a trailing slash.
  */
 import type { Router } from "@koa/router";
-import type { Middleware } from "koa";
+import type { Context, Middleware } from "koa";
 import { DomainError } from "../../domain/errors.ts";
 
 const MAX_URL_CHARACTERS = 8_192;
@@ -16,14 +16,19 @@ export const trailingSlash: Middleware = async (ctx, next) => {
 
 /**
  * The first layer that matches is the right path, because the router holds literal paths before templates.
+ * @param beforeRefusal is waited for before a request is refused.
  */
-export function knownPaths(router: Router): Middleware {
+export function knownPaths(router: Router, beforeRefusal: (ctx: Context) => Promise<unknown>): Middleware {
   return async (ctx, next) => {
     const layers = router.match(ctx.path, ctx.method).path;
     const meant = layers[0];
-    if (meant === undefined) throw new DomainError("route_not_found", "Not Found");
+    if (meant === undefined) {
+      await beforeRefusal(ctx);
+      throw new DomainError("route_not_found", "Not Found");
+    }
     const methods = layers.filter((layer) => layer.path === meant.path).flatMap((layer) => layer.methods);
     if (!methods.includes(ctx.method)) {
+      await beforeRefusal(ctx);
       ctx.set("Allow", [...new Set(methods)].toSorted().join(", "));
       throw new DomainError("method_not_allowed", "Method Not Allowed");
     }

@@ -4,6 +4,7 @@ import type { NewResponse } from "../../db/responses/responses.ts";
 import { claimKeptTurn, dropKeptTurn } from "../../db/turns/kept-answers.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import type { NoteOpened } from "../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponseBody } from "../../schema/openai/response-request.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
@@ -39,6 +40,8 @@ export interface NewRequest {
   readonly bodyHash: Buffer | undefined;
   /** Looks the caller up again, for a stream that takes long. */
   readonly lookUp: () => Promise<Principal>;
+  /** Notes files that are read by their ids. */
+  readonly opened: NoteOpened;
   /** Takes a seat, for a stream that follows a response. @throws DomainError `too_many_open`. */
   readonly takeSeat: () => void;
 }
@@ -83,7 +86,7 @@ function keyOf(principal: Principal, { idempotencyKey }: NewRequest) {
 async function begin(
   host: ResponsesHostParts,
   principal: Principal,
-  { body, signal, idempotencyKey, lookUp }: NewRequest,
+  { body, signal, idempotencyKey, lookUp, opened }: NewRequest,
   id: string,
 ): Promise<Answer> {
   const { deps, store, background } = host;
@@ -97,6 +100,7 @@ async function begin(
     // A repeat of the request waits for what its first one reads.
     signal: isRepeatable ? new AbortController().signal : signal,
     referredIds: referredIds(input),
+    opened,
   });
   const items = await readItems(input, before, reading);
   const prepared = await prepare(deps, principal, agent, { body: asked, before, items });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Database } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { type OpenedContent, openedDocument } from "../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { detectFileKind } from "../../parsers/file-kind.ts";
 import type { ParserPool } from "../../parsers/process/child-process.ts";
@@ -40,8 +41,8 @@ interface FileAsk {
 export interface StoredText {
   readonly filename: string;
   readonly text: string;
-  /** Undefined for a file that the caller has sent, which is in no space. */
-  readonly documentId: string | undefined;
+  /** What it is the text of. */
+  readonly content: OpenedContent;
 }
 
 interface FileParts {
@@ -80,8 +81,8 @@ export function createFileReader(parts: FileParts): FileReader {
   return {
     textOf: (ask, data, filename) => textOf(ask, bytesOf(data, ask.param), filename),
     async textOfStored(ask, fileId) {
-      const { name, bytes, documentId } = await storedBytes(parts, ask, fileId);
-      return { filename: name, text: await textOf(ask, bytes, name), documentId };
+      const { name, bytes, content } = await storedBytes(parts, ask, fileId);
+      return { filename: name, text: await textOf(ask, bytes, name), content };
     },
     async close() {
       const workshopOpened = await opened;
@@ -117,7 +118,7 @@ async function storedBytes(
   { db, storage }: FileParts,
   { principal, param, signal }: FileAsk,
   fileId: string,
-): Promise<{ readonly name: string; readonly bytes: Buffer; readonly documentId: string | undefined }> {
+): Promise<{ readonly name: string; readonly bytes: Buffer; readonly content: OpenedContent }> {
   const id = decodeId("file", fileId);
   if (id === null) throw refuse(param, `The id of a file ${idFault("file")}.`);
   const found = await findFile(db, principal, id).catch(orUndefined);
@@ -128,7 +129,10 @@ async function storedBytes(
     throw refuse(param, `A file of a request has at most ${MAX_STORED_BYTES} bytes; put it into a store.`);
   signal.throwIfAborted();
   const stored = await storage.get({ organizationId: principal.organization.id, name: object });
-  return { name, bytes: await buffer(stored), documentId: isOwn ? undefined : found.document.id };
+  const content: OpenedContent = isOwn
+    ? { type: "user_file", id, spaceId: null }
+    : openedDocument(found.document);
+  return { name, bytes: await buffer(stored), content };
 }
 
 function orUndefined(error: unknown): undefined {

@@ -1,4 +1,5 @@
 /** What a request brings in besides its own text: files, and items of stored responses. */
+import type { NoteOpened } from "../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { type FileReader, MAX_CHARACTERS, type StoredText } from "./files.ts";
@@ -18,6 +19,7 @@ interface ReadingFor {
   readonly signal: AbortSignal;
   /** What {@link InputReading.reference} may be asked for. */
   readonly referredIds: readonly string[];
+  readonly opened: NoteOpened;
 }
 
 /** Reads each file and each stored response once, however often the request names it. */
@@ -44,10 +46,11 @@ export class InputReading implements ItemReaders {
   async fileId(fileId: string, param: string): Promise<{ filename: string; text: string }> {
     const read = this.#files.get(fileId);
     const file = read ?? (await this.#parts.files.textOfStored(this.#askOf(param), fileId));
+    if (read === undefined) this.#for.opened(file.content);
     this.#files.set(fileId, file);
-    const { filename, text, documentId } = file;
+    const { filename, text, content } = file;
     this.#count(text.length, param);
-    if (documentId !== undefined) this.documentIds.add(documentId);
+    if (content.type === "document") this.documentIds.add(content.id);
     return { filename, text };
   }
 

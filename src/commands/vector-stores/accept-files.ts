@@ -12,6 +12,7 @@ import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { missingMessage, notFound } from "../../domain/not-found.ts";
+import { OPENING } from "../../domain/tenancy/opened-content.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -118,6 +119,7 @@ async function insertNew(
     made,
   );
   if (written < made.length) throw notFound("vector_store");
+  await recordSources(sql, caller, store.space_id, made);
   await recordChanges(
     sql,
     caller,
@@ -137,6 +139,28 @@ async function insertNew(
       ],
     })),
   );
+}
+
+/** Whoever reads the store's space reads from now on what came from elsewhere. */
+async function recordSources(
+  sql: Sql,
+  caller: Caller,
+  targetSpaceId: string,
+  made: readonly NewStoreFile[],
+): Promise<void> {
+  const sources = made.map(({ documentId, content, fileId }) => ({
+    type: content.space_id === undefined ? ("user_file" as const) : ("document" as const),
+    id: fileId,
+    spaceId: content.space_id,
+    target: { type: "document", id: documentId, space_id: targetSpaceId },
+  }));
+  for (const type of ["document", "user_file"] as const)
+    await recordChanges(
+      sql,
+      caller,
+      OPENING[type],
+      sources.filter((source) => source.type === type),
+    );
 }
 
 interface Again {

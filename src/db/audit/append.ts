@@ -17,8 +17,21 @@ export interface AuditEntry {
   readonly space_id: string | null;
   readonly request_id: string | null;
   readonly outcome: "success" | "denied" | "failed";
+  readonly details?: AuditDetails | undefined;
   /** The events that a change is, in place of the one that its action stands for. */
   readonly events?: readonly ToldEvent[];
+}
+
+/** Codes, ids and counts; never text and never names. */
+export interface AuditDetails {
+  /** Why requests were refused: the code of the error. */
+  readonly code?: string;
+  /** Which requests were refused: a method and a path with the names of its parameters. */
+  readonly route?: string;
+  /** How many requests the row stands for. Default 1. */
+  readonly count?: number;
+  /** What was made of what was opened. */
+  readonly target?: { readonly type: string; readonly id: string; readonly space_id: string };
 }
 
 /** An event of a change. What is left out is that of the change. */
@@ -37,10 +50,18 @@ interface SystemActor {
   readonly organization: { readonly id: string };
 }
 
-export type AuditActor = Pick<Principal, "authMethod" | "apiKeyId" | "organization" | "user"> | SystemActor;
+/** The part of a principal that a row has. */
+export interface CallingActor extends Pick<Principal, "authMethod" | "apiKeyId"> {
+  readonly organization: { readonly id: string };
+  readonly user: { readonly id: string };
+}
 
-export interface AuditRow extends AuditEntry {
+export type AuditActor = CallingActor | SystemActor;
+
+export interface AuditRow extends Omit<AuditEntry, "outcome" | "details"> {
   readonly id: string;
+  /** With the details behind it, if there are any: see {@link auditRow}. */
+  readonly outcome: string;
   readonly organization_id: string;
   readonly at: Date;
   readonly actor_id: string | null;
@@ -48,11 +69,16 @@ export interface AuditRow extends AuditEntry {
   readonly api_key_id: string | null;
 }
 
-/** Makes the row of an entry, with a new id, so that a second write of it is noticed. */
-export function auditRow(actor: AuditActor, entry: AuditEntry, at: Date): AuditRow {
+/**
+ * Makes the row of an entry, with a new id, so that a second write of it is noticed. Details stand behind the
+ * outcome, in its column, as JSON: the chain of hashes is of the columns that there are, and a version that does
+ * not know of another one would chain rows without it, so that it could be changed unnoticed.
+ */
+export function auditRow(actor: AuditActor, { outcome, details, ...entry }: AuditEntry, at: Date): AuditRow {
   const isCaller = actor.authMethod !== "system";
   return {
     ...entry,
+    outcome: details === undefined ? outcome : `${outcome} ${JSON.stringify(details)}`,
     id: newId(at.getTime()),
     at,
     organization_id: actor.organization.id,
@@ -77,6 +103,33 @@ export async function appendAuditRowsIn(sql: Sql, rows: readonly AuditRow[]): Pr
 /** Writes rows of any organizations in one statement. */
 export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
   await queryOnce(db.app, "select append_audit_rows($1)", [JSON.stringify(rows)]);
+}
+
+/**
+ * Writes rows some time after what they are about. Those of an organization that was deleted meanwhile are left
+ * out: its log is gone, and they must not keep those of others from being written.
+ */
+export async function appendLateAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
+  let left = rows;
+  while (left.length > 0) {
+    try {
+      await appendAuditRows(db, left);
+      return;
+    } catch (error) {
+      const known = left.filter(({ organization_id: id }) => !isAboutMissing(error, id));
+      if (known.length === left.length) throw error;
+      left = known;
+    }
+  }
+}
+
+/** Whether a foreign key does not find this id. */
+function isAboutMissing(error: unknown, id: string): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    error.code === FOREIGN_KEY_VIOLATION &&
+    error.detail?.includes(`(${id})`) === true
+  );
 }
 
 /**

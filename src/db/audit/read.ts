@@ -16,7 +16,14 @@ export interface AuditLogRow {
   readonly space_id: string | null;
   readonly request_id: string | null;
   readonly outcome: string;
+  readonly code: string | null;
+  readonly route: string | null;
+  readonly count: number;
+  readonly target: { readonly type: string; readonly id: string; readonly space_id: string } | null;
 }
+
+/** The details that stand behind an outcome, in its column: see `auditRow` in append.ts. */
+const DETAILS = "substring(entry.outcome from ' ([{].+)$')::jsonb";
 
 const COLUMNS = `
   entry.id,
@@ -31,7 +38,11 @@ const COLUMNS = `
   entry.resource_id,
   entry.space_id,
   entry.request_id,
-  entry.outcome`;
+  split_part(entry.outcome, ' ', 1) as outcome,
+  ${DETAILS} ->> 'code' as code,
+  ${DETAILS} ->> 'route' as route,
+  coalesce((${DETAILS} ->> 'count')::int, 1) as count,
+  ${DETAILS} -> 'target' as target`;
 const TABLES = "audit_log entry left join users actor on actor.id = entry.actor_id";
 
 /** `created_at` is here because lists are ordered by it if nothing else is asked for. */
@@ -47,7 +58,9 @@ const FIELDS: FieldColumns = {
   resource_id: "entry.resource_id",
   space_id: "entry.space_id",
   request_id: "entry.request_id",
-  outcome: "entry.outcome",
+  outcome: "split_part(entry.outcome, ' ', 1)",
+  code: `(${DETAILS} ->> 'code')`,
+  route: `(${DETAILS} ->> 'route')`,
 };
 
 interface Search {

@@ -71,6 +71,8 @@ export async function listKnownDocuments(
 }
 
 export interface KnownDocument {
+  readonly id: string;
+  readonly space_id: string;
   readonly name: string;
   readonly chunk_count: number;
   readonly passages: Passage[];
@@ -86,9 +88,9 @@ export async function readKnownDocument(
   documentId: string,
   range: { fromChunk: number; limit: number },
 ): Promise<KnownDocument | undefined> {
-  const { rows } = await sql.query<{ name: string; chunk_count: number; passages: Passage[] }>(
+  const { rows } = await sql.query<KnownDocument>(
     `${VISIBLE}
-     select document.name,
+     select document.id, document.space_id, document.name,
             (
               select count(*)
               from chunks chunk

@@ -3,14 +3,14 @@ import { traceparent } from "../../telemetry/span.ts";
 import type { Priority } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
 import type { StaticChunking } from "./stores.ts";
-import type { FileContent } from "./user-files.ts";
+import type { SourceRow } from "./user-files.ts";
 
 export interface NewStoreFile {
   readonly documentId: string;
   readonly rawFileId: string;
   readonly runId: string;
   readonly fileId: string;
-  readonly content: FileContent;
+  readonly content: SourceRow;
   readonly attributes: Readonly<Record<string, unknown>>;
   /** As it was asked for. */
   readonly chunking: StaticChunking | null;

@@ -9,7 +9,7 @@ import type { Sql } from "../pool.ts";
 import { type CursorPage, type CursorRequest, readCursorPage } from "./cursor.ts";
 
 /** What a document can be made of. */
-export interface FileContent {
+interface FileContent {
   readonly name: string;
   readonly size: number;
   readonly content_type: string;
@@ -125,8 +125,8 @@ export async function listUserFiles(
   );
 }
 
-/** A file by the id that the caller named: their own, or a document's that they reach. */
-export type SourceRow = FileContent & { readonly id: string };
+/** A file by the id that the caller named: their own, or a document's that they reach, which is in a space. */
+export type SourceRow = FileContent & { readonly id: string; readonly space_id?: string };
 
 /**
  * Returns the contents of those of the files that a document can be made of, and keeps them from being deleted
@@ -152,8 +152,8 @@ export async function lockSources(
   const others = ids.filter((id) => !found.has(id));
   if (others.length === 0) return own.rows;
   const documents = await sql.query<SourceRow>(
-    `select document.id, document.name, file.size, file.content_type, document.file_type, file.sha256,
-            file.object_key
+    `select document.id, document.space_id, document.name, file.size, file.content_type, document.file_type,
+            file.sha256, file.object_key
      from documents document
      join raw_files file
        on file.document_id = document.id

@@ -22,6 +22,7 @@ interface Wanted {
 }
 
 export interface FoundPages {
+  readonly document: { readonly id: string; readonly space_id: string };
   readonly file: KeptVersion;
   readonly locations: readonly Location[];
 }
@@ -37,9 +38,11 @@ export async function findPageFile({ db, principal, ...wanted }: Wanted): Promis
     const document = await findDocument(sql, principal, documentId);
     authorize(principal, "documents:read", document);
     const kept = await chosenVersions(sql, documentId, version);
-    return chunkId === undefined
-      ? { file: kept[0]!, locations: [] }
-      : findHighlighted(sql, kept, { documentId, chunkId });
+    const highlighted =
+      chunkId === undefined
+        ? { file: kept[0]!, locations: [] }
+        : await findHighlighted(sql, kept, { documentId, chunkId });
+    return { document, ...highlighted };
   });
   const { file_type: fileType } = found.file;
   if (!hasPages(fileType))
@@ -51,7 +54,7 @@ async function findHighlighted(
   sql: Sql,
   kept: readonly KeptVersion[],
   { documentId, chunkId }: { documentId: string; chunkId: string },
-): Promise<FoundPages> {
+): Promise<Omit<FoundPages, "document">> {
   const chunks = await findPlacedChunk(sql, {
     documentId,
     chunkId,

@@ -7,6 +7,7 @@ import { findDocument } from "../../db/documents/read.ts";
 import { shownRunNum } from "../../db/documents/text.ts";
 import type { PageRequest } from "../../db/page.ts";
 import { type Database, readTenant, type Sql } from "../../db/pool.ts";
+import { type NoteOpened, openedDocument } from "../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { chosenVersions } from "./chosen-versions.ts";
 
@@ -25,6 +26,7 @@ interface PartsRequest {
   readonly version?: number | undefined;
   /** Null asks for the whole. */
   readonly page: PageRequest | null;
+  readonly opened: NoteOpened;
 }
 
 /** How the items of a run are counted and read. */
@@ -54,16 +56,18 @@ export async function readParts<Item extends { readonly text: string }>(
   request: PartsRequest,
   source: Source<Item>,
 ): Promise<{ parts: AsyncIterable<readonly Item[]>; total: number }> {
-  const { db, principal, documentId, version, page } = request;
-  const { total, begun } = await readTenant(db, principal.organization, async (sql) => {
+  const { db, principal, documentId, version, page, opened } = request;
+  const { document, total, begun } = await readTenant(db, principal.organization, async (sql) => {
     const document = await findDocument(sql, principal, documentId);
     authorize(principal, "documents:read", document);
     const runNum =
       version === undefined
         ? await shownRunNum(sql, documentId)
         : (await chosenVersions(sql, documentId, version))[0]!.run_num;
-    return runNum === null ? { total: 0, begun: undefined } : begin(sql, runNum, page, source);
+    if (runNum === null) return { document, total: 0, begun: undefined };
+    return { document, ...(await begin(sql, runNum, page, source)) };
   });
+  opened(openedDocument(document));
   return { parts: partsOf(request, source, begun), total };
 }
 

@@ -3,11 +3,20 @@ import { authorize } from "../../auth/policy.ts";
 import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
 import { type IndexedUnit, readUnits, shownRunNum } from "../../db/documents/text.ts";
 import { type Database, readTenant } from "../../db/pool.ts";
+import { type NoteOpened, openedDocument } from "../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { unitsAsMarkdown } from "../../domain/text-unit.ts";
 
 /** Units are up to 64 KB each. */
 const UNITS_A_READ = 50;
+
+interface PartRequest {
+  readonly documentId: string;
+  /** The unit to begin with. */
+  readonly from: number;
+  readonly maxCharacters: number;
+  readonly opened: NoteOpened;
+}
 
 interface TextPart {
   readonly document: DocumentRow;
@@ -25,12 +34,12 @@ interface TextPart {
 export async function readTextPart(
   db: Database,
   principal: Principal,
-  { documentId, from, maxCharacters }: { documentId: string; from: number; maxCharacters: number },
+  { documentId, from, maxCharacters, opened }: PartRequest,
 ): Promise<TextPart> {
-  return readTenant(
+  const part = await readTenant(
     db,
     principal.organization,
-    async (sql) => {
+    async (sql): Promise<TextPart> => {
       const document = await findDocument(sql, principal, documentId);
       authorize(principal, "documents:read", document);
       const runNum = await shownRunNum(sql, documentId);
@@ -49,4 +58,6 @@ export async function readTextPart(
     },
     "isolation level repeatable read",
   );
+  opened(openedDocument(part.document));
+  return part;
 }

@@ -91,26 +91,32 @@ it("lists files without their text, in outputs too", async () => {
 
 function fileReading(characters: number, signal = new AbortController().signal) {
   const read: string[] = [];
+  const opened: string[] = [];
   const of = async (name: string) => {
     read.push(name);
     return "x".repeat(characters);
   };
   const files: FileReader = {
     textOf: (_ask, _data, filename) => of(filename),
-    textOfStored: async (_ask, id) => ({ filename: "b.md", text: await of(id), documentId: `of ${id}` }),
+    textOfStored: async (_ask, id) => ({
+      filename: "b.md",
+      text: await of(id),
+      content: { type: "document", id: `of ${id}`, spaceId: "its space" },
+    }),
     close: async () => undefined,
   };
   const reading = new InputReading(
     { files, deps: {} as never, store: {} as never },
-    { principal: {} as never, signal, referredIds: [] },
+    { principal: {} as never, signal, referredIds: [], opened: ({ id }) => void opened.push(id) },
   );
-  return { read, reading };
+  return { read, reading, opened };
 }
 
 it("reads a file once, however often it is named, and notes its document", async () => {
-  const { read, reading } = fileReading(10);
+  const { read, reading, opened } = fileReading(10);
   await readItems([{ role: "user", content: times(10, file) }], [], reading);
   expect(read).toEqual(["file-1"]);
+  expect(opened).toEqual(["of file-1"]);
   expect([...reading.documentIds]).toEqual(["of file-1"]);
 });
 

@@ -134,10 +134,14 @@ describe.each(commands)("%s", (_, change) => {
     expect(parts.dispatcher.wakeDeletions).not.toHaveBeenCalled();
   });
 
-  it("has one audit row of its space", async () => {
+  it("has one audit row of its space, beside that of the file that it copies", async () => {
     await change(editor);
 
-    expect(await auditOf(test.db, editor)).toMatchObject([{ space_id: spaceId }]);
+    const rows = await auditOf(test.db, editor);
+    const copied = rows.filter(({ action }) => action === "user_files:read");
+    expect(rows.filter((row) => !copied.includes(row))).toMatchObject([{ space_id: spaceId }]);
+    const isCopy = rows.some(({ action }) => action === "documents:create");
+    expect(copied.map(({ resource_id: id }) => id)).toEqual(isCopy ? [otherId] : []);
   });
 });
 

@@ -12,7 +12,11 @@ const MOST_READ = 2 * 1_024 * 1_024;
 
 const files: FileReader = {
   textOf: async () => FILE,
-  textOfStored: async () => ({ filename: "a.md", text: FILE, documentId: undefined }),
+  textOfStored: async () => ({
+    filename: "a.md",
+    text: FILE,
+    content: { type: "user_file", id: "a", spaceId: null },
+  }),
   close: async () => undefined,
 };
 
@@ -23,6 +27,7 @@ function readersOf(input: readonly Given[]) {
     principal: {} as never,
     signal,
     referredIds: referredIds(input),
+    opened: () => undefined,
   });
   return {
     fileData: reading.fileData.bind(reading),

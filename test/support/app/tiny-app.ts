@@ -64,7 +64,7 @@ export function tinyDeps(
     log: createLog({ level: "debug", name: "test", destination: { write } }),
     callerCounts: createSharedCounter({ add: async () => [] }),
     authenticator: createAuthenticator({ db: onlyWith<Database>({}), pepper: Buffer.alloc(32) }),
-    audit: { record: () => undefined, flush: nothing, close: nothing },
+    audit: { record: () => undefined, refuse: () => undefined, flush: nothing, close: nothing },
     lastUsed: { note: () => undefined, flush: nothing, close: nothing },
     reranker: undefined,
     ...parts,

@@ -44,7 +44,11 @@ export function signedIn(): SignedIn {
     async audited(action, resourceId) {
       return (
         await stack.database.db.owner.query(
-          "select * from audit_log where action = $1 and resource_id = $2 order by at, id",
+          `select entry.*, split_part(entry.outcome, ' ', 1) as outcome
+           from audit_log entry
+           where action = $1
+             and resource_id = $2
+           order by at, id`,
           [action, resourceId],
         )
       ).rows;

@@ -1,8 +1,10 @@
 /** The tools, whom they are shown to, and what becomes of a call. */
 import { z } from "zod";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { DomainError } from "../../../domain/errors.ts";
+import { ValidationProblems, valueError } from "../../../schema/requests/problem.ts";
 import { tellUnknownKeys } from "../../validation/suggestion.ts";
-import type { McpCall } from "../call.ts";
+import { type McpCall, noteRefusal } from "../call.ts";
 import { failureOf, pathsOf, RPC_CODES, RpcError } from "../rpc-error.ts";
 import { askAgentTool } from "./ask-agent.ts";
 import { listAgentsTool } from "./list-agents.ts";
@@ -21,6 +23,9 @@ const TOOLS: readonly McpTool[] = [
   reprocessDocumentTool,
   deleteDocumentTool,
 ];
+
+/** What the audit log calls a call that is refused before its tool runs. */
+const USE = { action: "mcp:use", resource: "tool", id: null } as const;
 
 const toolNamed = (name: string): McpTool | undefined => TOOLS.find((one) => one.name === name);
 
@@ -46,9 +51,12 @@ export function shownTools(principal: Principal): McpTool["shown"][] {
  */
 export async function callTool(call: McpCall, name: string, args: unknown) {
   const tool = findTool(call.principal, name);
-  if (tool === undefined) throw refusalOf(name);
+  if (tool === undefined) throw refusalOf(call, name);
   const parsed = tool.input.safeParse(args ?? {}, { error: tellUnknownKeys });
-  if (!parsed.success) return failed(`Invalid arguments: ${pathsOf(parsed.error)}`, "invalid", 422);
+  if (!parsed.success) {
+    noteRefusal(call, USE, problemsOf(parsed.error));
+    return failed(`Invalid arguments: ${pathsOf(parsed.error)}`, "invalid", 422);
+  }
   try {
     const answer = (await tool.run(call, parsed.data)) as Record<string, unknown>;
     return {
@@ -67,14 +75,19 @@ export async function callTool(call: McpCall, name: string, args: unknown) {
 }
 
 /** What tools there are is no secret: whoever lacks a capability is told which. */
-function refusalOf(name: string): RpcError {
+function refusalOf(call: McpCall, name: string): RpcError {
   const tool = toolNamed(name);
   if (tool === undefined) return new RpcError(RPC_CODES.invalidParams, "Unknown tool");
-  return new RpcError(
-    RPC_CODES.invalidParams,
-    `Permission denied: the tool ${name} needs an API key with the capability ${tool.capability}`,
-    { code: "key_out_of_scope", status: 403 },
-  );
+  const message = `Permission denied: the tool ${name} needs an API key with the capability ${tool.capability}`;
+  const refusal = new DomainError("key_out_of_scope", message);
+  noteRefusal(call, USE, refusal);
+  return new RpcError(RPC_CODES.invalidParams, message, { code: refusal.reason, status: refusal.status });
+}
+
+/** Without fields that are missing, and those of another type: an id is a text. */
+function problemsOf({ issues }: z.ZodError): ValidationProblems {
+  const wrong = issues.filter(({ code }) => code !== "invalid_type");
+  return new ValidationProblems(wrong.map(({ path, message }) => valueError(path.map(String), message)));
 }
 
 function failed(message: string, code: string, status: number) {

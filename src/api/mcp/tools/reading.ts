@@ -13,7 +13,7 @@ import {
 import { searchDocuments } from "../../routes/documents/hybrid-search.ts";
 import { listDocuments } from "../../routes/documents/search.ts";
 import { searchForSpaces } from "../../routes/spaces/spaces.ts";
-import { audited, callRoute, type McpCall } from "../call.ts";
+import { auditedIfRefused, callRoute, type McpCall } from "../call.ts";
 import { nextCursor, placeOf } from "../cursors.ts";
 import { RPC_CODES, RpcError } from "../rpc-error.ts";
 import { documentUri } from "../uris.ts";
@@ -131,8 +131,14 @@ interface TextWanted {
 export async function partOfText(call: McpCall, { documentId, cursor, maxCharacters }: TextWanted) {
   const [version, unit] = cursor === undefined ? [] : placesOf(cursor);
   call.shown([documentId]);
-  const part = await audited(call, { action: "documents:read", resource: "document", id: documentId }, () =>
-    readTextPart(call.deps.db, call.principal, { documentId, from: unit ?? 0, maxCharacters }),
+  const asked = { action: "documents:read", resource: "document", id: documentId };
+  const part = await auditedIfRefused(call, asked, () =>
+    readTextPart(call.deps.db, call.principal, {
+      documentId,
+      from: unit ?? 0,
+      maxCharacters,
+      opened: call.request.opened,
+    }),
   );
   const shown = part.document.version ?? 0;
   if (version !== undefined && version !== shown)

@@ -15,7 +15,7 @@ import { cleanFilename } from "../../body/part-header.ts";
 import { discardFile, storeBytes } from "../../body/stored-upload.ts";
 import { removeDocument } from "../../routes/documents/documents.ts";
 import { postReprocess } from "../../routes/documents/reprocess.ts";
-import { callRoute, type McpCall } from "../call.ts";
+import { auditedIfRefused, callRoute, type McpCall } from "../call.ts";
 import { presentDocument, whenProcessed } from "./document.ts";
 import { defineTool } from "./tool.ts";
 
@@ -57,23 +57,18 @@ export const uploadDocumentTool = defineTool({
 });
 
 async function withoutFileOnError<T>(
-  { deps, principal, request }: McpCall,
+  call: McpCall,
   stored: Parameters<typeof discardFile>[1],
   accept: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await accept();
+    return await auditedIfRefused(
+      call,
+      { action: "documents:create", resource: "document", id: null },
+      accept,
+    );
   } catch (error) {
-    await discardFile(deps, stored, error);
-    if (error instanceof DomainError && error.code === "permission_denied")
-      deps.audit.record(principal, {
-        action: "documents:create",
-        resource_type: "document",
-        resource_id: null,
-        space_id: null,
-        request_id: request.id,
-        outcome: "denied",
-      });
+    await discardFile(call.deps, stored, error);
     throw error;
   }
 }

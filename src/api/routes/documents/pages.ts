@@ -12,6 +12,7 @@ import {
   PictureQuery,
 } from "../../../schema/documents/pages.ts";
 import type { NumberedLocation } from "../../../domain/receipts/claims.ts";
+import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { readReceipt } from "../../../receipts/read-receipt.ts";
 import { valueError, ValidationProblems } from "../../../schema/requests/problem.ts";
@@ -40,8 +41,8 @@ const listPages = defineRoute({
   response: PageSizePage,
   errors: [410, 503],
   ownErrors: NOT_KEPT,
-  async handle({ deps, principal, params, query }) {
-    const { file } = await findPageFile({
+  async handle({ deps, principal, params, query, request }) {
+    const { document, file } = await findPageFile({
       db: deps.db,
       principal,
       documentId: params.document_id,
@@ -49,6 +50,7 @@ const listPages = defineRoute({
     });
     const first = (query.page - 1) * query.limit + 1;
     const { total, pages } = await deps.pages.sizes(principal, file, [first, first + query.limit - 1]);
+    request.opened(openedDocument(document));
     return pageOf(pages, total, query);
   },
 });
@@ -90,6 +92,7 @@ const showPage = defineRoute({
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
       return raw({ contentType: "", status: 304, headers, body: null });
     const body = await deps.pages.picture(principal, file, wanted);
+    request.opened(openedDocument(found.document));
     return raw({ contentType: `image/${format}`, headers, body });
   },
 });

@@ -46,10 +46,10 @@ const getText = defineRoute({
       description: "The whole text, where `format` is `markdown`",
     },
   },
-  async handle({ deps, principal, params, query }) {
+  async handle({ deps, principal, params, query, request: { opened } }) {
     const isWhole = query.format === "markdown";
     const { parts, total } = await readParts(
-      { db: deps.db, principal, documentId: params.document_id, page: isWhole ? null : query },
+      { db: deps.db, principal, documentId: params.document_id, page: isWhole ? null : query, opened },
       { count: countUnits, read: readUnits },
     );
     return isWhole
@@ -86,9 +86,10 @@ const listChunks = defineRoute({
   errors: [410],
   ownErrors: NOT_KEPT,
   response: ChunkPage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ deps, principal, params, query, request: { opened } }) {
+    const { document_id: documentId } = params;
     const { parts, total } = await readParts(
-      { db: deps.db, principal, documentId: params.document_id, version: query.version, page: query },
+      { db: deps.db, principal, documentId, version: query.version, page: query, opened },
       { count: countChunks, read: readChunks },
     );
     return pageOf(parts, total, query);

@@ -10,6 +10,7 @@ import {
 import { findUserFile, listUserFiles } from "../../../db/stores/user-files.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { findFile } from "../../../queries/user-files/find-file.ts";
+import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import { FilePart } from "../../../schema/fields.ts";
 import {
@@ -203,6 +204,7 @@ const getContent = defineRoute({
           name: content.object_key,
           signal: request.signal,
         });
+    if (!isHead && "document" in found) request.opened(openedDocument(found.document));
     const headers = {
       "Cache-Control": "private, no-cache",
       "Content-Type": content.content_type,

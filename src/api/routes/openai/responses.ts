@@ -62,7 +62,7 @@ const createResponse = defineRoute({
     "The stream of one in the background, or of a repeat, takes a seat of event streams: without one left it is 429 " +
     "`too_many_open`, and no response is made.",
   async handle({ deps, principal, body, request }) {
-    const { signal, idempotencyKey, bodyHash, authenticateAgain: lookUp } = request;
+    const { signal, idempotencyKey, bodyHash, opened, authenticateAgain: lookUp } = request;
     const takeSeat = (): void => holdSeat(deps.events.seats, principal, request);
     return deps.responses.create(principal, {
       body,
@@ -71,6 +71,7 @@ const createResponse = defineRoute({
       bodyHash,
       lookUp,
       takeSeat,
+      opened,
     }) as never;
   },
 });

@@ -210,10 +210,10 @@ const getStoreFileContent = defineRoute({
   tags: TAGS,
   params: StoreFileParams,
   response: FileContentPage,
-  async handle({ deps, principal, params }) {
+  async handle({ deps, principal, params, request: { opened } }) {
     const file = await readStoreFile(deps, principal, params);
     const { parts } = await readParts(
-      { db: deps.db, principal, documentId: file.document_id, page: null },
+      { db: deps.db, principal, documentId: file.document_id, page: null, opened },
       { count: countUnits, read: readUnits },
     );
     return {

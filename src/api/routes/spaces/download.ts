@@ -6,13 +6,15 @@ import { authorize } from "../../../auth/policy.ts";
 import { listsEtag } from "../../../commands/etag.ts";
 import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { findRawFile } from "../../../db/files/by-path.ts";
+import { findRawFile, type RawFileRow } from "../../../db/files/by-path.ts";
 import { nameOf, readAddress } from "../../../domain/paths.ts";
+import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import { FilePart, SpaceParams } from "../../../schema/fields.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
+import type { Deps } from "../../deps.ts";
 import { attachment, type ByteRange, readRange } from "../../downloads.ts";
 import { raw, stream } from "../../response.ts";
-import { defineRoute } from "../../route.ts";
+import { defineRoute, type RouteRequest } from "../../route.ts";
 
 /** Keeps a browser from running a file or showing it as a page of this origin, whatever its type. */
 const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
@@ -63,15 +65,8 @@ export const downloadRawFile = defineRoute({
       return raw({ contentType: "", status: 304, headers: caching, body: null });
     const range = readRange(wantedRange(request.headers, etag), file.size);
     if (range === "unsatisfiable") return unsatisfiable(file.size, errorGuide(deps.config.api.publicUrl));
-    const isHead = request.req.method === "HEAD";
-    const body = isHead
-      ? null
-      : await deps.storage.get({
-          organizationId: organization.id,
-          name: file.object_key,
-          signal: request.signal,
-          range: range ?? undefined,
-        });
+    const from = { organizationId: organization.id, name: file.object_key, range: range ?? undefined };
+    const body = await openedBytes(deps, request, file, from);
     const headers = {
       ...caching,
       "Content-Type": file.content_type ?? "application/octet-stream",
@@ -86,6 +81,19 @@ export const downloadRawFile = defineRoute({
     });
   },
 });
+
+/** Null for a HEAD request, which opens nothing. */
+async function openedBytes(
+  { storage }: Pick<Deps, "storage">,
+  request: RouteRequest,
+  { document_id: id, space_id }: Pick<RawFileRow, "document_id" | "space_id">,
+  from: Parameters<Deps["storage"]["get"]>[0],
+) {
+  if (request.req.method === "HEAD") return null;
+  const bytes = await storage.get({ ...from, signal: request.signal });
+  if (id !== null) request.opened(openedDocument({ id, space_id }));
+  return bytes;
+}
 
 /** The whole file is sent if it has changed since the client read the ETag of `If-Range`. */
 function wantedRange(headers: IncomingHttpHeaders, etag: string): string | undefined {

@@ -149,6 +149,20 @@ function Rows({ rows }: { readonly rows: readonly Row[] }): ReactNode {
   );
 }
 
+/** Why requests were refused, or what was made of what was read. */
+function Details({ row: { code, route, target } }: { readonly row: Row }): ReactNode {
+  const texts = useMessages(messages);
+  const lines = [code, route, target === null ? null : texts.copiedTo(target.id)];
+  return lines.map(
+    (line) =>
+      line !== null && (
+        <Text key={line} size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+          {line}
+        </Text>
+      ),
+  );
+}
+
 function AuditRow({ row }: { readonly row: Row }): ReactNode {
   const texts = useMessages(messages);
   const formats = useFormats();
@@ -179,7 +193,9 @@ function AuditRow({ row }: { readonly row: Row }): ReactNode {
       <Table.Td>
         <StateBadge color={row.outcome === "success" ? "green" : "red"}>
           {outcomes[row.outcome] ?? row.outcome}
+          {row.count > 1 && ` × ${formats.number(row.count)}`}
         </StateBadge>
+        <Details row={row} />
       </Table.Td>
       <Table.Td>
         <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
