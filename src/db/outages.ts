@@ -1,5 +1,6 @@
 /** Tells errors that mean "Postgres is away" from all others. */
 import { DomainError } from "../domain/errors.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -33,8 +34,10 @@ const OUTAGE_CODES = new Set([
   "3D000",
 ]);
 
-/** The beginnings of messages that `pg` throws without a code. */
+/** The beginnings of messages that `pg` throws without a code; of two that fit, the longer one first. */
 const OUTAGE_MESSAGES = [
+  "Connection terminated unexpectedly",
+  "Connection terminated due to connection timeout",
   "Connection terminated",
   "timeout exceeded when trying to connect",
   "Client has encountered a connection error",
@@ -49,18 +52,18 @@ const OUTAGE_MESSAGES = [
  */
 export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
-  if (!isOutage(error) || (isReadOnly && "code" in error && error.code === READ_ONLY)) return error;
+  const cause = outageIn(error);
+  if (cause === undefined || (isReadOnly && "code" in error && error.code === READ_ONLY)) return error;
   return new DomainError("database_unavailable", "The database is not reachable.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: error,
+    cause,
   });
 }
 
-function isOutage(error: Error): boolean {
+/** @returns what the log may say of the outage; undefined if the error is none. */
+function outageIn(error: Error): Error | undefined {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    OUTAGE_CODES.has(code) ||
-    code.startsWith("08") ||
-    OUTAGE_MESSAGES.some((start) => error.message.startsWith(start))
-  );
+  if (OUTAGE_CODES.has(code) || code.startsWith("08")) return error;
+  const known = OUTAGE_MESSAGES.find((start) => error.message.startsWith(start));
+  return known === undefined ? undefined : new ExpectedFailure(known, error);
 }

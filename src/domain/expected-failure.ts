@@ -57,15 +57,13 @@ export function describeFailure(error: unknown): string | undefined {
 }
 
 /**
- * Describes, for the log, a failure whose stack helps nobody: an outage elsewhere, or a message that says
- * what to do.
- * @returns undefined if the stack should be logged. Unlike at a start, a missing table or a closed file may
- * be our own mistake here.
+ * True for a failure whose stack helps nobody: an outage elsewhere, or a message that says what to do. Unlike
+ * at a start, a missing table or a closed file may be our own mistake here.
  */
-export function describeOutage(error: unknown): string | undefined {
+export function needsNoStack(error: unknown): boolean {
   if (error instanceof ExpectedFailure || (error instanceof DomainError && error.class === "outage"))
-    return describeFailure(error);
-  return error instanceof Error ? describeTemporal(error) : undefined;
+    return true;
+  return error instanceof Error && describeTemporal(error) !== undefined;
 }
 
 /**
