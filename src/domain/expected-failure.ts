@@ -61,8 +61,7 @@ export function describeFailure(error: unknown): string | undefined {
  * at a start, a missing table or a closed file may be our own mistake here.
  */
 export function needsNoStack(error: unknown): boolean {
-  if (error instanceof ExpectedFailure || (error instanceof DomainError && error.class === "outage"))
-    return true;
+  if (error instanceof ExpectedFailure || (error instanceof DomainError && error.passes)) return true;
   return error instanceof Error && describeTemporal(error) !== undefined;
 }
 
@@ -80,7 +79,7 @@ function codeOf(error: unknown): string {
 
 function describeDomainError(error: DomainError): string | undefined {
   if (error.code === "internal") return undefined;
-  const reason = error.class === "outage" ? reasonOf(error.cause) : undefined;
+  const reason = error.passes ? reasonOf(error.cause) : undefined;
   return reason === undefined ? error.message : `${error.message.replace(/\.$/, "")}: ${reason}`;
 }
 

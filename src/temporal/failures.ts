@@ -75,7 +75,7 @@ function isLast({ attempt, retryPolicy }: Info, failure: ApplicationFailure | Ca
 
 function levelOf(error: unknown): Level {
   if (!(error instanceof DomainError) || error.class === "unknown") return "error";
-  return error.class === "outage" ? "warn" : "info";
+  return error.passes ? "warn" : "info";
 }
 
 function idsOf(info: Info, args: readonly unknown[]): Record<string, unknown> {

@@ -19,10 +19,13 @@ import {
 import { countMembers } from "../../db/runs/member-counts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../../db/runs/claim.ts";
 import type { Log } from "../../process/log.ts";
+import { starvedError, stoodStill, wasStarved } from "../../process/standstill.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 
 const HEARTBEAT_MS = 1_000;
+/** Within this time an attempt was lost before the next one begins: ten seconds without a heartbeat, and a queue. */
+const LOST_WITHIN_MS = 30_000;
 const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
 
 interface MemberDeps {
@@ -76,8 +79,11 @@ export async function attemptStep(
   const fence: Fence = { claimId: input.claimId, attemptId: crypto.randomUUID() };
   const begun: Begun = { deps, input, step, fence };
   try {
+    const starved = input.lost && wasStarved(LOST_WITHIN_MS);
+    if (starved)
+      deps.log.warn({ claim_id: input.claimId, step }, "an attempt was lost for want of processor time");
     const members = await inTenant(deps.db, input.organization, (sql) =>
-      beginAttempt(sql, fence, { step, lost: input.lost, onlyFree: input.onlyFree === true }),
+      beginAttempt(sql, fence, { step, lost: input.lost, starved, onlyFree: input.onlyFree === true }),
     );
     const ended: Ended[] = [];
     if (members.length > 0) await watched(begun, members, ended, work);
@@ -150,8 +156,16 @@ type Verdict =
   | { readonly is: "waiting"; readonly code: ErrorCode; readonly retryAfterSeconds: number | null }
   | { readonly is: "gone" };
 
+function knownError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  const isTimeOut = error instanceof Error && error.name === "TimeoutError";
+  return isTimeOut && stoodStill(LOST_WITHIN_MS)
+    ? starvedError(error)
+    : new DomainError("internal", MESSAGE_OF_UNKNOWN);
+}
+
 function verdict({ member, stage, error }: Ended): Verdict {
-  const known = error instanceof DomainError ? error : new DomainError("internal", MESSAGE_OF_UNKNOWN);
+  const known = knownError(error);
   if (known.code === "cancelled" || known.code === "superseded") return { is: "gone" };
   const isPatient = Date.now() - member.started_at.getTime() < ERROR_CLASSES[known.class].retryForMs;
   if (isPatient)
