@@ -131,7 +131,7 @@ async function openPayloads({
       sealer: sealerForWorkers(sealer),
       cutOver: workerCutOver,
     }),
-    workerHooks: createWorkerHooks(workerCutOver, (refused) => log.warn(refused, "refused payload")),
+    workerHooks: createWorkerHooks(workerCutOver, log),
   };
 }
 

@@ -1,9 +1,8 @@
 /** The activities of an API process's own queue: they take over turns that already run in its memory. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { CancelledFailure, Context } from "@temporalio/activity";
+import { Context } from "@temporalio/activity";
 import type { StepResult, ToolResult } from "../domain/work/turn.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
-import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
 /**
@@ -72,7 +71,7 @@ const CANCEL_WAIT_MS = 3_000;
 export function createChatActivities(turns: TurnsInMemory): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
-      asCancellable(async () => {
+      withHeartbeat(async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
         await drillPoint("chatTurns: turns ended, workflow not told");
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
@@ -83,7 +82,7 @@ export function createChatActivities(turns: TurnsInMemory): ChatActivities {
         return counts;
       }, ADOPTION_HEARTBEAT_MS),
     callModel: (input) =>
-      asCancellable(async () => {
+      withHeartbeat(async () => {
         const step = await turns.step(input.turnId, input.no, input.results);
         await drillPoint("chatTurn: model answered, workflow not told");
         // A local activity cannot see a cancel; its workflow waits for it instead.
@@ -92,15 +91,6 @@ export function createChatActivities(turns: TurnsInMemory): ChatActivities {
         return step;
       }),
   };
-}
-
-/** As `asActivity` of heartbeat.ts, except that a cancel request is thrown as it is. */
-async function asCancellable<T>(work: () => Promise<T>, heartbeatMs?: number): Promise<T> {
-  try {
-    return await withHeartbeat(work, heartbeatMs);
-  } catch (error) {
-    throw error instanceof CancelledFailure ? error : asActivityFailure(error);
-  }
 }
 
 /** @throws CancelledFailure when the cancel request arrives. Returns if it does not arrive in time. */

@@ -19,15 +19,12 @@ import { deleteEmbeddings } from "../db/search/write-embeddings.ts";
 import { findSegmentsToPurge } from "../db/search/index/due-segments.ts";
 import { purgeSegment } from "../db/search/index/segments.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
-import type { Log } from "../process/log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
-import { asActivityFailure } from "./failure.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
 interface DeletionDeps {
   readonly db: Database;
-  readonly log: Log;
   readonly storage: Storage;
   /** Called when a deletion is complete, so that the organization's next one starts. */
   wakeDeletions(organizationId: string): void;
@@ -43,14 +40,9 @@ const ROWS_A_STATEMENT = 5_000;
  * @see test/workflows/delete-target.stack.test.ts
  */
 export async function purgeStep(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {
-  try {
-    const outcome = await withHeartbeat(() => step(deps, input));
-    if (outcome.done) deps.wakeDeletions(input.organization.id);
-    return outcome;
-  } catch (error) {
-    deps.log.warn({ err: error, deletion_id: input.deletionId }, "a deletion waits");
-    throw asActivityFailure(error);
-  }
+  const outcome = await withHeartbeat(() => step(deps, input));
+  if (outcome.done) deps.wakeDeletions(input.organization.id);
+  return outcome;
 }
 
 async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutcome> {

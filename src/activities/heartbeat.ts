@@ -1,6 +1,5 @@
 /** Heartbeats of activities: Temporal notices a dead worker because they stop. */
 import { Context } from "@temporalio/activity";
-import { asActivityFailure } from "./failure.ts";
 
 const HEARTBEAT_MS = 1_000;
 
@@ -15,14 +14,5 @@ export async function withHeartbeat<T>(work: () => Promise<T>, everyMs = HEARTBE
     return await work();
   } finally {
     clearInterval(timer);
-  }
-}
-
-/** Runs `work` with heartbeats, and throws its errors in the form that Temporal keeps. */
-export async function asActivity<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await withHeartbeat(work);
-  } catch (error) {
-    throw asActivityFailure(error);
   }
 }

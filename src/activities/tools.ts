@@ -12,7 +12,6 @@ import type { ReachedSpace } from "../domain/tenancy/principal.ts";
 import type { Passage, ToolCall, ToolResult } from "../domain/work/turn.ts";
 import type { SearchDeps } from "../search/hybrid.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
-import { asActivityFailure } from "./failure.ts";
 import type { ToolCaller } from "../domain/work/chat-workflows.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -59,7 +58,7 @@ export function createToolActivities(deps: ToolDeps): ToolActivities {
           return { id: input.call.id, type: "error", text: "The turn was cancelled." };
         if (error instanceof DomainError && error.code === "invalid")
           return { id: input.call.id, type: "invalid", text: error.message };
-        throw cancellationSignal.aborted ? error : asActivityFailure(error);
+        throw error;
       }
     },
   };

@@ -10,6 +10,7 @@ import { newId } from "../domain/ids.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process/ready.ts";
+import { watchStandstill } from "../process/standstill.ts";
 import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process/stop.ts";
 import { serviceVersion } from "../process/version.ts";
 import { startTracing } from "../telemetry/tracing.ts";
@@ -20,6 +21,7 @@ import { ROUTES } from "./routes/index.ts";
 import { listen } from "./server.ts";
 
 async function main(): Promise<void> {
+  watchStandstill();
   const stop = watchSignals();
   const config = requireReal(loadConfig());
   const coreMetrics = await installRuntime(

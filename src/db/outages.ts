@@ -1,7 +1,14 @@
-/** Tells errors that mean "Postgres is away" from all others. */
+/** Tells errors that mean "Postgres is away" from those of a service that is too slow itself, and from all others. */
 import { DomainError } from "../domain/errors.ts";
+import { starvedError, stoodStill } from "../process/standstill.ts";
+import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 const RETRY_AFTER_SECONDS = 2;
+
+/** How long a connection is waited for. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a statement may take, and a transaction may idle. */
+export const STATEMENT_TIMEOUT_MS = 60_000;
 
 /** A statement that writes, in a transaction that may only read. */
 const READ_ONLY = "25006";
@@ -33,8 +40,25 @@ const OUTAGE_CODES = new Set([
   "3D000",
 ]);
 
-/** The beginnings of messages that `pg` throws without a code. */
+/** The messages of `pg` about a connection that was not had in time. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  "timeout exceeded when trying to connect",
+  "Connection terminated due to connection timeout",
+]);
+/** Postgres ended a transaction that idled for too long, or a statement that took too long. */
+const TOO_LONG: ReadonlySet<string> = new Set(["25P03", "57014"]);
+/** When the database last answered this process, on any connection. */
+let answeredAt = -Infinity;
+
+/** Call it when the database has answered: as long as it does, a connection that is late is no outage. */
+export function noteAnswer(): void {
+  answeredAt = performance.now();
+}
+
+/** The beginnings of messages that `pg` throws without a code; of two that fit, the longer one first. */
 const OUTAGE_MESSAGES = [
+  "Connection terminated unexpectedly",
+  "Connection terminated due to connection timeout",
   "Connection terminated",
   "timeout exceeded when trying to connect",
   "Client has encountered a connection error",
@@ -45,22 +69,32 @@ const OUTAGE_MESSAGES = [
 /**
  * @param isReadOnly true if the transaction itself was begun as read-only: a write in it is our own mistake,
  * and no sign of a standby.
- * @returns `database_unavailable` with `error` as its cause if Postgres is away, else `error` itself.
+ * @returns `starved` or `database_unavailable` with `error` as its cause if this process was too slow or Postgres
+ *   is away, else `error` itself.
  */
 export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
-  if (!isOutage(error) || (isReadOnly && "code" in error && error.code === READ_ONLY)) return error;
+  if (isOwnDelay(error)) return starvedError(outageIn(error) ?? error);
+  const cause = outageIn(error);
+  if (cause === undefined || (isReadOnly && "code" in error && error.code === READ_ONLY)) return error;
   return new DomainError("database_unavailable", "The database is not reachable.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: error,
+    cause,
   });
 }
 
-function isOutage(error: Error): boolean {
+/** True if a limit of time ran out because this process stood still, or while the database answered others. */
+function isOwnDelay(error: Error): boolean {
+  if (NOT_CONNECTED.has(error.message))
+    return stoodStill(CONNECT_TIMEOUT_MS) || performance.now() - answeredAt < CONNECT_TIMEOUT_MS;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    OUTAGE_CODES.has(code) ||
-    code.startsWith("08") ||
-    OUTAGE_MESSAGES.some((start) => error.message.startsWith(start))
-  );
+  return TOO_LONG.has(code) && stoodStill(STATEMENT_TIMEOUT_MS);
+}
+
+/** @returns what the log may say of the outage; undefined if the error is none. */
+function outageIn(error: Error): Error | undefined {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (OUTAGE_CODES.has(code) || code.startsWith("08")) return error;
+  const known = OUTAGE_MESSAGES.find((start) => error.message.startsWith(start));
+  return known === undefined ? undefined : new ExpectedFailure(known, error);
 }

@@ -3,7 +3,7 @@ import pg from "pg";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { isUuid } from "../domain/ids.ts";
 import { forgetNoted, setTenantOf, tellNoted } from "./events/noted.ts";
-import { asDatabaseError } from "./outages.ts";
+import { CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, asDatabaseError, noteAnswer } from "./outages.ts";
 import { cutWhenSilent } from "./silent-server.ts";
 import type { OrganizationKey, Sql } from "./sql.ts";
 import { connect, inStatementSpan, namePool, observedSql } from "./statement-spans.ts";
@@ -59,9 +59,7 @@ interface PoolSettings extends DatabaseUrls {
   readonly onIdleError: (error: Error) => void;
 }
 
-const STATEMENT_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 60_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Connections of each login but the application's. */
 const OTHER_POOL_SIZE = 4;
@@ -256,6 +254,7 @@ export async function inTransaction<T>(
   try {
     // Several statements give several results, although the type says one.
     const results = [await sql.query(begin)].flat();
+    noteAnswer();
     const result = await work(sql, results.at(-1)!.rows);
     await sql.query("commit");
     tellNoted(pool, sql);
@@ -281,7 +280,9 @@ export async function queryOnce<Row extends pg.QueryResultRow>(
   values?: unknown[],
 ): Promise<pg.QueryResult<Row>> {
   try {
-    return await inStatementSpan(query, () => pool.query<Row>(query, values));
+    const result = await inStatementSpan(query, () => pool.query<Row>(query, values));
+    noteAnswer();
+    return result;
   } catch (error) {
     throw asDatabaseError(error);
   }

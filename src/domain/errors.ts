@@ -7,9 +7,10 @@ import type { Budget } from "./budget.ts";
 /**
  * - `hopeless`: trying again with the same input cannot help; fail at once.
  * - `outage`: something else is down or busy; wait, for as long as it lasts.
+ * - `starved`: this service had too little processor time; nothing else is down, and no document is to blame.
  * - `unknown`: nobody classed it; try again, bounded by time.
  */
-export type ErrorClass = "hopeless" | "outage" | "unknown";
+export type ErrorClass = "hopeless" | "outage" | "starved" | "unknown";
 
 interface ClassRule {
   /** For how long a run is tried again, in milliseconds since its first attempt began. */
@@ -30,6 +31,11 @@ export const ERROR_CLASSES: Readonly<Record<ErrorClass, ClassRule>> = {
     retryForMs: Infinity,
     retriedFor: "as long as it lasts, 1 s to 30 s apart, or after `Retry-After` (at most 15 minutes)",
     callerSees: "the run continues; its `waiting_for` is the code",
+  },
+  starved: {
+    retryForMs: Infinity,
+    retriedFor: "as long as it lasts, 1 s to 30 s apart",
+    callerSees: "the run continues; its `waiting_for` is `starved`, and it is not suspected",
   },
   unknown: {
     retryForMs: 15 * 60_000,
@@ -88,6 +94,8 @@ const ERRORS = {
   database_unavailable: outage(503),
   workflows_unavailable: outage(503),
   issuer_unavailable: outage(503),
+  // This service itself is too slow.
+  starved: { status: 503, class: "starved" },
   // A failure that nobody expected.
   internal: { status: 500, class: "unknown" },
 } as const satisfies Record<string, ErrorKind>;
@@ -215,6 +223,11 @@ export class DomainError extends Error {
 
   get class(): ErrorClass {
     return ERRORS[this.code].class;
+  }
+
+  /** Whether it is over by itself sometime, so that waiting helps. */
+  get passes(): boolean {
+    return this.class === "outage" || this.class === "starved";
   }
 }
 

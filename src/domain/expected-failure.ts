@@ -57,15 +57,12 @@ export function describeFailure(error: unknown): string | undefined {
 }
 
 /**
- * Describes, for the log, a failure whose stack helps nobody: an outage elsewhere, or a message that says
- * what to do.
- * @returns undefined if the stack should be logged. Unlike at a start, a missing table or a closed file may
- * be our own mistake here.
+ * True for a failure whose stack helps nobody: an outage elsewhere, or a message that says what to do. Unlike
+ * at a start, a missing table or a closed file may be our own mistake here.
  */
-export function describeOutage(error: unknown): string | undefined {
-  if (error instanceof ExpectedFailure || (error instanceof DomainError && error.class === "outage"))
-    return describeFailure(error);
-  return error instanceof Error ? describeTemporal(error) : undefined;
+export function needsNoStack(error: unknown): boolean {
+  if (error instanceof ExpectedFailure || (error instanceof DomainError && error.passes)) return true;
+  return error instanceof Error && describeTemporal(error) !== undefined;
 }
 
 /**
@@ -82,7 +79,7 @@ function codeOf(error: unknown): string {
 
 function describeDomainError(error: DomainError): string | undefined {
   if (error.code === "internal") return undefined;
-  const reason = error.class === "outage" ? reasonOf(error.cause) : undefined;
+  const reason = error.passes ? reasonOf(error.cause) : undefined;
   return reason === undefined ? error.message : `${error.message.replace(/\.$/, "")}: ${reason}`;
 }
 

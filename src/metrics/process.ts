@@ -1,6 +1,9 @@
 /** Gauges of what a process holds: database connections and, in the API, chat turns. */
 import type { Database } from "../db/pool.ts";
+import { starvedShare } from "../process/standstill.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
+
+const STARVED_WINDOW_MS = 60_000;
 
 export interface OpenTurnCounts {
   /**
@@ -43,6 +46,12 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     help: "Callers that wait for a database connection.",
     labels: ["pool"],
     read: () => [...db.pools].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
+  });
+  metrics.gauge({
+    name: "holdfast_starved_ratio",
+    help: "The share of the last minute in which this process had no processor while it wanted one.",
+    labels: [],
+    read: () => [{ labels: {}, value: starvedShare(STARVED_WINDOW_MS) }],
   });
   if (chat === undefined) return;
   metrics.gauge({

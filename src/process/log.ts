@@ -1,6 +1,6 @@
 /** Makes the logger: one JSON object a line on standard output, with secrets redacted. */
 import { pino } from "pino";
-import { describeOutage } from "../domain/expected-failure.ts";
+import { errorFields } from "./error-fields.ts";
 import { lineSink } from "./log-sink.ts";
 
 export type Log = pino.Logger;
@@ -53,19 +53,29 @@ export function createLog({ level, name, destination }: LogSettings): Log {
     level,
     base: { name, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label) => ({ level: label }), log: withoutErrors },
     redact: { paths, censor: REDACTED },
     serializers: { err: errorFields },
-    hooks: { streamWrite: redactText },
+    hooks: { streamWrite: redactText, logMethod },
   };
   return pino(options, destination ?? lineSink(STDOUT));
 }
 
-/** An outage is logged as one sentence; any other error keeps its stack. */
-function errorFields(error: unknown): unknown {
-  const message = describeOutage(error);
-  if (message === undefined || !(error instanceof Error)) return pino.stdSerializers.err(error as Error);
-  return { type: error.name, message, ...("code" in error ? { code: error.code } : {}) };
+/** Pino takes the message of an error for the line's own if it gets none. */
+function logMethod(this: pino.Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
+  const [first, text, ...values] = args as [unknown, string | undefined, ...unknown[]];
+  if (typeof first === "string") method.apply(this, args);
+  else method.call(this, first instanceof Error ? { err: first } : first, text ?? "", ...values);
+}
+
+/** Errors under another name than `err`, of which pino would copy every field of their own. */
+function withoutErrors(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      name !== "err" && value instanceof Error ? errorFields(value) : value,
+    ]),
+  );
 }
 
 /** Replaces everything in the text that has the form of a secret. */

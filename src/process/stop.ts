@@ -4,6 +4,7 @@
  */
 import { flushCompileCache } from "node:module";
 import { describeFailure, isHopeless } from "../domain/expected-failure.ts";
+import { errorFields } from "./error-fields.ts";
 
 const LONGEST_STOP_MS = 60_000;
 const LONGEST_CLOSE_MS = 10_000;
@@ -56,8 +57,8 @@ export async function runProcess(name: string, main: () => Promise<void>): Promi
   try {
     await main();
   } catch (error) {
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`holdfast ${name}: ${describeFailure(error) ?? `failed unexpectedly: ${stack}`}\n`);
+    const found = describeFailure(error) ?? `failed unexpectedly: ${JSON.stringify(errorFields(error))}`;
+    process.stderr.write(`holdfast ${name}: ${found}\n`);
     process.exit(isHopeless(error) ? HOPELESS_EXIT : 1);
   }
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { findSigningKey, insertSigningKey, type SealedReceiptKey } from "../db/receipts/keys.ts";
 import type { Database } from "../db/pool.ts";
-import { DomainError, errorClass } from "../domain/errors.ts";
+import { DomainError } from "../domain/errors.ts";
 import type { ReceiptIssuer, Statement } from "../domain/receipts/statement.ts";
 import type { Keyring } from "../storage/keys/keyring.ts";
 import { openReceiptKey, sealReceiptKey } from "../storage/keys/receipt-key.ts";
@@ -48,7 +48,7 @@ export function createReceiptIssuer(deps: IssuerDeps): ReceiptIssuer {
       known.set(organizationId, { key, expiresAt: Date.now() + CACHE_MS });
       return key;
     } catch (error) {
-      if (before !== undefined && errorClass(error) === "outage") return before.key;
+      if (before !== undefined && error instanceof DomainError && error.passes) return before.key;
       throw error;
     }
   }

@@ -280,8 +280,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   superseded: page("A newer run of the document took this one's place.", "Look at the newer run."),
   cancelled: page("It was cancelled, by you or by the deletion of what it belongs to.", "Start it again."),
-
-  // A service that this one depends on is down.
+  // A service that this one depends on is down, or this one is too slow.
   provider_rate_limited: page("The model provider's limit is reached.", WORK_GOES_ON),
   provider_timeout: page("The model provider did not answer in time.", WORK_GOES_ON),
   provider_unavailable: page("The model provider cannot be reached, or fails.", WORK_GOES_ON),
@@ -293,6 +292,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     "The identity provider cannot be reached, so access tokens cannot be checked. API keys work.",
     "Send the request again after `Retry-After`.",
   ),
+  starved: page("This service has too little processor time; nothing is down.", WORK_GOES_ON),
   internal: page(
     "A failure that nobody expected: a defect.",
     "Send the request again; if it fails again, give the operator its `X-Request-Id`: the log has the cause.",

@@ -1,6 +1,7 @@
 /** What an object store does, what its objects are called, and how its failures are classed. */
 import { addAbortSignal, Readable } from "node:stream";
 import { ANCHOR_NAME } from "../domain/anchor.ts";
+import { starvedError, stoodStill } from "../process/standstill.ts";
 import { DomainError } from "../domain/errors.ts";
 import { UUID_PATTERN } from "../domain/ids.ts";
 import { insufficientStorage } from "./disk-space.ts";
@@ -195,11 +196,14 @@ export function unavailable(cause?: unknown): DomainError {
 
 /**
  * The operation's result, with its failure as {@link storageError} classes it; `storage_unavailable` after
- * `ms` milliseconds. The operation itself goes on, since most cannot be stopped.
+ * `ms` milliseconds, or `starved` if this process itself stood still. The operation itself goes on, since most cannot be stopped.
  */
 export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unavailable(new Error(`No answer within ${ms} ms.`))), ms);
+  const timer = setTimeout(() => {
+    const cause = new Error(`No answer within ${ms} ms.`);
+    reject(stoodStill(ms) ? starvedError(cause) : unavailable(cause));
+  }, ms);
   try {
     return await Promise.race([operation, late]);
   } catch (error) {

@@ -57,6 +57,15 @@ export const pipelineOutcomes = counter(
   ["outcome", "code"],
 );
 
+/**
+ * `code` is `internal` if nobody expected the failure; `last` is `true` if Temporal makes no further attempt.
+ */
+export const activityFailures = counter(
+  "holdfast_activity_failures_total",
+  "Failed attempts of activities, by activity and error code; the log has each with its cause.",
+  ["activity", "code", "last"],
+);
+
 /** `outcome` is `ok` or an error code. */
 export const shownPages = histogram(
   "holdfast_page_duration_seconds",

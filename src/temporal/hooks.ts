@@ -1,8 +1,10 @@
-/** The interceptors of all our clients and workers: seals first, then traces. */
+/** The interceptors of all our clients and workers: seals first, then traces; around both, the log of failures. */
 import type { ClientInterceptors } from "@temporalio/client";
 import type { ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
 import type { SealSinks } from "../domain/payloads/seal-sinks.ts";
 import type { TraceSinks } from "../domain/tracing/sinks.ts";
+import type { Log } from "../process/log.ts";
+import { reportingFailures } from "./failures.ts";
 import type { CutOver } from "./seals/cut-over.ts";
 import { type ReportRefused, clientSealing, workerSealing } from "./seals/interceptors.ts";
 import { clientTracing, workerTracing } from "./tracing.ts";
@@ -16,11 +18,18 @@ export interface WorkerHooks {
   readonly sinks: InjectedSinks<SealSinks & TraceSinks>;
 }
 
-/** @param report is called for each refused payload. */
-export function createWorkerHooks(cutOver: CutOver, report: ReportRefused): WorkerHooks {
+/** @param log gets a line for each refused payload and for each failure of an activity. */
+export function createWorkerHooks(cutOver: CutOver, log: Log): WorkerHooks {
+  const report: ReportRefused = (refused) => log.warn(refused, "refused payload");
   const sealing = workerSealing(cutOver, report);
   return {
-    interceptors: { activity: [...sealing.interceptors.activity, ...workerTracing.interceptors.activity] },
+    interceptors: {
+      activity: [
+        reportingFailures(log),
+        ...sealing.interceptors.activity,
+        ...workerTracing.interceptors.activity,
+      ],
+    },
     sinks: { ...sealing.sinks, ...workerTracing.sinks },
   };
 }

@@ -12,6 +12,10 @@ const UNKNOWN_WORKFLOW = /Failed to initialize workflow of type '([^']+)': no su
  * purpose.
  */
 const ON_PURPOSE = /^No (?:activities|workflows) registered, not polling/;
+/** What failures.ts has logged with its cause. */
+const SAID_ELSEWHERE = "Activity failed";
+/** How the core writes gRPC's code into the text of an error. */
+const GRPC_CODE = /\bcode: ['"]?([\w ]{1,40})/;
 /** Temporal offers a task of an unknown type again and again; it is logged at most this often. */
 const REPEAT_MS = 60_000;
 /** A bound on the memory: whoever starts a workflow chooses the name of its type. */
@@ -27,9 +31,32 @@ export function sdkLogger(log: Log, level: "WARN" | "ERROR"): DefaultLogger {
     const text = `${message} ${errorText(error)} ${JSON.stringify(fields["failure"] ?? "")}`;
     const unknown = UNKNOWN_ACTIVITY.exec(text)?.[1] ?? UNKNOWN_WORKFLOW.exec(text)?.[1];
     if (unknown !== undefined) return sayUnknown(log, lastSaid, unknown);
-    if (ON_PURPOSE.test(message)) return log.debug(fields, message);
-    log[severity.toLowerCase() as Level](error === undefined ? fields : { ...fields, err: error }, message);
+    const said = withoutText(message, error);
+    const isNoise = message === SAID_ELSEWHERE || ON_PURPOSE.test(message);
+    log[isNoise ? "debug" : (severity.toLowerCase() as Level)](
+      { ...scalars(fields), ...errorIn(error) },
+      said,
+    );
   });
+}
+
+/** The message without the error's own, which may quote what a task carries. */
+function withoutText(message: string, error: unknown): string {
+  const text = errorText(error);
+  return text === "" ? message : message.replaceAll(text, "…");
+}
+
+/** Ids, names and counts; failures in other forms may quote what a task carries. */
+function scalars(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value !== "object"));
+}
+
+/** The core sends its errors as text. */
+function errorIn(error: unknown): object {
+  if (error === undefined) return {};
+  if (typeof error !== "string") return { err: error };
+  const code = GRPC_CODE.exec(error)?.[1];
+  return code === undefined ? {} : { grpc_code: code };
 }
 
 /** Errors of the workflow sandbox come from another realm, so `instanceof Error` is false for them. */

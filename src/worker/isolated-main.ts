@@ -5,6 +5,7 @@
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { createLog } from "../process/log.ts";
+import { watchStandstill } from "../process/standstill.ts";
 import { aborted, runProcess, watchSignals } from "../process/stop.ts";
 import { connectWorkers } from "../temporal/connection.ts";
 import { installRuntime } from "../temporal/runtime.ts";
@@ -44,6 +45,7 @@ const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 
 async function main(): Promise<void> {
+  watchStandstill();
   const stop = watchSignals();
   const config = requireReal(loadConfig());
   await installRuntime(createLog({ level: config.log.level, name: "isolated" }), "WARN", false);

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { withoutLogin } from "../config/database-passwords.ts";
 import type { Log } from "../process/log.ts";
+import { wasStarved } from "../process/standstill.ts";
 import type { AttemptIds } from "../temporal/lost-attempt.ts";
 import { every } from "./rounds.ts";
 
@@ -14,6 +15,8 @@ const KEEP_IDLE_MS = 30_000;
 const SILENCE_MS = 15_000;
 const START_MS = 60_000;
 const STOP_MS = 30_000;
+/** A process that is silent for so long is ended even while the machine has too little processor time. */
+const MOST_SILENCE_MS = 300_000;
 
 interface IsolationDeps {
   readonly log: Log;
@@ -84,7 +87,8 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
       if (child === undefined) start();
     } else if (now - neededAt > KEEP_IDLE_MS) child?.kill("SIGTERM");
     // A document may also block the process for ever.
-    if (now > silentAt) child?.kill("SIGKILL");
+    if (now > silentAt + MOST_SILENCE_MS || (now > silentAt && !wasStarved(SILENCE_MS)))
+      child?.kill("SIGKILL");
   };
   const rounds = every(ROUND_MS, round, (error) =>
     log.warn({ err: error }, "suspected documents could not be looked for"),

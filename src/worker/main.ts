@@ -13,6 +13,7 @@ import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";
 import { reportReady } from "../process/ready.ts";
 import { prepareOcrData } from "../parsers/pdf/ocr-data.ts";
+import { watchStandstill } from "../process/standstill.ts";
 import { type ProcessStop, aborted, closingOnFailure, runProcess, watchSignals } from "../process/stop.ts";
 import { serviceVersion } from "../process/version.ts";
 import { connectWorkers } from "../temporal/connection.ts";
@@ -116,6 +117,7 @@ function countOrphansInTime({ db, log }: WorkerDeps): () => Promise<void> {
 }
 
 async function main(): Promise<void> {
+  watchStandstill();
   const stop = watchSignals();
   const config = requireWorker(loadConfig());
   // Before anything else, while no native threads run that a failure here would cut off.

@@ -118,7 +118,7 @@ async function makeOldVersions(stack: Stack): Promise<void> {
   );
 }
 
-const ask = (stack: Stack, model: string): Promise<Answer> =>
+export const ask = (stack: Stack, model: string): Promise<Answer> =>
   send(stack, "POST", "/chat/completions", { model, messages: [{ role: "user", content: "drill" }] });
 
 const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {

@@ -19,6 +19,7 @@ import { type Fault, FAULTS } from "./faults.ts";
 import { DRILL_STORES } from "./objects.ts";
 import { BROKEN, POINTS, type Point } from "./points.ts";
 import { BROKEN_UPGRADES } from "./upgrade/broken.ts";
+import { drillStarved } from "./starved.ts";
 import { drillUpgrade } from "./upgrade/upgrade.ts";
 import { PREVIOUS } from "./upgrade/versions.ts";
 
@@ -35,6 +36,8 @@ interface Options {
   readonly shard: string;
   readonly json?: boolean;
   readonly upgrade?: string | true;
+  readonly starved?: boolean;
+  readonly minutes: string;
 }
 
 const HOOKS = new URL("hooks.ts", import.meta.url).href;
@@ -211,6 +214,10 @@ async function runUpgrade(ref: string, { broken, json }: Options): Promise<void>
   process.exitCode = (await drillUpgrade({ ref, broken, isJson: json === true })) ? 0 : 1;
 }
 
+async function runStarved({ minutes }: Options): Promise<void> {
+  process.exitCode = (await drillStarved({ minutes: Number(minutes), say: print })) ? 0 : 1;
+}
+
 async function run(options: Options): Promise<void> {
   if (options.upgrade !== undefined)
     return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
@@ -271,6 +278,8 @@ await new Command("drill")
     "instead, let this version replace the one at a commit; without one, the last commit of the " +
       "version before",
   )
+  .option("--starved", "instead, keep all processors busy while documents come and people chat")
+  .option("--minutes <n>", "how long, with --starved", "10")
   .option("--json", "print one line of JSON a cell")
-  .action(run)
+  .action((options: Options) => (options.starved === true ? runStarved(options) : run(options)))
   .parseAsync();

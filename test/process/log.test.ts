@@ -70,7 +70,11 @@ it("what is not secret stays as it is, on one line of JSON with level, time and 
 });
 
 it("an outage is a sentence without a stack; an unexpected error keeps its stack", () => {
-  const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
+  const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), {
+    code: "ECONNREFUSED",
+    errno: -111,
+    syscall: "connect",
+  });
   const outage = logged((log) =>
     log.warn(
       { err: new DomainError("database_unavailable", "The database is not reachable.", { cause }) },
@@ -82,7 +86,8 @@ it("an outage is a sentence without a stack; an unexpected error keeps its stack
     err: {
       type: "DomainError",
       code: "database_unavailable",
-      message: "The database is not reachable: connect ECONNREFUSED 127.0.0.1:5432",
+      message: "The database is not reachable.",
+      cause: { type: "Error", code: "ECONNREFUSED", message: "connect ECONNREFUSED 127.0.0.1:5432" },
     },
   });
   expect(outage).not.toContain("stack");
@@ -91,7 +96,6 @@ it("an outage is a sentence without a stack; an unexpected error keeps its stack
   ) as { err: object };
   expect(mistake.err).toMatchObject({
     type: "TypeError",
-    message: "x is not a function",
-    stack: expect.stringContaining("log.test.ts"),
+    stack: expect.stringMatching(/^ {4}at .*log\.test\.ts/),
   });
 });

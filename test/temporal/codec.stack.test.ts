@@ -124,7 +124,7 @@ describe("keys", () => {
     during.set(hit, () => {
       unreadable.set(hit, gone);
       keyring.forget(hit);
-      throw gone;
+      throw new Error("It fails without its key.");
     });
     const handle = await startDeletion(hit);
     expect(await sealed.endOf(handle.workflowId)).toEqual(["", "forged"]);

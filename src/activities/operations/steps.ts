@@ -31,7 +31,6 @@ import { type Keyring, organizationKeyAad } from "../../storage/keys/keyring.ts"
 import type { Storage } from "../../storage/storage.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { endWorkflowsOf } from "../../temporal/end-workflows.ts";
-import { asActivityFailure } from "../failure.ts";
 import { reencryptStep } from "./reencrypt.ts";
 import { transferStep } from "./transfer.ts";
 import { withHeartbeat } from "../heartbeat.ts";
@@ -68,12 +67,7 @@ export async function operationStep(
   deps: OperationDeps,
   { operationId }: OperationInput,
 ): Promise<OperationStep> {
-  try {
-    return await withHeartbeat(() => stepOf(deps, operationId));
-  } catch (error) {
-    deps.log.warn({ err: error, operation_id: operationId }, "an operation waits");
-    throw asActivityFailure(error);
-  }
+  return withHeartbeat(() => stepOf(deps, operationId));
 }
 
 async function stepOf(deps: OperationDeps, operationId: string): Promise<OperationStep> {

@@ -3,7 +3,7 @@
  * records an outcome for each.
  */
 import { Context } from "@temporalio/activity";
-import { DomainError, ERROR_CLASSES, type ErrorCode } from "../../domain/errors.ts";
+import { DomainError, ERROR_CLASSES, type ErrorCode, errorClass } from "../../domain/errors.ts";
 import { type AttemptInput, type GroupOutcome, type RunError, waitMs } from "../../domain/work/processing.ts";
 import { type Database, inTenant } from "../../db/pool.ts";
 import {
@@ -19,11 +19,13 @@ import {
 import { countMembers } from "../../db/runs/member-counts.ts";
 import { closeClaimIfDone, setClaimWaiting } from "../../db/runs/claim.ts";
 import type { Log } from "../../process/log.ts";
+import { starvedError, stoodStill, wasStarved } from "../../process/standstill.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
-import { asActivityFailure } from "../failure.ts";
 
 const HEARTBEAT_MS = 1_000;
+/** Within this time an attempt was lost before the next one begins: ten seconds without a heartbeat, and a queue. */
+const LOST_WITHIN_MS = 30_000;
 const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
 
 interface MemberDeps {
@@ -65,7 +67,7 @@ interface Ended {
 
 /**
  * Takes the claim's members for a new attempt, lets `work` do the step, and records every member's outcome.
- * @throws ApplicationFailure only if the outcomes could not be recorded, because the database is down
+ * @throws DomainError only if the outcomes could not be recorded, because the database is down
  * @see test/workflows/killed-worker.own-stack.test.ts
  */
 export async function attemptStep(
@@ -77,8 +79,11 @@ export async function attemptStep(
   const fence: Fence = { claimId: input.claimId, attemptId: crypto.randomUUID() };
   const begun: Begun = { deps, input, step, fence };
   try {
+    const starved = input.lost && wasStarved(LOST_WITHIN_MS);
+    if (starved)
+      deps.log.warn({ claim_id: input.claimId, step }, "an attempt was lost for want of processor time");
     const members = await inTenant(deps.db, input.organization, (sql) =>
-      beginAttempt(sql, fence, { step, lost: input.lost, onlyFree: input.onlyFree === true }),
+      beginAttempt(sql, fence, { step, lost: input.lost, starved, onlyFree: input.onlyFree === true }),
     );
     const ended: Ended[] = [];
     if (members.length > 0) await watched(begun, members, ended, work);
@@ -89,9 +94,7 @@ export async function attemptStep(
       (releaseError: unknown) =>
         deps.log.warn({ err: releaseError, claim_id: input.claimId }, "an attempt could not be let go"),
     );
-    if (!(error instanceof DomainError))
-      deps.log.error({ err: error, claim_id: input.claimId }, "an activity failed");
-    throw asActivityFailure(error);
+    throw error;
   }
 }
 
@@ -153,8 +156,16 @@ type Verdict =
   | { readonly is: "waiting"; readonly code: ErrorCode; readonly retryAfterSeconds: number | null }
   | { readonly is: "gone" };
 
+function knownError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  const isTimeOut = error instanceof Error && error.name === "TimeoutError";
+  return isTimeOut && stoodStill(LOST_WITHIN_MS)
+    ? starvedError(error)
+    : new DomainError("internal", MESSAGE_OF_UNKNOWN);
+}
+
 function verdict({ member, stage, error }: Ended): Verdict {
-  const known = error instanceof DomainError ? error : new DomainError("internal", MESSAGE_OF_UNKNOWN);
+  const known = knownError(error);
   if (known.code === "cancelled" || known.code === "superseded") return { is: "gone" };
   const isPatient = Date.now() - member.started_at.getTime() < ERROR_CLASSES[known.class].retryForMs;
   if (isPatient)
@@ -162,15 +173,28 @@ function verdict({ member, stage, error }: Ended): Verdict {
   return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
+/**
+ * One line for each document that failed, or whose step failed unexpectedly. Those that wait for an outage
+ * share a line when they begin to wait.
+ */
+function logCauses(
+  { log }: MemberDeps,
+  ids: Readonly<Record<string, string>>,
+  verdicts: ReadonlyArray<Verdict & { readonly id: string; readonly cause: unknown }>,
+): void {
+  for (const { id, is, cause } of verdicts) {
+    const fields = { ...ids, run_id: id, err: cause };
+    if (errorClass(cause) === "unknown") log.error(fields, "a document's step failed unexpectedly");
+    else if (is === "failed") log.info(fields, "a document failed");
+  }
+}
+
 async function recordOutcomes(
   { deps, input, step, fence }: Begun,
   ended: readonly Ended[],
 ): Promise<GroupOutcome> {
-  for (const { member, error } of ended) {
-    if (!(error instanceof DomainError))
-      deps.log.error({ err: error, run_id: member.id }, "a document's step failed unexpectedly");
-  }
-  const verdicts = ended.map((entry) => ({ id: entry.member.id, ...verdict(entry) }));
+  const verdicts = ended.map((entry) => ({ id: entry.member.id, cause: entry.error, ...verdict(entry) }));
+  logCauses(deps, { organization_id: input.organization.id, claim_id: input.claimId, step }, verdicts);
   const failures = verdicts.flatMap((entry) =>
     entry.is === "failed" ? [{ id: entry.id, error: entry.error }] : [],
   );
@@ -206,7 +230,17 @@ async function recordOutcomes(
     waiting.filter((entry) => newlyWaiting.includes(entry.id)),
     (entry) => entry.code,
   )) {
-    deps.log.warn({ claim_id: input.claimId, code, run_ids: runs.map((run) => run.id) }, "documents wait");
+    const runIds = runs.map((run) => run.id);
+    deps.log.warn(
+      {
+        organization_id: input.organization.id,
+        claim_id: input.claimId,
+        code,
+        run_ids: runIds,
+        err: runs[0]?.cause,
+      },
+      "documents wait",
+    );
   }
   return outcome;
 }

@@ -98,7 +98,7 @@ async function publishGroup(deps: PipelineDeps, work: PublishWork, group: readon
   try {
     await publishSmall(deps, work, group);
   } catch (error) {
-    const mayBeOfOneMember = group.length > 1 && !(error instanceof DomainError && error.class === "outage");
+    const mayBeOfOneMember = group.length > 1 && !(error instanceof DomainError && error.passes);
     if (!mayBeOfOneMember) return noteAll(work.attempt, group, error);
     for (const member of group)
       await publishSmall(deps, work, [member]).catch((ownError: unknown) =>

@@ -12,25 +12,20 @@ import { type MaintenanceCounts, addCounts } from "../../domain/work/maintenance
 import { ANALYZER_VERSION } from "../../search/text/analyzer.ts";
 import { chunkTerms } from "../../search/text/chunk-terms.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
-import { asActivityFailure } from "../failure.ts";
-import { asActivity } from "../heartbeat.ts";
+import { withHeartbeat } from "../heartbeat.ts";
 import type { PipelineDeps } from "../pipeline/pipeline-deps.ts";
 import { measureLanguages } from "./measure-languages.ts";
 
 type UpkeepDeps = Pick<PipelineDeps, "db" | "embedding" | "wakeBatchRuns">;
 
 export async function listSpacesToTend({ db, embedding }: UpkeepDeps): Promise<SpaceInput[]> {
-  try {
-    const due = [
-      ...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)),
-      ...(await listSpacesToIndex(db.system, SPACES_A_ROUND)),
-      ...(await listSpacesToEmbed(db.system, embedding.name, SPACES_A_ROUND)),
-      ...(await listSpacesToMeasure(db.system, SPACES_A_ROUND)),
-    ];
-    return [...new Map(due.map((space) => [space.spaceNum, space])).values()];
-  } catch (error) {
-    throw asActivityFailure(error);
-  }
+  const due = [
+    ...(await listDueSpaces(db.system, ANALYZER_VERSION, SPACES_A_ROUND)),
+    ...(await listSpacesToIndex(db.system, SPACES_A_ROUND)),
+    ...(await listSpacesToEmbed(db.system, embedding.name, SPACES_A_ROUND)),
+    ...(await listSpacesToMeasure(db.system, SPACES_A_ROUND)),
+  ];
+  return [...new Map(due.map((space) => [space.spaceNum, space])).values()];
 }
 
 type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
@@ -41,7 +36,7 @@ type Tenant = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
  * @returns how much was done, by kind of work.
  */
 export async function tendSpace(deps: UpkeepDeps, space: SpaceInput): Promise<MaintenanceCounts> {
-  return asActivity(() => tend(deps, space));
+  return withHeartbeat(() => tend(deps, space));
 }
 
 async function tend(

@@ -42,7 +42,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { anchorToday } from "./anchor.ts";
 import { expireFiles, expireStores } from "./expire-stores.ts";
-import { asActivity } from "../heartbeat.ts";
+import { withHeartbeat } from "../heartbeat.ts";
 
 export interface MaintenanceDeps {
   readonly db: Database;
@@ -66,12 +66,12 @@ const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
 /** The next page of organizations, whose numbers are greater than `after`. */
 export async function listOrganizations(deps: MaintenanceDeps, after: number): Promise<OrganizationKey[]> {
-  return asActivity(() => listOrganizationsAfter(deps.db.system, after, ORGANIZATIONS_A_PAGE));
+  return withHeartbeat(() => listOrganizationsAfter(deps.db.system, after, ORGANIZATIONS_A_PAGE));
 }
 
 /** Maintenance across organizations: expired bookkeeping rows, and runs that no workflow has. */
 export async function maintainInstance(deps: MaintenanceDeps): Promise<MaintenanceCounts> {
-  return asActivity(async () => {
+  return withHeartbeat(async () => {
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
     await drillPoint("maintenance: stray runs queued");
     counts = addCounts(counts, { unfinished_objects: await deps.storage.removeUnfinished(ORPHAN_AGE_MS) });
@@ -101,7 +101,7 @@ export async function maintainOrganization(
   deps: MaintenanceDeps,
   { organization, isThorough }: OrganizationInput,
 ): Promise<MaintenanceCounts> {
-  return asActivity(async () => {
+  return withHeartbeat(async () => {
     const tenant = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => inTenant(deps.db, organization, work);
     let counts: MaintenanceCounts = {};
     const add = (kind: string, count: number): void => {

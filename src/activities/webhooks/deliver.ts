@@ -12,7 +12,6 @@ import type { Keyring } from "../../storage/keys/keyring.ts";
 import { openWebhookSecret } from "../../storage/keys/webhook-secret.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { webhookAttempts } from "../../telemetry/instruments.ts";
-import { asActivityFailure } from "../failure.ts";
 import { withHeartbeat } from "../heartbeat.ts";
 import { attemptAll, type Send } from "./attempts.ts";
 import { signedHeaders } from "./signature.ts";
@@ -36,12 +35,7 @@ const DELIVERIES_A_BATCH = 128;
  * @see test/activities/webhooks/deliver.database.test.ts
  */
 export async function deliverWebhook(deps: DeliveryDeps, input: WebhookInput): Promise<WebhookStep> {
-  try {
-    return await withHeartbeat(() => deliver(deps, input));
-  } catch (error) {
-    deps.log.warn({ err: error, webhook_id: input.webhookId }, "deliveries of a webhook wait");
-    throw asActivityFailure(error);
-  }
+  return withHeartbeat(() => deliver(deps, input));
 }
 
 async function deliver(deps: DeliveryDeps, input: WebhookInput): Promise<WebhookStep> {

@@ -99,7 +99,7 @@ export async function followStream(
     try {
       await step(host, stream, wanted, place);
     } catch (error) {
-      if (error instanceof DomainError && error.class === "outage") {
+      if (error instanceof DomainError && error.passes) {
         await sleep(OUTAGE_PAUSE_MS);
         continue;
       }

@@ -83,7 +83,7 @@ async function follow(events: EventStream, following: Following): Promise<void> 
     try {
       if (!(await step(events, following))) return;
     } catch (error) {
-      if (error instanceof DomainError && error.class === "outage") {
+      if (error instanceof DomainError && error.passes) {
         await sleep(OUTAGE_PAUSE_MS);
         continue;
       }

@@ -22,7 +22,7 @@ const LONGEST_WAIT_SECONDS = 30;
 
 /** Ends of a turn that say nothing about the response: it is tried again for as long as it is kept. */
 export function isOutage(error: unknown): error is DomainError {
-  return error instanceof DomainError && (error.class === "outage" || OF_THE_PROCESS.has(error.reason));
+  return error instanceof DomainError && (error.passes || OF_THE_PROCESS.has(error.reason));
 }
 
 const OF_THE_PROCESS: ReadonlySet<string> = new Set(["turn_lost", "shutting_down", "overloaded"]);

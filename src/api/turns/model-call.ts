@@ -74,8 +74,7 @@ export async function callModel(
 }
 
 /** Of other failures a retry cannot help. */
-const isOutage = (error: unknown): error is DomainError =>
-  error instanceof DomainError && error.class === "outage";
+const isOutage = (error: unknown): error is DomainError => error instanceof DomainError && error.passes;
 
 /** @returns milliseconds. */
 function waitBeforeRetry({ retryAfterSeconds = 0 }: DomainError, tries: number): number {

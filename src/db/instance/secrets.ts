@@ -87,7 +87,7 @@ export async function tryInstanceSecrets(
  * @throws the error if the key service is away, which says nothing about the key.
  */
 function wasRefused(error: unknown): boolean {
-  if (error instanceof DomainError && error.class === "outage") throw error;
+  if (error instanceof DomainError && error.passes) throw error;
   return false;
 }
 

@@ -56,6 +56,8 @@ export interface Beginning {
   readonly step: Step;
   /** The previous attempt was lost with its process. */
   readonly lost: boolean;
+  /** It was lost while this machine had too little processor time, which is no evidence against a document. */
+  readonly starved?: boolean;
   /** Skips members that another attempt has; by default they are taken over. */
   readonly onlyFree?: boolean;
 }
@@ -91,14 +93,16 @@ const BEGIN: Readonly<Record<Step, string>> = {
  * After a lost attempt its members are suspected of having crashed the worker. Each leaves this claim and
  * gets one of its own, in a process that does nothing else. Losses are counted only there, because elsewhere
  * any other document of that process may have been the cause. The third such loss ends a run as
- * `worker_crashed`.
+ * `worker_crashed`. An attempt that was lost while the machine was starved makes nobody suspected, and counts
+ * nowhere: its members are tried again in the ordinary lanes.
  */
 export async function beginAttempt(
   sql: Sql,
   fence: Fence,
-  { step, lost, onlyFree = false }: Beginning,
+  { step, lost, starved = false, onlyFree = false }: Beginning,
 ): Promise<Member[]> {
-  if (lost) await suspectLostMembers(sql, fence.claimId);
+  if (lost && starved) await excuseLostMembers(sql, fence.claimId);
+  else if (lost) await suspectLostMembers(sql, fence.claimId);
   noteTenantEvents(sql);
   const { rows } = await sql.query<Member>({
     name: `attempts.begin.${step}`,
@@ -106,6 +110,28 @@ export async function beginAttempt(
     values: [fence.claimId, fence.attemptId, onlyFree],
   });
   return rows.toSorted((a, b) => a.num - b.num);
+}
+
+/** The members wait for processor time: in their claim, or in the queue again if they were isolated. */
+async function excuseLostMembers(sql: Sql, claimId: string): Promise<void> {
+  noteTenantEvents(sql);
+  await sql.query(
+    `update pipeline_runs run
+     set suspected = false,
+         claim_id = case when claim.isolated then null else run.claim_id end,
+         attempt_id = null,
+         status = case when claim.isolated then 'queued' else run.status end,
+         waiting_for = 'starved',
+         waiting_since = case when run.waiting_for = 'starved' then run.waiting_since else now() end,
+         waiting_attempts = case when run.waiting_for = 'starved' then run.waiting_attempts + 1 else 1 end,
+         next_attempt_at = now()
+     from (select isolated from claims where id = $1) claim
+     where run.claim_id = $1
+       and run.attempt_id is not null
+       and run.status in ('queued', 'parsing', 'chunking', 'embedding')`,
+    [claimId],
+  );
+  await closeClaimIfDone(sql, claimId);
 }
 
 async function suspectLostMembers(sql: Sql, claimId: string): Promise<void> {

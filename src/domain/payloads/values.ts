@@ -2,6 +2,7 @@
  * Values that pass Temporal's payload converter outside of the sandbox, together with the place they are or
  * were sealed for.
  */
+import { isUuid } from "../ids.ts";
 import { NO_ARGUMENTS, type Opened, type Place, slotOf } from "./places.ts";
 
 // Global symbols, because Temporal loads the converter by its path and may get another copy of this module.
@@ -36,6 +37,13 @@ export function openedOfValue(value: unknown): Opened {
   const found =
     typeof value === "object" && value !== null ? (value as Partial<OpenedValue>)[OPENED] : undefined;
   return found ?? { form: "refused", refusal: "unsealed" };
+}
+
+/** The id of the organization that the first argument of an activity names; null if it names none. */
+export function organizationIn(args: readonly unknown[]): string | null {
+  const { value } = (args[0] ?? {}) as { readonly value?: { organization?: { id?: unknown } } | null };
+  const id = value?.organization?.id;
+  return typeof id === "string" && isUuid(id) ? id : null;
 }
 
 /** The arguments with their places. If there are none, one value that says so. */

@@ -2,6 +2,7 @@
  * One parser process: starts it inside its sandbox, watches its time and memory, and kills it over a limit.
  */
 
+import { starvedError, wasStarved } from "../../process/standstill.ts";
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
@@ -253,10 +254,10 @@ function receive(running: Running, job: Job, message: Exclude<ChildMessage, { ki
 function watch(running: Running, timeoutMs: number, signal: AbortSignal | undefined): () => void {
   const { limits, child } = running;
   const seconds = Math.round(timeoutMs / 1000);
-  const timer = setTimeout(
-    () => stop(running, new DomainError("timeout", `Parsing took more than ${seconds} s.`)),
-    timeoutMs,
-  );
+  const timer = setTimeout(() => {
+    const late = new DomainError("timeout", `Parsing took more than ${seconds} s.`);
+    stop(running, wasStarved(timeoutMs) ? starvedError(late) : late);
+  }, timeoutMs);
   const poll = setInterval(() => {
     void residentBytes(child.pid ?? 0).then((bytes) => {
       if (bytes > limits.maxRssBytes) stop(running, outOfMemory());

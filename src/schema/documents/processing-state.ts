@@ -26,7 +26,7 @@ export const WaitingFor = z
       description:
         "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, " +
         "storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, " +
-        "internal",
+        "starved, internal",
       example: "provider_unavailable",
     }),
     since: Timestamp.meta({ description: "Since when it waits" }),

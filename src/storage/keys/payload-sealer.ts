@@ -7,7 +7,7 @@
 import type { PayloadSealer } from "../../domain/payloads/sealer.ts";
 import { createSecretKey } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorClass } from "../../domain/errors.ts";
+import { DomainError } from "../../domain/errors.ts";
 import { type Keyring, openBytes, sealBytes } from "./keyring.ts";
 
 const INSTANCE_KEY_ID = "instance";
@@ -68,7 +68,7 @@ export async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      if (errorClass(error) !== "outage") throw error;
+      if (!(error instanceof DomainError) || !error.passes) throw error;
       await sleep(RETRY_MS);
     }
   }

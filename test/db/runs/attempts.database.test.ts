@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import { inTenant } from "../../../src/db/pool.ts";
+import { beginAttempt } from "../../../src/db/runs/attempt.ts";
 import { listAttempts } from "../../../src/db/runs/attempts.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import {
@@ -65,6 +66,44 @@ it("each attempt has its step, its workflow and how it ended", async () => {
   ]);
   expect(found[0]!.workflow_id).toBe(`document-pipeline/${organization.id}/${claimId}`);
   expect(found.every(({ ended_at }) => ended_at !== null)).toBe(true);
+});
+
+const lost = { step: "prepare", lost: true } as const;
+
+it.each([
+  {
+    isolated: false,
+    starved: false,
+    after: { suspected: true, status: "queued", waiting_for: null, isClaimed: false },
+  },
+  {
+    isolated: false,
+    starved: true,
+    after: { suspected: false, status: "parsing", waiting_for: "starved", isClaimed: true },
+  },
+  {
+    isolated: true,
+    starved: true,
+    after: { suspected: false, status: "queued", waiting_for: "starved", isClaimed: false },
+  },
+])("an attempt that was lost: $isolated isolated, $starved starved", async ({ isolated, starved, after }) => {
+  const { organization, claimId, set, begin, attempts } = await makeRun();
+  await test.db.owner.query("update claims set isolated = $2 where id = $1", [claimId, isolated]);
+  if (isolated) await set("suspected = true, lost_attempts = 2");
+  await begin();
+  const fence = { claimId, attemptId: newId() };
+  await inTenant(test.db, organization, (sql) => beginAttempt(sql, fence, { ...lost, starved }));
+  const { rows } = await test.db.owner.query(
+    `select suspected, status, waiting_for, claim_id is not null as "isClaimed", lost_attempts
+     from pipeline_runs
+     where organization_id = $1`,
+    [organization.id],
+  );
+  expect(rows).toMatchObject([after]);
+  // Being starved in isolation is not a third loss, which would end the run.
+  expect(rows[0].lost_attempts).toBe(isolated ? 2 : 0);
+  const [first] = await attempts();
+  expect([first!.outcome, first!.code]).toEqual(starved ? ["waiting", "starved"] : ["lost", null]);
 });
 
 it("a run that is tried very often keeps its first 10 and its last 40 attempts", async () => {

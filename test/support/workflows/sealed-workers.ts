@@ -18,6 +18,7 @@ import type { Place } from "../../../src/domain/payloads/places.ts";
 import { placedArguments } from "../../../src/domain/payloads/values.ts";
 import { type Keyring, createKeyring, localMasterKey } from "../../../src/storage/keys/keyring.ts";
 import { createPayloadSealer, sealerForWorkers } from "../../../src/storage/keys/payload-sealer.ts";
+import { createLog } from "../../../src/process/log.ts";
 import { createDataConverter, createWorkerDataConverter } from "../../../src/temporal/codec.ts";
 import { createCutOver } from "../../../src/temporal/seals/cut-over.ts";
 import { clientHooks, createWorkerHooks } from "../../../src/temporal/hooks.ts";
@@ -116,6 +117,16 @@ export async function startSealedWorkers(
     () => (now += 60_000),
   );
   const refused: Refused[] = [];
+  const log = createLog({
+    level: "warn",
+    name: "test",
+    destination: {
+      write(line) {
+        const { msg, workflow_id, type, what, reason } = JSON.parse(line) as { msg: string } & Refused;
+        if (msg === "refused payload") refused.push({ workflow_id, type, what, reason });
+      },
+    },
+  });
   const taskQueue = `sealed-${randomUUID()}`;
   const connection = await Connection.connect({ address });
   const bare = new Client({ connection });
@@ -125,7 +136,7 @@ export async function startSealedWorkers(
   const core = await NativeConnection.connect({ address });
   const dataConverter = createWorkerDataConverter({ sealer: sealerForWorkers(sealer), cutOver: cut });
   const shared = {
-    ...createWorkerHooks(cut, (one) => void refused.push(one)),
+    ...createWorkerHooks(cut, log),
     connection: core,
     dataConverter,
   };

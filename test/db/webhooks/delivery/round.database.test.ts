@@ -188,7 +188,7 @@ test("what was sent before its outcome was written is sent again under the same 
   onDrillPoint(async (point) => {
     if (point === "webhookDelivery: sent, outcome not written") throw new Error("killed");
   });
-  await expect(world.step(webhook)).rejects.toMatchObject({ type: "internal" });
+  await expect(world.step(webhook)).rejects.toThrow("killed");
   onDrillPoint(undefined);
   await world.run(webhook);
   expect(told()).toEqual([id, id]);
