@@ -101,8 +101,8 @@ function fileReading(characters: number, signal = new AbortController().signal) 
     close: async () => undefined,
   };
   const reading = new InputReading(
-    { files, deps: {} as never, store: {} as never },
-    { principal: {} as never, signal, referredIds: [] },
+    { files, deps: { contextTokens: 1_000 } as never, store: {} as never },
+    { principal: {} as never, signal, referredIds: [], characters: 0 },
   );
   return { read, reading };
 }
