@@ -6,8 +6,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { loadavg } from "node:os";
 import { Command } from "commander";
 import setup from "../../test/support/run/global-setup.ts";
+import { startIssuer } from "../../test/support/servers/issuer.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
-import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
+import { AGENTS, KEYS, SPACES, TENANTS } from "../../test/support/tenants/tenants.ts";
 import { cleanUp } from "./hurt-clean-up.ts";
 import {
   backticks,
@@ -17,6 +18,7 @@ import {
   postRaw,
   type Sender,
 } from "./hurt-inputs.ts";
+import { measureKeptResponses } from "./hurt-responses.ts";
 import { type Measure, MEASURES, PATIENCE_MS, type Seen, type Victim, watch } from "./hurt-victim.ts";
 import { cpuSeconds, peakOf, residentMegabytes } from "../process-tree.ts";
 import { machine, percentile, say } from "../report.ts";
@@ -25,6 +27,7 @@ interface Options {
   readonly repeat: string;
   readonly seconds: string;
   readonly only?: string;
+  readonly responses: boolean;
 }
 
 /** What the victim saw during an input, or during a yardstick. */
@@ -205,11 +208,29 @@ function scriptProvider({ provider }: Stack): void {
   provider.poisonTexts((text) => (/[\p{L}\p{N}]/u.test(text) ? undefined : "zeros"));
 }
 
+function endWith(faults: readonly string[]): void {
+  for (const fault of faults) say(`held up: ${fault}`);
+  say(
+    faults.length === 0
+      ? "Nobody was held up."
+      : `${faults.length} things held others up. A request that failed counts as ${PATIENCE_MS / 1_000} s.`,
+  );
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}
+
 async function run(options: Options): Promise<void> {
   const stop = await setup();
-  const stack = await startStack();
+  const issuer = await startIssuer();
+  const stack = await startStack({
+    env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience },
+  });
   try {
     scriptProvider(stack);
+    const token = await issuer.token(TENANTS.subject("rob"));
+    if (options.responses) {
+      say(`${machine()}; scripted provider; everything on this machine; load ${loadavg()[0]!.toFixed(1)}`);
+      return endWith(await measureKeptResponses(stack, token));
+    }
     const other: Victim = { url: stack.url, key: KEYS.rival, spaceId: SPACES.rival, agentId: AGENTS.rival };
     const own: Victim = {
       url: stack.url,
@@ -247,16 +268,10 @@ async function run(options: Options): Promise<void> {
         )),
       );
     await measureJson(stack);
-    const faults = phases.flatMap(faultsOf);
-    for (const fault of faults) say(`held up: ${fault}`);
-    say(
-      faults.length === 0
-        ? "Nobody was held up."
-        : `${faults.length} things held others up. A request that failed counts as ${PATIENCE_MS / 1_000} s.`,
-    );
-    process.exitCode = faults.length === 0 ? 0 : 1;
+    endWith([...phases.flatMap(faultsOf), ...(await measureKeptResponses(stack, token))]);
   } finally {
     await stack.close();
+    await issuer.close();
     await stop();
   }
 }
@@ -265,6 +280,7 @@ await new Command("bench:hurt")
   .description("What hostile inputs of one tenant do to another, against two processes that burn both cores.")
   .option("--repeat <n>", "how often each input is sent in a row, after it was sent once", "20")
   .option("--seconds <n>", "seconds that each row is watched for, at least", "10")
+  .option("--responses", "measure only what requests about a long kept response do", false)
   .option("--only <text>", "inputs whose name holds one of these, with commas between them")
   .action(run)
   .parseAsync();

@@ -13,6 +13,8 @@ import { type LastUsed, createLastUsed } from "../auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "../auth/leaked-keys.ts";
 import type { RealConfig } from "../config/config.ts";
 import { AUDIT_CHAIN_SECRET } from "../db/audit/chain.ts";
+import { findCutOver } from "../db/instance/cut-overs.ts";
+import { RESPONSE_ITEMS } from "../db/instance/processes.ts";
 import { addCallerCounts } from "../db/instance/rate-limits.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { queryOnce } from "../db/pool.ts";
@@ -30,6 +32,7 @@ import { serviceVersion } from "../process/version.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
 import { connectWorkers } from "../temporal/connection.ts";
+import { createCutOver } from "../temporal/seals/cut-over.ts";
 import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
@@ -38,6 +41,7 @@ import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
 import { createMcpHost, type McpHost } from "./mcp/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
+import { createSealing } from "./responses/kept/sealing.ts";
 import { createResponsesHost, type ResponsesHost } from "./responses/responses-host.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
@@ -203,12 +207,17 @@ function openAuthenticator({ config, db, log }: SharedDeps, pepper: Buffer): Aut
 
 function openResponses(shared: SharedDeps, chat: ChatHost, queryEmbedding: QueryEmbeddings): ResponsesHost {
   const { dataDir, chat: settings } = shared.config;
+  const itemsCutOver = createCutOver(() => findCutOver(shared.db.system, RESPONSE_ITEMS));
   return createResponsesHost({
     ...shared,
     chat,
     queryEmbedding,
     dataDir,
+    sealing: createSealing(shared.keyring),
     keptHours: settings.responseRetentionHours,
+    quotas: settings.responseQuotas,
+    contextTokens: settings.contextTokens,
+    writesItems: async () => (await itemsCutOver.oldFormUntil()) !== null,
   });
 }
 

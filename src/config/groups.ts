@@ -153,6 +153,10 @@ function chatOf(env: Settings) {
   return {
     contextTokens: env.CHAT_CONTEXT_TOKENS,
     responseRetentionHours: env.RESPONSE_RETENTION_HOURS,
+    responseQuotas: {
+      bytesPerUser: env.RESPONSE_BYTES_PER_USER,
+      bytesPerOrganization: env.RESPONSE_BYTES_PER_ORGANIZATION,
+    },
     turnBudget: { ...TURN_BUDGET, seconds: env.CHAT_TURN_SECONDS, tokens: env.CHAT_TURN_TOKENS },
     budgets: {
       monthlyTokensPerOrganization: env.MONTHLY_TOKENS_PER_ORGANIZATION,

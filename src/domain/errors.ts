@@ -159,6 +159,7 @@ const REASONS = {
   malformed_body: "bad_request",
   malformed_request: "bad_request",
   storage_quota_exceeded: "bad_request",
+  response_quota_exceeded: "rate_limited",
   token_budget_exceeded: "rate_limited",
   too_many_open: "rate_limited",
   request_under_way: "overloaded",

@@ -15,6 +15,7 @@ const SEE_THE_LIST = (call: string): string =>
 const WORK_GOES_ON =
   "Nothing that was accepted is lost: work in the background waits and goes on by itself. Send a request that " +
   "failed again after `Retry-After`.";
+const SEND_AGAIN = "Send the request again after `Retry-After`.";
 const SEND_ANOTHER_FILE = "The document keeps the version before, if it has one.";
 
 export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
@@ -225,22 +226,20 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     "As many streams and waits are open as one key, user or process may have.",
     "End one, or wait for `Retry-After` seconds.",
   ),
+  response_quota_exceeded: page(
+    "The responses that are kept for the user or the organization have as many bytes as they may have.",
+    "Delete responses, wait until some expire, or send `store: false`: nothing is kept then.",
+  ),
   token_budget_exceeded: page(
     "The tokens that the organization, user or key may use in this month are used up.",
     "Wait until the month is over (`Retry-After`), or ask your administrator for more.",
   ),
-  overloaded: page(
-    "More is under way than this process takes.",
-    "Send the request again after `Retry-After`.",
-  ),
+  overloaded: page("More is under way than this process takes.", SEND_AGAIN),
   request_under_way: page(
     "Another request with the same `Idempotency-Key` has not ended yet.",
     "Send it again after `Retry-After`: then you get the first one's answer.",
   ),
-  shutting_down: page(
-    "This process ends, and others take its place.",
-    "Send the request again after `Retry-After`.",
-  ),
+  shutting_down: page("This process ends, and others take its place.", SEND_AGAIN),
 
   // A document whose processing ends without a new version.
   empty_file: page("The file has no bytes.", `Upload the right file. ${SEND_ANOTHER_FILE}`),
@@ -290,7 +289,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   workflows_unavailable: page("Temporal cannot be reached.", WORK_GOES_ON),
   issuer_unavailable: page(
     "The identity provider cannot be reached, so access tokens cannot be checked. API keys work.",
-    "Send the request again after `Retry-After`.",
+    SEND_AGAIN,
   ),
   starved: page("This service has too little processor time; nothing is down.", WORK_GOES_ON),
   internal: page(

@@ -1,6 +1,6 @@
 /** Translates errors into HTTP answers. activities/failure.ts does the same for workflows. */
 import { policyItem } from "../../domain/budget.ts";
-import { DomainError, type ErrorCode } from "../../domain/errors.ts";
+import { DomainError, type ErrorReason } from "../../domain/errors.ts";
 import { type Problem, ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import { describeError, describeProblems, type ErrorBody, errorGuide } from "./error-body.ts";
 import { presentProblem } from "../validation/present.ts";
@@ -67,7 +67,7 @@ function headersOf(error: DomainError): Record<string, string> {
     );
   }
   if (error.budget !== undefined) headers["RateLimit-Policy"] = policyItem(error.budget);
-  if (NOT_TO_BE_RETRIED.has(error.code)) headers["x-should-retry"] = "false";
+  if (NOT_TO_BE_RETRIED.has(error.reason)) headers["x-should-retry"] = "false";
   return headers;
 }
 
@@ -75,4 +75,8 @@ function headersOf(error: DomainError): Record<string, string> {
 const RETRY_LATER: ReadonlySet<number> = new Set([429, 503, 507]);
 
 /** Errors that a retry cannot help, with a status that clients retry by themselves. */
-const NOT_TO_BE_RETRIED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rejected_by_provider", "turn_lost"]);
+const NOT_TO_BE_RETRIED: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
+  "rejected_by_provider",
+  "response_quota_exceeded",
+  "turn_lost",
+]);

@@ -1,7 +1,7 @@
 /** One attempt at a response in the background, in the memory of this process. */
 import { addResponseEvents } from "../../db/responses/events.ts";
 import { noteWaiting, postponeResponse, releaseResponse } from "../../db/responses/orphans.ts";
-import { type ResponseFence, endResponse } from "../../db/responses/responses.ts";
+import type { ResponseFence } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import type { AnswerSink, Turn, TurnResult } from "../turns/turn.ts";
@@ -9,8 +9,8 @@ import type { ResponsesDeps } from "./deps.ts";
 import { type DraftHead, type DraftStart, ResponseDraft } from "./draft.ts";
 import type { ResponseEvent, ResponseObject } from "./items.ts";
 import type { PreparedResponse } from "./prepare.ts";
-import { insistently, sealEvents, sealResponse } from "./sealed.ts";
-import { itemIdsOf } from "./store.ts";
+import { keepEnd } from "./kept/keep.ts";
+import { insistently, sealEvents } from "./sealed.ts";
 
 const WRITE_EVERY_MS = 100;
 /**
@@ -37,6 +37,7 @@ export interface RunGiven {
   readonly fence: ResponseFence;
   readonly head: DraftHead;
   readonly start: DraftStart | undefined;
+  readonly isItemized: boolean;
   readonly documentIds: readonly string[];
   /** How many attempts before were ended by outages. */
   readonly outages: number;
@@ -179,12 +180,10 @@ export class BackgroundRun {
 
   async #writeEnd(): Promise<void> {
     const { kept } = this.#draft;
-    const { organization, id } = this.fence;
+    const { isItemized } = this.#given;
     await insistently(async () => {
       if (this.#isDropped) return;
-      const sealed = await sealResponse(this.#deps, organization.id, id, kept);
-      const end = { ...sealed, status: kept.status, itemIds: itemIdsOf(kept) };
-      await endResponse(this.#deps.db, this.fence, end, [...this.#documents]);
+      await keepEnd(this.#deps, { ...this.fence, isItemized }, kept, [...this.#documents]);
     });
   }
 

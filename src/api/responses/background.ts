@@ -16,20 +16,24 @@ import {
   type NewResponse,
   type ResponseFence,
   deleteResponse,
-  endResponse,
-  putResponse,
+  readSealedRequest,
 } from "../../db/responses/responses.ts";
+import { findContentsBefore } from "../../db/responses/conversations.ts";
+import { findInputPlaces, readInput } from "../../db/responses/items.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { BackgroundRun, isOutage, type RunGiven, waitAfter } from "./background-run.ts";
+import { readChain } from "./conversation.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import type { DraftHead, DraftStart } from "./draft.ts";
 import { foldEvents, isLast } from "./fold.ts";
 import type { ResponseEvent, ResponseObject } from "./items.ts";
 import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
-import { type KeptRequest, openRequest, sealRequest, sealResponse } from "./sealed.ts";
-import { eventsAfter, itemIdsOf } from "./store.ts";
+import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
+import { type WholeRequest, openHead, openItems, openRequest } from "./sealed.ts";
+import { eventsAfter } from "./store.ts";
 
 export interface Background {
   /**
@@ -82,7 +86,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     try {
       const events = await eventsAfter(deps, organization, row.id, -1);
       const last = events.at(-1)?.event;
-      if (last !== undefined && isLast(last)) return await endAsWritten(deps, fence, last);
+      if (last !== undefined && isLast(last)) return await endAsWritten(deps, row, fence, last);
       await run(await takenUp(deps, row, fence, foldEvents(events.map(({ event }) => event))));
     } catch (error) {
       await giveBack(deps, row, fence, error);
@@ -100,13 +104,14 @@ export function createBackground(deps: ResponsesDeps): Background {
   return {
     sweep,
     async start(response, request, prepared) {
-      const sealed = await sealRequest(deps, response.organization.id, response.id, request);
-      await putResponse(db, response, sealed, null);
+      await keepBegin(deps, response, request);
       await drillPoint("backgroundResponse: written, turn not begun");
       const fence = { organization: response.organization, id: response.id, attempt: 1 };
       try {
         const head = headOf(response.id, response.createdAt, prepared);
-        const one = await run({ fence, head, prepared, documentIds: response.documentIds, ...ANEW });
+        const { documentIds } = response;
+        const { isItemized } = request;
+        const one = await run({ fence, head, prepared, isItemized, documentIds, ...ANEW });
         return one.queued;
       } catch (error) {
         await inTenant(db, response.organization, (sql) =>
@@ -178,11 +183,40 @@ function headOf(
 }
 
 /** Its process was lost after the last event: that has the whole response. */
-async function endAsWritten(deps: ResponsesDeps, fence: ResponseFence, last: ResponseEvent): Promise<void> {
-  const response = last["response"] as ResponseObject;
-  const sealed = await sealResponse(deps, fence.organization.id, fence.id, response);
-  const end = { ...sealed, status: response.status, itemIds: itemIdsOf(response) };
-  await endResponse(deps.db, fence, end, null);
+async function endAsWritten(
+  deps: ResponsesDeps,
+  { is_itemized: isItemized }: TakenResponse,
+  fence: ResponseFence,
+  last: ResponseEvent,
+): Promise<void> {
+  await keepEnd(deps, { ...fence, isItemized }, last["response"] as ResponseObject, null);
+}
+
+/** What was asked, with all that the model is shown. @throws DomainError `not_found` if it was deleted meanwhile. */
+async function readRequest(
+  deps: ResponsesDeps,
+  { organization }: ResponseFence,
+  { id, is_itemized: isItemized, sealed_bytes: bytes }: TakenResponse,
+): Promise<WholeRequest> {
+  const sealed = await readSealedRequest(deps.db, organization, id);
+  if (sealed === undefined) throw notFound("response");
+  if (!isItemized)
+    return deps.sealing.seated(organization.id, bytes, () => openRequest(deps, organization.id, id, sealed));
+  const head = await openHead(deps, organization.id, id, sealed);
+  const beforeId = await findContentsBefore(deps.db, organization, id);
+  const before =
+    beforeId === null
+      ? []
+      : await readChain(deps, organization, beforeId, {
+          mayTruncate: head.body.truncation === "auto",
+          isWhole: false,
+          characters: Number.POSITIVE_INFINITY,
+        });
+  const { count, characters } = await findInputPlaces(deps.db, organization, id, []);
+  const items = await deps.sealing.seated(organization.id, characters, async () =>
+    openItems(deps, organization.id, await readInput(deps.db, organization, id, { from: 0, to: count })),
+  );
+  return { ...head, before, items };
 }
 
 /** What was asked, with the rights that the caller has now, and what was written so far. */
@@ -192,8 +226,14 @@ async function takenUp(
   fence: ResponseFence,
   start: DraftStart,
 ): Promise<RunGiven> {
-  const request = await openRequest(deps, fence.organization.id, row);
-  const given = { fence, start, documentIds: row.document_ids, outages: row.outages };
+  const request = await readRequest(deps, fence, row);
+  const given = {
+    fence,
+    start,
+    isItemized: row.is_itemized,
+    documentIds: row.document_ids,
+    outages: row.outages,
+  };
   const head = {
     id: row.id,
     createdAt: Math.floor(row.created_at.getTime() / 1_000),
@@ -219,7 +259,7 @@ async function takenUp(
 async function principalOf(
   { db }: ResponsesDeps,
   organization: { readonly id: string; readonly num: number },
-  { caller }: KeptRequest,
+  { caller }: WholeRequest,
 ): Promise<Principal> {
   const now = await readTenant(db, organization, (sql) =>
     findCallerNow(sql, caller.user.id, caller.apiKeyId),

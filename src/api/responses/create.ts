@@ -21,7 +21,8 @@ import type { ResponseObject } from "./items.ts";
 import { type AskedBody, type PreparedResponse, findModel, prepare, refuseMissing } from "./prepare.ts";
 import { InputReading } from "./reading.ts";
 import { repeat } from "./repeat.ts";
-import { type KeptRequest, keptCaller } from "./sealed.ts";
+import type { KeptRequest } from "./kept/keep.ts";
+import { keptCaller } from "./sealed.ts";
 import type { ResponseStore } from "./store.ts";
 
 export interface ResponsesHostParts {
@@ -92,7 +93,13 @@ async function begin(
   const { deps, store, background } = host;
   refuseMissing(body);
   const agent = await findModel(deps, principal, body.model);
-  const { before, documentIds } = await conversationBefore(store, principal, body.previous_response_id);
+  const isKept = body.store !== false;
+  const isItemized = isKept && (await deps.writesItems());
+  const before = await conversationBefore(deps, store, principal, {
+    previousId: body.previous_response_id,
+    mayTruncate: body.truncation === "auto",
+    isWhole: isKept && !isItemized,
+  });
   const { input, ...asked } = body;
   const isRepeatable = idempotencyKey !== undefined;
   const reading = new InputReading(host, {
@@ -101,9 +108,10 @@ async function begin(
     signal: isRepeatable ? new AbortController().signal : signal,
     referredIds: referredIds(input),
     opened,
+    characters: before.characters,
   });
-  const items = await readItems(input, before, reading);
-  const prepared = await prepare(deps, principal, agent, { body: asked, before, items });
+  const items = await readItems(input, before.items, reading);
+  const prepared = await prepare(deps, principal, agent, { body: asked, before: before.items, items });
   const response = {
     id,
     organization: principal.organization,
@@ -112,16 +120,18 @@ async function begin(
     apiKeyId: principal.apiKeyId,
     isBackground: body.background === true,
     apiProcessId: deps.chat.apiProcessId,
-    documentIds: [...new Set([...documentIds, ...reading.documentIds])],
+    documentIds: [...new Set([...before.documentIds, ...reading.documentIds])],
     createdAt: new Date(),
     keptHours: deps.keptHours,
   };
   const request: KeptRequest = {
     body: asked,
     echo: prepared.echo,
-    before,
+    before: before.items,
     items,
     caller: keptCaller(principal),
+    previous: before.previous,
+    isItemized,
   };
   const isStream = body.stream === true;
   if (response.isBackground) {
@@ -130,7 +140,7 @@ async function begin(
     const withResults = prepared.showsResults;
     return followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
   }
-  const parts = answerParts(host, response, { request, prepared, signal, isRepeatable });
+  const parts = answerParts(host, response, { request, prepared, signal, isRepeatable, isKept });
   return isStream ? streamedResponse(parts) : wholeResponse(parts);
 }
 
@@ -139,15 +149,15 @@ interface Asking {
   readonly prepared: PreparedResponse;
   readonly signal: AbortSignal;
   readonly isRepeatable: boolean;
+  readonly isKept: boolean;
 }
 
 function answerParts(
   { deps, store }: ResponsesHostParts,
   response: NewResponse,
-  { request, prepared, signal, isRepeatable }: Asking,
+  { request, prepared, signal, isRepeatable, isKept }: Asking,
 ): AnswerParts {
   const documents = new Set(response.documentIds);
-  const isKept = request.body.store !== false;
   const leave = (turn: Turn): void => {
     if (!isRepeatable) turn.abort();
   };
@@ -164,15 +174,22 @@ function answerParts(
     pingMs: deps.chat.pingMs,
     leave,
     async begin(sink): Promise<Turn> {
-      const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink, signal);
-      if (isKept) store.keepBegin(response, request, { ended: turn.result, isUrgent: isRepeatable });
-      if (signal.aborted) leave(turn);
-      signal.addEventListener("abort", () => leave(turn), { once: true });
-      return turn;
+      if (isKept) await store.keepBegin(response, request);
+      try {
+        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink, signal);
+        if (signal.aborted) leave(turn);
+        signal.addEventListener("abort", () => leave(turn), { once: true });
+        return turn;
+      } catch (error) {
+        if (isKept) store.drop(response);
+        throw error;
+      }
     },
     shown: (ids) => ids.forEach((one) => documents.add(one)),
     ended(ended) {
-      if (isKept) store.keepEnd({ ...response, documentIds: [...documents] }, request, ended);
+      const { isItemized } = request;
+      if (isKept)
+        store.keepEnd({ response: { ...response, documentIds: [...documents] }, isItemized }, ended);
     },
     asRefusal(error) {
       if (isKept) store.drop(response);

@@ -3,19 +3,26 @@ import type { Database } from "../../db/pool.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { Log } from "../../process/log.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
-import type { Keyring } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
+import type { ResponseQuotas } from "../../db/responses/quota.ts";
+import type { Sealing } from "./kept/sealing.ts";
 import type { ChatHost } from "../turns/chat-host.ts";
 
 export interface ResponsesDeps extends SearchDeps {
   readonly db: Database;
-  readonly keyring: Keyring;
+  readonly sealing: Sealing;
   readonly storage: Storage;
   readonly log: Log;
   readonly toolbox: Toolbox;
   readonly chat: ChatHost;
   /** How many hours responses are kept. */
   readonly keptHours: number;
+  /** How much of them is kept. */
+  readonly quotas: ResponseQuotas;
+  /** How many tokens the chat model takes, question and answer together. */
+  readonly contextTokens: number;
+  /** Whether all processes read items that are rows of their own, so that they may be written. */
+  readonly writesItems: () => Promise<boolean>;
   /** Where files that come with a request are read. */
   readonly dataDir: string;
 }

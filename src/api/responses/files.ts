@@ -59,11 +59,8 @@ interface Workshop {
 /** A request waits for it. */
 const TIMEOUT_MS = 30_000;
 const MEBIBYTE = 1_024 * 1_024;
-/**
- * Of all texts that a request brings in, by files and by items of stored responses. It is about 500,000 tokens,
- * several times the usual context of a model, and each of the responses that go on from it keeps it again.
- */
-export const MAX_CHARACTERS = 2 * MEBIBYTE;
+/** Of the text of one file: about 500,000 tokens, several times the usual context of a model. */
+const MAX_CHARACTERS = 2 * MEBIBYTE;
 const MAX_STORED_BYTES = 32 * MEBIBYTE;
 
 /** Starts no process before the first file. */

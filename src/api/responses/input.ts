@@ -54,6 +54,9 @@ const PASSED_OVER = new Set([
   "compaction",
 ]);
 
+/** Whether no model is shown items of the type. */
+export const isPassedOver = (type: string): boolean => PASSED_OVER.has(type);
+
 /**
  * The items of a request as they are kept: with ids, and with references resolved.
  * @param before the items of the responses before it, in which calls may be answered.

@@ -2,8 +2,9 @@
 import type { NoteOpened } from "../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
-import { type FileReader, MAX_CHARACTERS, type StoredText } from "./files.ts";
+import type { FileReader, StoredText } from "./files.ts";
 import { type ItemReaders, type KeptItem, refuse } from "./input.ts";
+import { mostTextCharacters } from "./kept/lengths.ts";
 import type { ResponseStore } from "./store.ts";
 import { type FindStoredItem, type StoredItem, findStoredItems } from "./stored-items.ts";
 
@@ -20,6 +21,8 @@ interface ReadingFor {
   /** What {@link InputReading.reference} may be asked for. */
   readonly referredIds: readonly string[];
   readonly opened: NoteOpened;
+  /** What the request brings in already: the text of the responses that it goes on from. */
+  readonly characters: number;
 }
 
 /** Reads each file and each stored response once, however often the request names it. */
@@ -30,11 +33,12 @@ export class InputReading implements ItemReaders {
   readonly #for: ReadingFor;
   readonly #files = new Map<string, StoredText>();
   #find: FindStoredItem | undefined;
-  #characters = 0;
+  #characters: number;
 
   constructor(parts: ReadingParts, readingFor: ReadingFor) {
     this.#parts = parts;
     this.#for = readingFor;
+    this.#characters = readingFor.characters;
   }
 
   async fileData(data: string, filename: string, param: string): Promise<string> {
@@ -59,8 +63,9 @@ export class InputReading implements ItemReaders {
     const found = await this.#stored(id);
     if (found === undefined) return undefined;
     this.#count(found.characters, param);
-    for (const documentId of found.documentIds) this.documentIds.add(documentId);
-    return found.item;
+    const item = await found.open();
+    if (item !== undefined) for (const documentId of found.documentIds) this.documentIds.add(documentId);
+    return item;
   }
 
   async #stored(id: string): Promise<StoredItem | undefined> {
@@ -78,11 +83,12 @@ export class InputReading implements ItemReaders {
 
   /** Each time that the request names it: so often the model reads it, and so often it is kept. */
   #count(characters: number, param: string): void {
+    const most = mostTextCharacters(this.#parts.deps.contextTokens);
     this.#characters += characters;
-    if (this.#characters > MAX_CHARACTERS)
+    if (this.#characters > most)
       throw refuse(
         param,
-        `The files and stored items of a request have at most ${MAX_CHARACTERS} characters together.`,
+        `The files and stored items of a request have at most ${most} characters together.`,
       );
   }
 }

@@ -5,14 +5,15 @@ import { deleteResponse } from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { ListPage } from "../../schema/openai/list.ts";
 import type { StreamAnswer } from "../response.ts";
 import { createBackground } from "./background.ts";
 import { type NewRequest, createResponse } from "./create.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { createFileReader } from "./files.ts";
 import { type Followed, followResponse } from "./follow.ts";
-import { type KeptItem, listedItem } from "./input.ts";
 import type { ResponseObject } from "./items.ts";
+import { type InputPage, readInputPage } from "./kept/input-page.ts";
 import { cancelStored, createResponseStore, shown } from "./store.ts";
 
 interface Viewing {
@@ -29,7 +30,8 @@ export interface ResponsesHost {
   /** All that follow throw DomainError `response_not_found`. */
   get(principal: Principal, id: string, viewing: Viewing): Promise<ResponseObject>;
   follow(followed: Followed): Promise<StreamAnswer>;
-  inputItems(principal: Principal, id: string): Promise<readonly KeptItem[]>;
+  /** @throws also `bad_request` if there is no item that the page is to begin or end at. */
+  inputItems(principal: Principal, id: string, page: ListPage): Promise<InputPage>;
   cancel(principal: Principal, id: string): Promise<ResponseObject>;
   delete(principal: Principal, id: string): Promise<void>;
   /** Takes up no more of what other processes have left. */
@@ -52,17 +54,15 @@ export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
       return shown(response, withResults);
     },
     follow: (followed) => followResponse(deps, store, followed),
-    async inputItems(principal, id) {
-      const { request } = await store.find(principal, id);
-      return request.items.map(listedItem);
-    },
+    inputItems: async (principal, id, page) =>
+      readInputPage(deps, principal.organization, await store.findRow(principal, id), page),
     async cancel(principal, id) {
       await background.flush(id);
-      const found = await store.find(principal, id);
-      if (!found.row.is_background)
+      const row = await store.findRow(principal, id);
+      if (!row.is_background)
         throw new DomainError("bad_request", "Only a response in the background can be cancelled.");
-      if (found.row.response !== null) return shown(found.response, false);
-      const cancelled = await cancelStored(deps, principal, found);
+      if (row.has_ended) return shown((await store.find(principal, id)).response, false);
+      const cancelled = await cancelStored(deps, principal, row);
       background.drop(id);
       // It may have ended meanwhile: then that stands.
       const { response } = await store.find(principal, id);
@@ -81,6 +81,7 @@ export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
       background.stop();
       await Promise.all([store.flushed(FLUSH_MS), background.ended(FLUSH_MS)]);
       await files.close();
+      await deps.sealing.close();
     },
   };
 }

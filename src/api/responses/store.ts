@@ -3,48 +3,48 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../db/documents/search.ts";
 import { inTenant, readTenant } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
+import { readOutput } from "../../db/responses/items.ts";
 import {
   type NewResponse,
   type ResponseRow,
   deleteResponse,
-  endResponse,
   findResponse,
-  putResponse,
+  readSealedRequest,
+  readSealedResponse,
 } from "../../db/responses/responses.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { TurnResult } from "../turns/turn.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { foldEvents } from "./fold.ts";
-import { type ResponseObject, itemId, shownItems, uuidOfItem } from "./items.ts";
+import { type OutputItem, type ResponseObject, itemId, shownItems } from "./items.ts";
+import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
 import {
-  type KeptRequest,
+  type RequestHead,
   insistently,
   openEvents,
+  openHead,
+  openItems,
   openRequest,
   openResponse,
-  sealRequest,
-  sealResponse,
 } from "./sealed.ts";
 
 export interface StoredResponse {
   readonly row: ResponseRow;
-  readonly request: KeptRequest;
   readonly response: ResponseObject;
 }
 
+/** A response that is under way in this process. */
 interface Begun {
-  readonly ended: Promise<TurnResult>;
-  /** Whether it is written at once. */
-  readonly isUrgent: boolean;
+  readonly response: NewResponse;
+  readonly isItemized: boolean;
 }
 
 export interface ResponseStore {
-  /** Writes a response behind its answer: it is found at once by this process, and soon by others. */
-  keepEnd(response: NewResponse, request: KeptRequest, ended: ResponseObject): void;
-  /** Writes that a response is under way, unless it ends soon. */
-  keepBegin(response: NewResponse, request: KeptRequest, when: Begun): void;
+  /** Writes that a response is under way. @throws DomainError `response_quota_exceeded`. */
+  keepBegin(response: NewResponse, request: KeptRequest): Promise<void>;
+  /** Writes the end of a response behind its answer: it is found at once by this process, and soon by others. */
+  keepEnd(begun: Begun, ended: ResponseObject): void;
   /** Keeps nothing of a response that was refused. */
   drop(response: NewResponse): void;
   /**
@@ -52,31 +52,24 @@ export interface ResponseStore {
    *   more that it may tell about.
    */
   find(principal: Principal, id: string): Promise<StoredResponse>;
-  /** @throws as {@link ResponseStore.find}. */
+  /** Opens nothing. @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
   /** Resolves when all is written, or after `timeoutMs`. */
   flushed(timeoutMs: number): Promise<void>;
 }
 
-/** A response that ends sooner is written once. */
-const BEGINS_AFTER_MS = 250;
 /** How long a response that another process has just answered with is waited for. */
 export const WRITTEN_WITHIN_MS = 400;
 export const LOOK_MS = 50;
 
-/** What is being written behind answers. */
-interface Writes {
-  readonly writing: Map<string, Promise<void>>;
-  readonly begins: Map<string, NodeJS.Timeout>;
-}
-
 export function createResponseStore(deps: ResponsesDeps): ResponseStore {
-  const writes: Writes = { writing: new Map(), begins: new Map() };
+  /** What is being written behind answers. */
+  const writing = new Map<string, Promise<void>>();
   return {
-    ...writingTo(deps, writes),
-    ...readingFrom(deps, writes.writing),
+    ...writingTo(deps, writing),
+    ...readingFrom(deps, writing),
     async flushed(timeoutMs) {
-      const written = Promise.all(writes.writing.values());
+      const written = Promise.all(writing.values());
       await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
     },
   };
@@ -84,11 +77,9 @@ export function createResponseStore(deps: ResponsesDeps): ResponseStore {
 
 function writingTo(
   deps: ResponsesDeps,
-  { writing, begins }: Writes,
+  writing: Map<string, Promise<void>>,
 ): Pick<ResponseStore, "keepBegin" | "keepEnd" | "drop"> {
   const { db, log } = deps;
-  /** Those that are written as under way: without a row they were deleted meanwhile, and stay so. */
-  const begun = new Set<string>();
   const track = (id: string, write: () => Promise<unknown>): void => {
     const before = writing.get(id) ?? Promise.resolve();
     const written = before
@@ -102,42 +93,13 @@ function writingTo(
       });
     writing.set(id, written);
   };
-  const forget = (id: string): void => {
-    clearTimeout(begins.get(id));
-    begins.delete(id);
-  };
   return {
-    keepBegin(response, request, { ended, isUrgent }) {
-      const { organization, id } = response;
-      const write = (): void => {
-        begins.delete(id);
-        track(id, async () => {
-          await putResponse(db, response, await sealRequest(deps, organization.id, id, request), null);
-          begun.add(id);
-        });
-      };
-      if (isUrgent) return write();
-      begins.set(id, setTimeout(write, BEGINS_AFTER_MS));
-      void ended.then(() => forget(id));
-    },
+    keepBegin: (response, request) => keepBegin(deps, response, request),
     drop({ organization, id, callerId }) {
-      forget(id);
-      track(id, async () => {
-        await inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id));
-        begun.delete(id);
-      });
+      track(id, () => inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id)));
     },
-    keepEnd(response, request, ended) {
-      const { organization, id } = response;
-      forget(id);
-      track(id, async () => {
-        const sealed = await sealResponse(deps, organization.id, id, ended);
-        const end = { ...sealed, status: ended.status, itemIds: itemIdsOf(ended) };
-        if (begun.has(id))
-          await endResponse(db, { organization, id, attempt: null }, end, response.documentIds);
-        else await putResponse(db, response, await sealRequest(deps, organization.id, id, request), end);
-        begun.delete(id);
-      });
+    keepEnd({ response: { organization, id, documentIds }, isItemized }, ended) {
+      track(id, () => keepEnd(deps, { organization, id, attempt: null, isItemized }, ended, documentIds));
     },
   };
 }
@@ -146,7 +108,7 @@ function readingFrom(
   deps: ResponsesDeps,
   writing: ReadonlyMap<string, Promise<void>>,
 ): Pick<ResponseStore, "find" | "findRow"> {
-  const { db } = deps;
+  const { db, sealing } = deps;
   const findRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
     await writing.get(id);
     const { organization } = principal;
@@ -156,8 +118,11 @@ function readingFrom(
   };
   const find = async (principal: Principal, id: string): Promise<StoredResponse> => {
     const row = await findRow(principal, id);
-    const request = await openRequest(deps, principal.organization.id, row);
-    return { row, request, response: await responseOf(deps, principal, row, request) };
+    const { organization } = principal;
+    const response = await sealing.seated(organization.id, row.sealed_bytes, () =>
+      responseOf(deps, organization, row),
+    );
+    return { row, response };
   };
   return { find, findRow };
 }
@@ -172,10 +137,6 @@ async function soon<T>(id: string, look: () => Promise<T | undefined>): Promise<
     await sleep(LOOK_MS);
   }
 }
-
-/** The UUIDs of the items of its output. */
-export const itemIdsOf = ({ output }: ResponseObject): string[] =>
-  output.flatMap(({ id }) => uuidOfItem(id) ?? []);
 
 /** By the time in its id: another process may not have written it yet. */
 export function wasJustMade(id: string): boolean {
@@ -194,24 +155,57 @@ export async function requireReached(
   if (places.length < new Set(documentIds).size) throw notFound("response");
 }
 
+/** @throws DomainError `response_not_found` if it was deleted meanwhile. */
 async function responseOf(
   deps: ResponsesDeps,
-  { organization }: Principal,
+  organization: Principal["organization"],
   row: ResponseRow,
-  request: KeptRequest,
 ): Promise<ResponseObject> {
-  if (row.response !== null) return openResponse(deps, organization.id, row.id, row.response);
-  const { items } = row.is_background
-    ? foldEvents((await eventsAfter(deps, organization, row.id, -1)).map(({ event }) => event))
-    : { items: [] };
-  const isLost = row.is_orphan && !row.is_background;
-  return unfinished(row, request, items, isLost);
+  const { id, is_itemized: isItemized } = row;
+  if (!row.has_ended) {
+    const isLost = row.is_orphan && !row.is_background;
+    return unfinished(
+      row,
+      await headOf(deps, organization, row),
+      await soFar(deps, organization, row),
+      isLost,
+    );
+  }
+  const sealed = await readSealedResponse(deps.db, organization, id);
+  if (sealed === undefined) throw notFound("response");
+  const response = await openResponse(deps, organization.id, { id, isItemized }, sealed);
+  if (!isItemized) return response;
+  const rows = await readOutput(deps.db, organization, id);
+  return { ...response, output: await openItems<OutputItem>(deps, organization.id, rows) };
+}
+
+/** What was asked, without the items if they are rows of their own. */
+async function headOf(
+  { db, ...deps }: ResponsesDeps,
+  organization: Principal["organization"],
+  { id, is_itemized: isItemized }: ResponseRow,
+): Promise<RequestHead> {
+  const sealed = await readSealedRequest(db, organization, id);
+  if (sealed === undefined) throw notFound("response");
+  return isItemized
+    ? openHead(deps, organization.id, id, sealed)
+    : openRequest(deps, organization.id, id, sealed);
+}
+
+/** What a response that has not ended has written. */
+async function soFar(
+  deps: ResponsesDeps,
+  organization: Principal["organization"],
+  { id, is_background: isBackground }: ResponseRow,
+): Promise<readonly OutputItem[]> {
+  if (!isBackground) return [];
+  return foldEvents((await eventsAfter(deps, organization, id, -1)).map(({ event }) => event)).items;
 }
 
 /** A response that has not ended; one that was lost has failed. */
 function unfinished(
   row: ResponseRow,
-  { echo }: KeptRequest,
+  { echo }: RequestHead,
   output: ResponseObject["output"],
   isLost: boolean,
 ): ResponseObject {
@@ -245,17 +239,17 @@ export async function eventsAfter(
 /** Ends a response that is under way as cancelled, with what it has written so far. */
 export async function cancelStored(
   deps: ResponsesDeps,
-  principal: Principal,
-  { row, request, response }: StoredResponse,
+  { organization }: Principal,
+  row: ResponseRow,
 ): Promise<ResponseObject> {
+  const head = await headOf(deps, organization, row);
+  const output = await soFar(deps, organization, row);
   const cancelled: ResponseObject = {
-    ...unfinished({ ...row, waiting_for: null }, request, response.output.map(cutItem), false),
+    ...unfinished({ ...row, waiting_for: null }, head, output.map(cutItem), false),
     status: "cancelled",
   };
-  const { id: org } = principal.organization;
-  const sealed = await sealResponse(deps, org, row.id, cancelled);
-  const end = { ...sealed, status: "cancelled" as const, itemIds: itemIdsOf(cancelled) };
-  await endResponse(deps.db, { organization: principal.organization, id: row.id, attempt: null }, end, null);
+  const ending = { organization, id: row.id, attempt: null, isItemized: row.is_itemized };
+  await keepEnd(deps, ending, cancelled, null);
   return cancelled;
 }
 

@@ -1,28 +1,34 @@
 /** Finds items of stored responses, to which a request refers or which it gives back. */
 import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findResponsesOfItems, findSealedAnswer } from "../../db/responses/responses.ts";
+import { findOutputItems, readOutputItem } from "../../db/responses/items.ts";
+import {
+  type ResponseOfItems,
+  findResponsesOfItems,
+  readSealedResponse,
+} from "../../db/responses/responses.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { type OutputItem, uuidOfItem } from "./items.ts";
-import { openResponse } from "./sealed.ts";
+import { digestOfId, openItems, openResponse } from "./sealed.ts";
 import { LOOK_MS, type ResponseStore, WRITTEN_WITHIN_MS, requireReached, wasJustMade } from "./store.ts";
 
 export interface StoredItem {
-  readonly item: OutputItem;
   /** Those that the model of its response was shown. */
   readonly documentIds: readonly string[];
   /** Its length as JSON. */
   readonly characters: number;
+  /** Undefined if it is gone, or its key is. */
+  open(): Promise<OutputItem | undefined>;
 }
 
 /** Undefined also for an item that the caller may not read, or whose key is gone. */
 export type FindStoredItem = (itemId: string) => Promise<StoredItem | undefined>;
 
 /**
- * Looks up at once which responses have the items. Each of these is opened when its first item is asked for, and of
- * it only the items of `itemIds` stay in memory.
+ * Looks up at once which responses have the items. Items that are rows of their own are opened one by one; of a
+ * response of before, all are when the first is asked for, and only those of `itemIds` stay in memory.
  */
 export async function findStoredItems(
   deps: ResponsesDeps,
@@ -34,15 +40,15 @@ export async function findStoredItems(
   await store.flushed(WRITTEN_WITHIN_MS);
   const responses = await responsesOf(deps, principal, [...new Set(itemIds.flatMap(uuidsOf))]);
   const wanted = new Set(itemIds);
-  const opened = new Set<string>();
+  const looked = new Set<string>();
   const items = new Map<string, StoredItem>();
   return async (itemId) => {
     const [uuid = ""] = uuidsOf(itemId);
-    const id = responses.get(uuid);
-    if (id === undefined) return undefined;
-    if (!opened.has(id)) {
-      opened.add(id);
-      for (const found of await openItems(deps, principal, id, wanted)) items.set(found.item.id, found);
+    const response = responses.get(uuid);
+    if (response === undefined) return undefined;
+    if (!looked.has(response.id)) {
+      looked.add(response.id);
+      for (const [id, item] of await itemsOf(deps, principal, response, wanted)) items.set(id, item);
     }
     return items.get(itemId);
   };
@@ -53,45 +59,84 @@ const uuidsOf = (itemId: string): string[] => {
   return uuid === null ? [] : [uuid];
 };
 
-/** The ids of responses by the UUIDs of their items. Waits a little for what another process is writing. */
+/** Responses by the UUIDs of their items. Waits a little for what another process is writing. */
 async function responsesOf(
   { db }: ResponsesDeps,
   principal: Principal,
   uuids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, ResponseOfItems>> {
   if (uuids.length === 0) return new Map();
   const until = Date.now() + WRITTEN_WITHIN_MS;
   for (;;) {
     const rows = await findResponsesOfItems(db, principal.organization, callerIdOf(principal), uuids);
-    const found = new Map(rows.flatMap(({ id, item_ids: ids }) => ids.map((uuid) => [uuid, id] as const)));
+    const found = new Map(rows.flatMap((row) => row.item_ids.map((uuid) => [uuid, row] as const)));
     const isMissing = uuids.some((uuid) => !found.has(uuid) && wasJustMade(uuid));
     if (!isMissing || Date.now() > until) return found;
     await sleep(LOOK_MS);
   }
 }
 
-async function openItems(
+type Found = readonly (readonly [itemId: string, item: StoredItem])[];
+
+/** Those of the wanted items that are of this response; none if the caller may not read it. */
+async function itemsOf(
   deps: ResponsesDeps,
   principal: Principal,
-  id: string,
+  response: ResponseOfItems,
   wanted: ReadonlySet<string>,
-): Promise<StoredItem[]> {
-  const { organization } = principal;
+): Promise<Found> {
+  const found = await orNone(async () => {
+    await requireReached(deps, principal, response.document_ids);
+    return response.is_itemized
+      ? rowsOf(deps, principal, response, wanted)
+      : partsOf(deps, principal, response, wanted);
+  });
+  return found ?? [];
+}
+
+async function rowsOf(
+  deps: ResponsesDeps,
+  { organization }: Principal,
+  { id, document_ids: documentIds }: ResponseOfItems,
+  wanted: ReadonlySet<string>,
+): Promise<Found> {
+  const idsByDigest = new Map([...wanted].map((itemId) => [digestOfId(itemId).toString("hex"), itemId]));
+  const digests = [...idsByDigest.keys()].map((digest) => Buffer.from(digest, "hex"));
+  const rows = await findOutputItems(deps.db, organization, id, digests);
+  return rows.map(({ idDigest, place, characters }) => {
+    const open = async (): Promise<OutputItem | undefined> => {
+      const row = await readOutputItem(deps.db, organization, id, place);
+      if (row === undefined) return undefined;
+      const items = await orNone(() => openItems<OutputItem>(deps, organization.id, [row]));
+      return items?.[0];
+    };
+    return [idsByDigest.get(idDigest.toString("hex")) ?? "", { documentIds, characters, open }] as const;
+  });
+}
+
+async function partsOf(
+  deps: ResponsesDeps,
+  { organization }: Principal,
+  { id, document_ids: documentIds }: ResponseOfItems,
+  wanted: ReadonlySet<string>,
+): Promise<Found> {
+  const sealed = await readSealedResponse(deps.db, organization, id);
+  if (sealed === undefined) return [];
+  const { output } = await openResponse(deps, organization.id, { id, isItemized: false }, sealed);
+  return output
+    .filter((item) => wanted.has(item.id))
+    .map((item) => [
+      item.id,
+      { documentIds, characters: JSON.stringify(item).length, open: async () => item },
+    ]);
+}
+
+/** Undefined for what can never be read. */
+async function orNone<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    const row = await findSealedAnswer(deps.db, organization, callerIdOf(principal), id);
-    if (row === undefined) return [];
-    await requireReached(deps, principal, row.document_ids);
-    const sealed = { keyId: row.response_key_id, sealed: row.sealed_response };
-    const { output } = await openResponse(deps, organization.id, id, sealed);
-    return output
-      .filter((item) => wanted.has(item.id))
-      .map((item) => ({
-        item,
-        documentIds: row.document_ids,
-        characters: JSON.stringify(item).length,
-      }));
+    return await read();
   } catch (error) {
-    if (error instanceof DomainError && error.class === "hopeless") return [];
+    if (error instanceof DomainError && error.class === "hopeless") return undefined;
     throw error;
   }
 }

@@ -87,6 +87,21 @@ export const CHAT = {
       what: "how many hours a response of `/v1/responses` is kept, encrypted, unless its request says not to",
       readBy: ["API"],
     }),
+  RESPONSE_BYTES_PER_USER: integer(1, Number.MAX_SAFE_INTEGER)
+    .default(256 * 1_024 * 1_024)
+    .register(ABOUT, {
+      what:
+        "how many bytes of responses are kept for a user, as they are encrypted; a request whose response would " +
+        "exceed it is answered 429, unless it says `store: false`",
+      readBy: ["API"],
+    }),
+  RESPONSE_BYTES_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .register(ABOUT, {
+      what: "how many bytes of responses are kept for an organization, all users together",
+      unset: "no limit",
+      readBy: ["API"],
+    }),
   HTTP_FETCH_HOSTS: hostPatterns.default([]).register(ABOUT, {
     what: "hosts that the tool `http_fetch` may read; private addresses are refused always",
     readBy: ["API", "worker"],

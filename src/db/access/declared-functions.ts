@@ -31,6 +31,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "close_organization(uuid)": definer(["maintenance"], CATALOGUE),
   "closed_organization_num(uuid)": definer([], CATALOGUE),
   "count_faults(integer[], bigint[], integer[], bigint[])": definer(["app"]),
+  "count_response_bytes()": { isDefiner: false, searchPath: "public, pg_temp", execute: [] },
   "count_rows_of_closed(uuid)": definer(["maintenance"], CATALOGUE),
   "current_organization_id()": open,
   "current_organization_num()": open,
@@ -57,6 +58,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   },
   "protect_tenant_table(regclass)": open,
   "reach_of(uuid, uuid)": definer(["app"]),
+  "release_response_contents()": { isDefiner: false, searchPath: "public, pg_temp", execute: [] },
   "removed_users(uuid[])": definer(["system"], "pg_catalog, public"),
   "report_leaked_keys(bytea[], integer)": definer(["app"]),
   "revoke_leaked_keys(integer)": definer(["app"]),
@@ -120,6 +122,14 @@ export const TRIGGERS: Readonly<Record<string, string>> = {
     "(new.status in ('completed', 'failed', 'cancelled') and new.status <> old.status) " +
     "or (new.waiting_for is not null and new.waiting_for is distinct from old.waiting_for)" +
     ") execute function note_run_event()",
+  "public.response_contents count_response_bytes":
+    "after insert or delete or update of bytes on response_contents " +
+    "for each row execute function count_response_bytes()",
+  "public.responses count_response_bytes":
+    "after insert or delete or update of sealed_request, sealed_response, event_bytes on responses " +
+    "for each row execute function count_response_bytes()",
+  "public.responses release_response_contents":
+    "after delete on responses for each row execute function release_response_contents()",
   "public.spaces forget_vectors": "after delete on spaces for each row execute function forget_vectors()",
   "public.spaces tell_agents_changed":
     "after update on spaces for each row when (new.deleted_at is distinct from old.deleted_at) " +

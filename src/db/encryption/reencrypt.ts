@@ -233,6 +233,11 @@ export async function countKeyUsers(
               from response_events
               where organization_id = $1
                 and key_id <> $2
+            ) + (
+              select count(*)::int
+              from response_items
+              where organization_id = $1
+                and key_id <> $2
             ) as kept_answers`,
     [organizationId, keyId, until],
   );

@@ -1,6 +1,7 @@
 /** Keeps the events of responses in the background, sealed, in the order in which they come. */
 import { type Database, type OrganizationKey, inTenant, readTenant } from "../pool.ts";
-import { type ResponseFence, type SealedText, UNDER_WAY } from "./responses.ts";
+import { type ResponseFence, UNDER_WAY } from "./responses.ts";
+import type { SealedText } from "./sealed-text.ts";
 
 export interface SealedEvents extends SealedText {
   readonly firstNo: number;
@@ -21,11 +22,12 @@ export async function addResponseEvents(
     const { rowCount } = await sql.query(
       `update responses
        set status = 'in_progress',
-           document_ids = coalesce($3, document_ids)
+           document_ids = coalesce($3, document_ids),
+           event_bytes = event_bytes + $4
        where id = $1
          and attempt = $2
          and ${UNDER_WAY}`,
-      [id, attempt, documentIds],
+      [id, attempt, documentIds, sealed.length],
     );
     if (rowCount === 0) return false;
     await sql.query(

@@ -1,14 +1,6 @@
 /** Hands responses in the background from processes that are gone to those that are there. */
 import { type Database, queryOnce } from "../pool.ts";
-import {
-  COLUMNS,
-  LEASE,
-  type ResponseFence,
-  type ResponseRow,
-  type StoredRow,
-  UNDER_WAY,
-  rowOf,
-} from "./responses.ts";
+import { COLUMNS, LEASE, type ResponseFence, type ResponseRow, UNDER_WAY } from "./responses.ts";
 
 export interface TakenResponse extends ResponseRow {
   readonly organization_id: string;
@@ -28,7 +20,7 @@ export async function takeOrphans(
   held: readonly string[],
   limit: number,
 ): Promise<TakenResponse[]> {
-  const { rows } = await queryOnce<StoredRow & Pick<TakenResponse, "organization_id" | "organization_num">>(
+  const { rows } = await queryOnce<TakenResponse>(
     db.system,
     `update responses response
      set api_process_id = $1,
@@ -67,11 +59,7 @@ export async function takeOrphans(
                false as is_orphan`,
     [apiProcessId, limit, held],
   );
-  return rows.map((row) => ({
-    ...rowOf(row),
-    organization_id: row.organization_id,
-    organization_num: row.organization_num,
-  }));
+  return rows;
 }
 
 /** Which of these responses, each with its attempt, a process still has in hand. */

@@ -1,10 +1,10 @@
 /** Keeps responses: what was asked and what was answered, sealed, for the caller who asked. */
+import { DomainError } from "../../domain/errors.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
-
-export interface SealedText {
-  readonly keyId: string;
-  readonly sealed: Buffer;
-}
+import { inTenantContended } from "../retry-deadlocks.ts";
+import { type NewContents, type NewItem, addOutput, bytesOf, putContents } from "./items.ts";
+import { type ResponseQuotas, requireRoomForResponse } from "./quota.ts";
+import type { SealedText } from "./sealed-text.ts";
 
 type ResponseState = "queued" | "in_progress" | "completed" | "failed" | "cancelled" | "incomplete";
 
@@ -21,9 +21,19 @@ export interface NewResponse {
   readonly keptHours: number;
 }
 
+/** What was asked, in the form in which it is written. */
+export interface NewRequest {
+  /** Without the items, if these are rows of their own. */
+  readonly request: SealedText;
+  /** Its items, and before them those of a response that had none of its own; null in the form of before. */
+  readonly contents: readonly NewContents[] | null;
+}
+
 export interface ResponseEnd extends SealedText {
   readonly status: ResponseState;
   readonly itemIds: readonly string[];
+  /** Null in the form of before, which has them in `sealed`. */
+  readonly output: readonly NewItem[] | null;
 }
 
 /** Only the attempt that has the response in hand may write it. */
@@ -40,55 +50,74 @@ export const LEASE = "interval '5 seconds'";
 export const UNDER_WAY = "status in ('queued', 'in_progress')";
 
 /**
- * Writes a response, with its end if it has ended. Idempotent: an end that is there stays.
+ * Writes that a response is under way, unless that would be more than may be kept. Idempotent.
+ * @throws DomainError `response_quota_exceeded`, `previous_response_not_found` if what it goes on from is gone.
  */
 export async function putResponse(
   db: Database,
   response: NewResponse,
-  request: SealedText,
-  end: ResponseEnd | null,
+  { request, contents }: NewRequest,
+  quotas: ResponseQuotas,
 ): Promise<void> {
-  await inTenant(db, response.organization, (sql) =>
-    sql.query(
-      `insert into responses (
-         id, organization_id, caller_id, user_id, api_key_id, status, is_background, api_process_id,
-         document_ids, request_key_id, sealed_request, response_key_id, sealed_response, item_ids, created_at,
-         expires_at
-       )
-       values (
-         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::timestamptz,
-         $15::timestamptz + make_interval(hours => $16)
-       )
-       on conflict (id) do update
-       set status = excluded.status,
-           document_ids = excluded.document_ids,
-           item_ids = excluded.item_ids,
-           response_key_id = excluded.response_key_id,
-           sealed_response = excluded.sealed_response
-       where responses.${UNDER_WAY}
-         and excluded.sealed_response is not null`,
-      [
-        response.id,
-        response.organization.id,
-        response.callerId,
-        response.userId,
-        response.apiKeyId,
-        end?.status ?? (response.isBackground ? "queued" : "in_progress"),
-        response.isBackground,
-        response.apiProcessId,
-        response.documentIds,
-        request.keyId,
-        request.sealed,
-        end?.keyId ?? null,
-        end?.sealed ?? null,
-        end?.itemIds ?? [],
-        response.createdAt,
-        response.keptHours,
-      ],
-    ),
+  const { id: organizationId } = response.organization;
+  const bytes = request.sealed.length + (contents ?? []).reduce((sum, { items }) => sum + bytesOf(items), 0);
+  await inTenantContended(db, response.organization, async (sql) => {
+    await requireRoomForResponse(sql, { organizationId, userId: response.userId }, bytes, quotas);
+    for (const one of contents ?? []) await putContents(sql, organizationId, one);
+    await insertResponse(sql, response, request, contents !== null);
+  }).catch((error: unknown) => {
+    throw isBeforeGone(error) ? previousNotFound() : error;
+  });
+}
+
+const isBeforeGone = (error: unknown): boolean =>
+  error instanceof Error &&
+  "constraint" in error &&
+  error.constraint === "response_contents_organization_id_before_id_fkey";
+
+/** Of a response that goes on from one that is not there, or not any more. */
+export function previousNotFound(): DomainError {
+  return new DomainError("previous_response_not_found", "Previous response not found", {
+    param: "previous_response_id",
+  });
+}
+
+async function insertResponse(
+  sql: Sql,
+  response: NewResponse,
+  request: SealedText,
+  isItemized: boolean,
+): Promise<void> {
+  await sql.query(
+    `insert into responses (
+       id, organization_id, caller_id, user_id, api_key_id, status, is_background, api_process_id, document_ids,
+       request_key_id, sealed_request, is_itemized, created_at, expires_at
+     )
+     values (
+       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::timestamptz,
+       $13::timestamptz + make_interval(hours => $14)
+     )
+     on conflict (id) do nothing`,
+    [
+      response.id,
+      response.organization.id,
+      response.callerId,
+      response.userId,
+      response.apiKeyId,
+      response.isBackground ? "queued" : "in_progress",
+      response.isBackground,
+      response.apiProcessId,
+      response.documentIds,
+      request.keyId,
+      request.sealed,
+      isItemized,
+      response.createdAt,
+      response.keptHours,
+    ],
   );
 }
 
+/** All of a response but what is sealed. */
 export interface ResponseRow {
   readonly id: string;
   readonly user_id: string;
@@ -101,13 +130,18 @@ export interface ResponseRow {
   /** The code of the outage that it waits for. */
   readonly waiting_for: string | null;
   readonly document_ids: readonly string[];
-  readonly request: SealedText;
-  readonly response: SealedText | null;
+  /** Whether its items are rows of their own. */
+  readonly is_itemized: boolean;
+  /** Whether the response is there as it ended. */
+  readonly has_ended: boolean;
+  /** Of its row, without items that are rows of their own. */
+  readonly sealed_bytes: number;
   readonly created_at: Date;
   /** Whether it is under way in a process that is gone. */
   readonly is_orphan: boolean;
 }
 
+/** Lengths are read without what they are of. */
 export const COLUMNS = `
   response.id,
   response.user_id,
@@ -118,30 +152,10 @@ export const COLUMNS = `
   response.outages,
   response.waiting_for,
   response.document_ids,
-  response.request_key_id,
-  response.sealed_request,
-  response.response_key_id,
-  response.sealed_response,
+  response.is_itemized,
+  response.sealed_response is not null as has_ended,
+  octet_length(response.sealed_request) + coalesce(octet_length(response.sealed_response), 0) as sealed_bytes,
   response.created_at`;
-
-export interface StoredRow extends Omit<ResponseRow, "request" | "response"> {
-  readonly request_key_id: string;
-  readonly sealed_request: Buffer;
-  readonly response_key_id: string | null;
-  readonly sealed_response: Buffer | null;
-}
-
-export function rowOf(row: StoredRow): ResponseRow {
-  const { request_key_id, sealed_request, response_key_id, sealed_response, ...rest } = row;
-  return {
-    ...rest,
-    request: { keyId: request_key_id, sealed: sealed_request },
-    response:
-      response_key_id === null || sealed_response === null
-        ? null
-        : { keyId: response_key_id, sealed: sealed_response },
-  };
-}
 
 /** The response of this caller; undefined also if it is past its retention. */
 export async function findResponse(
@@ -151,7 +165,7 @@ export async function findResponse(
   id: string,
 ): Promise<ResponseRow | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<StoredRow>(
+    sql.query<ResponseRow>(
       `select ${COLUMNS},
               response.${UNDER_WAY} and not exists (
                 select
@@ -166,7 +180,49 @@ export async function findResponse(
       [id, callerId],
     ),
   );
-  return rows[0] && rowOf(rows[0]);
+  return rows[0];
+}
+
+/** What was asked; undefined if it was deleted meanwhile. */
+export async function readSealedRequest(
+  db: Database,
+  organization: OrganizationKey,
+  id: string,
+): Promise<SealedText | undefined> {
+  const { rows } = await readTenant(db, organization, (sql) =>
+    sql.query<SealedText>(
+      `select request_key_id as "keyId", sealed_request as sealed
+       from responses
+       where id = $1`,
+      [id],
+    ),
+  );
+  return rows[0];
+}
+
+/** The response as it ended; undefined if it has not, or was deleted meanwhile. */
+export async function readSealedResponse(
+  db: Database,
+  organization: OrganizationKey,
+  id: string,
+): Promise<SealedText | undefined> {
+  const { rows } = await readTenant(db, organization, (sql) =>
+    sql.query<SealedText>(
+      `select response_key_id as "keyId", sealed_response as sealed
+       from responses
+       where id = $1
+         and sealed_response is not null`,
+      [id],
+    ),
+  );
+  return rows[0];
+}
+
+export interface ResponseOfItems {
+  readonly id: string;
+  readonly item_ids: readonly string[];
+  readonly is_itemized: boolean;
+  readonly document_ids: readonly string[];
 }
 
 /** The caller's responses whose output has one of the items. */
@@ -175,10 +231,10 @@ export async function findResponsesOfItems(
   organization: OrganizationKey,
   callerId: string,
   itemIds: readonly string[],
-): Promise<{ readonly id: string; readonly item_ids: readonly string[] }[]> {
+): Promise<ResponseOfItems[]> {
   const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<{ id: string; item_ids: string[] }>(
-      `select id, item_ids
+    sql.query<ResponseOfItems>(
+      `select id, item_ids, is_itemized, document_ids
        from responses
        where item_ids && $1::uuid[]
          and caller_id = $2
@@ -187,33 +243,6 @@ export async function findResponsesOfItems(
     ),
   );
   return rows;
-}
-
-interface SealedAnswer {
-  readonly document_ids: readonly string[];
-  readonly response_key_id: string;
-  readonly sealed_response: Buffer;
-}
-
-/** What was answered, without what was asked, which may be far longer; undefined if there is none. */
-export async function findSealedAnswer(
-  db: Database,
-  organization: OrganizationKey,
-  callerId: string,
-  id: string,
-): Promise<SealedAnswer | undefined> {
-  const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<SealedAnswer>(
-      `select document_ids, response_key_id, sealed_response
-       from responses
-       where id = $1
-         and caller_id = $2
-         and expires_at > now()
-         and sealed_response is not null`,
-      [id, callerId],
-    ),
-  );
-  return rows[0];
 }
 
 /** @returns false if the caller has no such response. */
@@ -235,7 +264,7 @@ export async function deleteResponse(sql: Sql, callerId: string, id: string): Pr
 export async function endResponse(
   db: Database,
   { organization, id, attempt }: Omit<ResponseFence, "attempt"> & { readonly attempt: number | null },
-  { status, keyId, sealed, itemIds }: ResponseEnd,
+  { status, keyId, sealed, itemIds, output }: ResponseEnd,
   documentIds: readonly string[] | null,
 ): Promise<boolean> {
   return inTenant(db, organization, async (sql) => {
@@ -251,6 +280,7 @@ export async function endResponse(
          and ${UNDER_WAY}`,
       [id, attempt, status, keyId, sealed, documentIds, itemIds],
     );
+    if (rowCount === 1 && output !== null) await addOutput(sql, organization.id, id, output);
     return rowCount === 1;
   });
 }

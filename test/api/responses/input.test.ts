@@ -106,8 +106,14 @@ function fileReading(characters: number, signal = new AbortController().signal) 
     close: async () => undefined,
   };
   const reading = new InputReading(
-    { files, deps: {} as never, store: {} as never },
-    { principal: {} as never, signal, referredIds: [], opened: ({ id }) => void opened.push(id) },
+    { files, deps: { contextTokens: 1_000 } as never, store: {} as never },
+    {
+      principal: {} as never,
+      signal,
+      referredIds: [],
+      characters: 0,
+      opened: ({ id }) => void opened.push(id),
+    },
   );
   return { read, reading, opened };
 }

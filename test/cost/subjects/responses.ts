@@ -21,13 +21,14 @@ const files: FileReader = {
 };
 
 function readersOf(input: readonly Given[]) {
-  const parts = { files, deps: {} as never, store: {} as never };
+  const parts = { files, deps: { contextTokens: 1_000 } as never, store: {} as never };
   const { signal } = new AbortController();
   const reading = new InputReading(parts, {
     principal: {} as never,
     signal,
     referredIds: referredIds(input),
     opened: () => undefined,
+    characters: 0,
   });
   return {
     fileData: reading.fileData.bind(reading),

@@ -123,6 +123,8 @@ const READ_BY_SYSTEM = [
   "pipeline_runs",
   "posting_runs",
   "posting_segments",
+  "response_contents",
+  "response_usage",
   "responses",
   "space_statistics",
   "turn_calls",

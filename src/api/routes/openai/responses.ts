@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { authorizeListing } from "../../../auth/policy.ts";
 import { ResponseIdInput, encodeId } from "../../../schema/openai/ids.ts";
-import { type ListPage, listPage } from "../../../schema/openai/list.ts";
+import { listPage } from "../../../schema/openai/list.ts";
 import { InputItemsQuery, ResponseQuery, ResponseRequest } from "../../../schema/openai/response-request.ts";
 import {
   DeletedResponse,
@@ -11,10 +11,9 @@ import {
   ResponseStreamError,
   ResponseStreamEvent,
 } from "../../../schema/openai/response.ts";
-import { DomainError } from "../../../domain/errors.ts";
 import { holdSeat } from "../../events/hold-seat.ts";
 import { type Route, defineRoute } from "../../route.ts";
-import type { KeptItem } from "../../responses/input.ts";
+import type { InputPage } from "../../responses/kept/input-page.ts";
 import { includesResults } from "../../responses/prepare.ts";
 
 const params = z.object({ response_id: ResponseIdInput });
@@ -151,32 +150,13 @@ const listInputItems = defineRoute({
   description: "Its own, and not those of the responses before it. Files are listed without their content.",
   async handle({ deps, principal, params: { response_id: id }, query }) {
     authorizeListing(principal, "agents:chat");
-    return pageOf(await deps.responses.inputItems(principal, id), query) as never;
+    return pageOf(await deps.responses.inputItems(principal, id, query)) as never;
   },
 });
 
-/** @throws DomainError `bad_request` if the list has no such item. */
-function pageOf(items: readonly KeptItem[], query: ListPage) {
-  const ordered = query.order === "asc" ? items : items.toReversed();
-  const placeOf = (param: "after" | "before"): number | undefined => {
-    const id = query[param];
-    if (id === undefined) return undefined;
-    const place = ordered.findIndex((item) => item.id === id);
-    if (place < 0)
-      throw new DomainError("bad_request", `The list has no entry that \`${param}\` names.`, { param });
-    return place;
-  };
-  const after = placeOf("after");
-  const before = placeOf("before");
-  const found = ordered.slice(after === undefined ? 0 : after + 1, before);
-  const { limit } = query;
-  // Alone, `before` asks for the items right before it.
-  if (after === undefined && before !== undefined)
-    return { ...listPage(found.slice(-limit), query, idOf), has_more: found.length > limit };
-  return listPage(found, query, idOf);
+function pageOf({ items, hasMore }: InputPage) {
+  return { ...listPage(items, { limit: items.length }, ({ id }) => id), has_more: hasMore };
 }
-
-const idOf = ({ id }: KeptItem): string => id;
 
 export const responseRoutes: readonly Route[] = [
   createResponse,

@@ -192,7 +192,12 @@ describe("a response in the background", () => {
     const whole = await client.responses.retrieve(id);
     const calls = chat.provider.counts.chat;
     const { rowCount } = await chat.database.db.owner.query(
-      `update responses
+      `with output as (
+         delete from response_items
+         where response_id = $1
+           and is_output
+       )
+       update responses
        set status = 'in_progress', sealed_response = null, response_key_id = null, api_process_id = $2,
            created_at = now() - interval '1 minute'
        where id = $1`,

@@ -1,0 +1,146 @@
+/** What 40 requests at once about a kept response of 16 MiB do to `GET /v1/me` of another tenant. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stack } from "../../test/support/stack/stack.ts";
+import { AGENTS, KEYS } from "../../test/support/tenants/tenants.ts";
+import { percentile, say } from "../report.ts";
+
+/** Nearly the largest body that is taken: four of them make the conversation. */
+const TEXT = "word ".repeat(800_000);
+const TURNS = 4;
+const QUIET_MS = 5_000;
+const ROUNDS = 5;
+const OF_A_KIND = 8;
+/** The most times that p95 meanwhile may be of p95 in quiet. */
+const MOST_TIMES = 3;
+/** A caller has 600 requests a minute. */
+const PAUSE_MS = 20;
+
+const post = (url: string, body: unknown): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${KEYS.editor}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+const get = (url: string): Promise<Response> =>
+  fetch(url, { headers: { authorization: `Bearer ${KEYS.editor}` } });
+
+/** @returns the id of the last response of the conversation. */
+async function makeConversation({ url }: Stack, text: string, turns: number): Promise<string> {
+  let previous: string | undefined;
+  for (let turn = 0; turn < turns; turn += 1) {
+    const answer = await post(`${url}/v1/responses`, {
+      model: AGENTS.analyst,
+      truncation: "auto",
+      input: [
+        { role: "user", content: text },
+        { role: "user", content: "What does the note say?" },
+      ],
+      ...(previous === undefined ? {} : { previous_response_id: previous }),
+    });
+    const { id } = (await answer.json()) as { id?: string };
+    if (id === undefined) throw new Error(`the response was not made: ${answer.status}`);
+    previous = id;
+  }
+  return previous!;
+}
+
+/** Sends eight of each kind at once. @returns their statuses, when all are answered. */
+async function askAtOnce({ url }: Stack, id: string): Promise<number[]> {
+  const one = `${url}/v1/responses/${id}`;
+  const kinds = [
+    () => get(one),
+    () => get(`${one}?stream=true`),
+    () => get(`${one}/input_items?limit=1`),
+    () => post(`${one}/cancel`, {}),
+    () =>
+      post(`${url}/v1/responses`, {
+        model: AGENTS.analyst,
+        truncation: "auto",
+        input: "And then?",
+        previous_response_id: id,
+      }),
+  ];
+  return Promise.all(
+    Array.from({ length: OF_A_KIND * kinds.length }, async (_, index) => {
+      const answer = await kinds[index % kinds.length]!();
+      await answer.arrayBuffer();
+      return answer.status;
+    }),
+  );
+}
+
+/** Asks again and again who it is. @returns the milliseconds of each answer, and how many of which status were no answer. */
+async function watchMe({ url }: Stack, token: string, isOver: () => boolean) {
+  const took: number[] = [];
+  const failures = new Map<number, number>();
+  while (!isOver() || took.length === 0) {
+    const started = performance.now();
+    const answer = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    await answer.arrayBuffer();
+    took.push(performance.now() - started);
+    if (answer.status !== 200) failures.set(answer.status, (failures.get(answer.status) ?? 0) + 1);
+    await sleep(PAUSE_MS);
+  }
+  return { took, failures };
+}
+
+function countOf(statuses: readonly number[]): string {
+  const counts = new Map<number, number>();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count} × ${status}`).join(", ");
+}
+
+/** @param token lets a person of another organization in. @returns what is wrong; nothing if nobody was held up. */
+export async function measureKeptResponses(stack: Stack, token: string): Promise<string[]> {
+  // The first answers of a process take longer.
+  await watchFor(stack, token, QUIET_MS);
+  const quiet = await watchFor(stack, token, QUIET_MS);
+  say(
+    "\n| 40 requests at once, again and again, about | answered in | with | `GET /v1/me` of another tenant: " +
+      "p50 / p95 | times p95 in quiet |\n|---|---|---|---|---|",
+  );
+  say(`| nothing | | | ${pairOf(quiet.took)} | 1 |`);
+  const short = await watchWhile(stack, token, await makeConversation(stack, "A short one.", 1));
+  report("a short response", short, quiet);
+  const long = await watchWhile(stack, token, await makeConversation(stack, TEXT, TURNS));
+  report("a response of 16 MiB", long, quiet);
+  const failures = [quiet, short, long].flatMap((one) => [...one.failures]);
+  const times = timesOf(long, quiet);
+  return [
+    ...(long.statuses.some((status) => status >= 500) ? [`kept responses: ${countOf(long.statuses)}`] : []),
+    ...failures.map(([status, count]) => `kept responses: /v1/me answered ${status} ${count} times`),
+    ...(times > MOST_TIMES ? [`kept responses: /v1/me ${times.toFixed(1)} times as long`] : []),
+  ];
+}
+
+function watchFor(stack: Stack, token: string, ms: number): Promise<Watched> {
+  const until = performance.now() + ms;
+  return watchMe(stack, token, () => performance.now() > until);
+}
+
+type Watched = Awaited<ReturnType<typeof watchMe>>;
+
+async function watchWhile(stack: Stack, token: string, id: string) {
+  let isOver = false;
+  const watching = watchMe(stack, token, () => isOver);
+  const statuses: number[] = [];
+  const started = performance.now();
+  for (let round = 0; round < ROUNDS; round += 1) statuses.push(...(await askAtOnce(stack, id)));
+  const seconds = (performance.now() - started) / 1_000;
+  isOver = true;
+  return { ...(await watching), statuses, seconds };
+}
+
+const timesOf = ({ took }: Watched, quiet: Watched): number =>
+  percentile(took, 0.95) / percentile(quiet.took, 0.95);
+
+const pairOf = (took: readonly number[]): string =>
+  `${percentile(took, 0.5).toFixed(1)} / ${percentile(took, 0.95).toFixed(1)} ms of ${took.length}`;
+
+function report(name: string, watched: Awaited<ReturnType<typeof watchWhile>>, quiet: Watched): void {
+  const { seconds, statuses, took } = watched;
+  say(
+    `| ${name} | ${seconds.toFixed(1)} s | ${countOf(statuses)} | ${pairOf(took)} | ` +
+      `${timesOf(watched, quiet).toFixed(1)} |`,
+  );
+}
