@@ -27,6 +27,8 @@ const ELSEWHERE: readonly (readonly [file: RegExp, reason: string])[] = [
   [/^src\/db\/files\/object-names\.ts$/, "whether an object is still held"],
   [/^src\/db\/runs\/(states|batch-steps)\.ts$/, "steps of the batch's workflow"],
   [/^src\/db\/responses\/(orphans|events)\.ts$/, "the process that has the response in hand"],
+  [/^src\/db\/responses\/(conversations|items)\.ts$/, "contents of a response that was found by its caller"],
+  [/^src\/db\/responses\/quota\.ts$/, "sums of bytes"],
 ];
 
 /** What a statement may say instead of the one condition, after a statement of the same file has asked it. */
@@ -39,7 +41,7 @@ const ASKED_BEFORE: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "src/db/runs/batches.ts": [/^insert into/, /where batch\.id = \$1/, /^update batches\s+set status/],
   "src/db/mcp/sessions.ts": [/^insert into/, /^update mcp_sessions/],
-  "src/db/responses/responses.ts": [/^insert into/, /attempt = \$2/],
+  "src/db/responses/responses.ts": [/^insert into/, /attempt = \$2/, /^select (request|response)_key_id as/],
   "src/db/instance/idempotency.ts": [/^insert into/],
   "src/db/turns/kept-answers.ts": [/\bturn_id = /, /^insert into/],
 };
