@@ -17,17 +17,6 @@ function problemsOf(act: () => unknown): string[] {
   return [];
 }
 
-test("a quota of nothing is refused by name, and quotas of kept responses have a default", () => {
-  const none = { RESPONSE_BYTES_PER_USER: "0", RESPONSE_BYTES_PER_ORGANIZATION: "0" };
-  expect(problemsOf(() => loadConfig(none))).toEqual(
-    Object.keys(none).map((name) => expect.stringMatching(`^${name} must be at least 1`) as string),
-  );
-  expect(loadConfig({}).chat.responseQuotas).toEqual({
-    bytesPerUser: 268_435_456,
-    bytesPerOrganization: undefined,
-  });
-});
-
 test("an empty environment gives the embedded defaults", () => {
   const config = loadConfig({});
   expect(config.api).toEqual({

@@ -29,7 +29,7 @@ import {
   openResponse,
 } from "./sealed.ts";
 
-export interface StoredResponse {
+interface StoredResponse {
   readonly row: ResponseRow;
   readonly response: ResponseObject;
 }

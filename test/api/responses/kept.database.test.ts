@@ -4,6 +4,7 @@ import { readInputPage } from "../../../src/api/responses/kept/input-page.ts";
 import type { KeptItem } from "../../../src/api/responses/input.ts";
 import { inTenant } from "../../../src/db/pool.ts";
 import { deleteResponse } from "../../../src/db/responses/responses.ts";
+import { deleteOrganizationRows } from "../../../src/db/tenancy/closed-organization.ts";
 import { deleteExpired } from "../../../src/db/upkeep/retention.ts";
 import type { ListPage } from "../../../src/schema/openai/list.ts";
 import {
@@ -171,6 +172,34 @@ describe("a conversation", () => {
     await remove(first.id);
     expect(textsOf((await kept.before(old.id)).items)).toEqual(["1", "one", "2", "two"]);
   });
+});
+
+it("is gone on from whole, or not at all, while it is deleted", async () => {
+  const first = await kept.keep({ asked: ["1"], answered: ["one"] });
+  const after = (asked: string) => kept.keep({ asked: [asked], previousId: first.id });
+  const work = [after("2a"), after("2b"), remove(first.id), after("2c"), after("2d")];
+  const ended = await Promise.allSettled(work);
+  for (const one of ended) {
+    if (one.status === "rejected")
+      expect(one.reason).toMatchObject({ reason: "previous_response_not_found" });
+    else if (typeof one.value !== "boolean")
+      expect(textsOf((await kept.before(one.value.id)).items).slice(0, 2)).toEqual(["1", "one"]);
+  }
+});
+
+it("leaves nothing in an organization that is deleted", async () => {
+  const own = await keptResponses(database);
+  const old = await own.keep({ asked: ["0"], answered: ["zero"], isOld: true });
+  const first = await own.keep({ asked: ["1"], answered: ["one"], previousId: old.id });
+  await own.keep({ asked: ["2"], answered: ["two"], previousId: first.id });
+  await database.db.maintenance.query("select close_organization($1)", [own.organization.id]);
+  await deleteOrganizationRows(database.db, own.organization);
+  for (const table of ["responses", "response_contents", "response_items", "response_usage"]) {
+    const { rowCount } = await database.db.owner.query(`select from ${table} where organization_id = $1`, [
+      own.organization.id,
+    ]);
+    expect([table, rowCount]).toEqual([table, 0]);
+  }
 });
 
 describe("a quota", () => {

@@ -12,7 +12,7 @@ import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import type { TestDatabase } from "../servers/database.ts";
 import { makeOrganization } from "../tenants/callers.ts";
 
-export interface KeptFields {
+interface KeptFields {
   /** The texts of its input, a message each. */
   readonly asked?: readonly string[];
   readonly items?: readonly KeptItem[];

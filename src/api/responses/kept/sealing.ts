@@ -23,7 +23,7 @@ export interface Sealing {
 }
 
 /** What takes the event loop about a millisecond; more of it leaves the loop. */
-export const INLINE_BYTES = 256 * 1_024;
+const INLINE_BYTES = 256 * 1_024;
 const THREADS = 2;
 const IDLE_MS = 60_000;
 const THREAD = new URL("sealing-thread.ts", import.meta.url);
