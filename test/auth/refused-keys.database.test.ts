@@ -14,6 +14,7 @@ import { notFound } from "../../src/domain/not-found.ts";
 import { createLog } from "../../src/process/log.ts";
 import { SpaceId } from "../../src/schema/ids.ts";
 import { Uuid } from "../../src/schema/fields.ts";
+import { AuditQuery } from "../../src/schema/organization.ts";
 import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
 import { makeKey, makeOrganization, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
@@ -54,6 +55,15 @@ const ROUTES = [
     handle: async () => undefined,
   }),
 ];
+
+const ENTRY = {
+  action: "documents:read",
+  resource_type: "document",
+  resource_id: null,
+  space_id: null,
+  request_id: null,
+  outcome: "success",
+} as const;
 
 const SECRET = Buffer.alloc(32, 3);
 const log = createLog({ level: "fatal", name: "test" });
@@ -181,6 +191,24 @@ describe("a refused request of a key", () => {
   });
 });
 
+it("rows are found by their outcome and code", async () => {
+  const { text } = await makeKey(test.db, organization, owner);
+  await ask(text, "GET", `/data/${newId()}`);
+  await ask(text, "GET", "/me");
+  auditLog.record({ authMethod: "system", organization }, ENTRY);
+  await auditLog.flush();
+  const found = async (filters: Record<string, string>) => {
+    const search = AuditQuery.parse({ filters: JSON.stringify(filters) });
+    const { items } = await readTenant(test.db, organization, (sql) =>
+      searchAuditLog(sql, organization.id, search, search),
+    );
+    return items.map(({ outcome, code }) => [outcome, code]);
+  };
+  expect(await found({ outcome: "denied", code: "login_required" })).toEqual([["denied", "login_required"]]);
+  expect(await found({ route__endswith: "{document_id}" })).toEqual([["denied", "document_not_found"]]);
+  expect(await found({ outcome: "success" })).toEqual([["success", null]]);
+});
+
 it("a request that no route serves is a use of its key all the same", async () => {
   const { id, text } = await makeKey(test.db, organization, owner);
   const usedAt = async () => {
@@ -233,15 +261,7 @@ it("a row's code, route and count are in the chain of hashes", async () => {
 });
 
 it("a row of an organization that was deleted meanwhile does not keep those of others from being written", async () => {
-  const entry = {
-    action: "documents:read",
-    resource_type: "document",
-    resource_id: null,
-    space_id: null,
-    request_id: null,
-    outcome: "success",
-  } as const;
-  auditLog.record({ authMethod: "system", organization: { id: newId() } }, entry);
-  auditLog.record({ authMethod: "system", organization }, entry);
+  auditLog.record({ authMethod: "system", organization: { id: newId() } }, ENTRY);
+  auditLog.record({ authMethod: "system", organization }, ENTRY);
   expect(await rows()).toHaveLength(1);
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { newId } from "../../src/domain/ids.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
+import { call } from "../support/clients/client.ts";
 import { violations } from "../support/console/axe.ts";
 import { onSharedConsole } from "../support/console/on-console.ts";
 import { openScreen } from "../support/console/visitor.ts";
@@ -43,6 +44,26 @@ describe("an organization", unless(MISSING_BROWSER), () => {
       .getByRole("alert")
       .filter({ hasText: "Row 1 of the chain is not as it was written." })
       .waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("an admin sees why requests of a key were refused, and by which route", async () => {
+    const { status } = await call(stack.url, tenants.keys.owner, "GET", `/data/${newId()}`);
+    expect(status).toBe(404);
+    const isWritten = async () =>
+      (
+        await stack.database.db.owner.query(
+          "select from audit_log where organization_id = $1 and outcome like 'denied%'",
+          [tenants.acme],
+        )
+      ).rows.length > 0;
+    await until("the refusal is written", isWritten);
+    const { page, faults } = await visit("ada");
+    await openScreen(page, stack, "/organization/audit?outcome=denied");
+    const row = page.getByRole("row").filter({ hasText: "GET /v1/data/{document_id}" });
+    await row.getByText("document_not_found").waitFor();
+    await row.getByText("Denied", { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 

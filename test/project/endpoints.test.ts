@@ -2,7 +2,17 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { MCP_METHODS } from "../../src/api/mcp/methods.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
+import { TOOL_IDS } from "../../src/domain/tool-ids.ts";
+import {
+  METHODS_OF_MCP,
+  OPENING_ROUTES,
+  OTHER_ROUTES,
+  QUOTING_ROUTES,
+  STREAMING_ROUTES,
+  TOOLS_OF_AGENTS,
+} from "../support/matrix/content-doors.ts";
 import { RULES_OF_BATCHES, RULES_OF_ROUTES } from "../support/matrix/rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -24,6 +34,16 @@ test("test/support/matrix/rules.ts has a row for every endpoint that is not publ
   expect([...Object.keys(RULES_OF_ROUTES), ...Object.keys(RULES_OF_BATCHES)].toSorted()).toEqual(
     routes.toSorted(),
   );
+});
+
+test("test/support/matrix/content-doors.ts says of every endpoint, tool and method what it answers", () => {
+  const routes = [...OPENING_ROUTES, ...QUOTING_ROUTES, ...STREAMING_ROUTES, ...OTHER_ROUTES];
+
+  expect(routes.toSorted()).toEqual(
+    API_ROUTES.map(({ method, fullPath }) => `${method} ${fullPath}`).toSorted(),
+  );
+  expect(Object.keys(TOOLS_OF_AGENTS)).toEqual([...TOOL_IDS]);
+  expect(Object.keys(METHODS_OF_MCP)).toEqual(MCP_METHODS);
 });
 
 test("the tests of its subject call every command", () => {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { call } from "../../support/clients/client.ts";
 import { beginMcp, connectMcp, postMcp } from "../../support/clients/mcp-client.ts";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
+import { until } from "../../support/until.ts";
 
 const shared = onSharedStack();
 const keys = () => shared.tenants.keys;
@@ -212,4 +213,38 @@ test("an unknown method, and params that do not fit, are errors of their request
   expect(await send("no/such", {})).toMatchObject({ id: 5, error: { code: -32_601 } });
   expect(await send("tools/call", { arguments: {} })).toMatchObject({ id: 5, error: { code: -32_602 } });
   expect(await send("ping", {})).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
+});
+
+test("what a key is refused here is in the audit log: ids out of its reach, what is no id, another's tools", async () => {
+  const { url, issuer, database } = shared.stack;
+  const made = await call(url, await issuer.token(shared.tenants.subject("ada")), "POST", "/me/api-keys", {
+    name: "reads",
+    capabilities: ["read"],
+  });
+  const { client } = await connectMcp(url, made.body.key);
+  const unknown = randomUUID();
+  for (const document_id of [unknown, "no-id"])
+    await client.callTool({ name: "read_document", arguments: { document_id } });
+  await expect(
+    client.callTool({ name: "delete_document", arguments: { document_id: unknown } }),
+  ).rejects.toMatchObject({ code: -32_602 });
+  const refusals = await until("the refusals are written", async () => {
+    const { rows } = await database.db.owner.query<{ action: string; id: string | null; outcome: string }>(
+      `select action, resource_id as id, outcome
+       from audit_log
+       where api_key_id = $1
+         and starts_with(outcome, 'denied ')`,
+      [made.body.id],
+    );
+    return rows.length >= 3 && rows;
+  });
+  const shown = refusals.map(({ action, id, outcome }) => {
+    const { code, route } = JSON.parse(outcome.slice("denied ".length)) as { code: string; route: string };
+    return `${route} ${action} ${code} ${id}`;
+  });
+  expect(shown.toSorted()).toEqual([
+    `POST /mcp documents:read document_not_found ${unknown}`,
+    "POST /mcp mcp:use invalid null",
+    "POST /mcp mcp:use key_out_of_scope null",
+  ]);
 });
