@@ -49,6 +49,9 @@ test.each([
   ["a value of 512 characters", { ...leaf, value: "v".repeat(512) }, true],
   ["a value of 513 characters", { ...leaf, value: "v".repeat(513) }, false],
   ["null", { ...leaf, value: null }, false],
+  ["an unknown member", { ...leaf, values: [1] }, false],
+  ["a comparison with filters beside it", { ...leaf, filters: [leaf] }, false],
+  ["an unknown member beside filters", { type: "and", filters: [leaf], filter: leaf }, false],
   ["a million filters", { type: "and", filters: Array.from({ length: 1_000_000 }, () => leaf) }, false],
 ])("%s", (_, filter, isTaken) => {
   expect(AttributeFilter.safeParse(filter).success).toBe(isTaken);

@@ -37,7 +37,7 @@ describe("a batch of ids", () => {
       "no-id",
       ids[2],
     ];
-    const { status, body } = await start({ document_ids: asked, chunker_name: "sentence", unknown: true });
+    const { status, body } = await start({ document_ids: asked, chunker_name: "sentence" });
     expect(status).toBe(202);
     expect(body).toMatchObject({ batch_id: expect.any(String), total: 11, accepted: 3, rejected: 8 });
     expect(

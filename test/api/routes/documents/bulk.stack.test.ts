@@ -78,13 +78,19 @@ test("what cannot be moved is answered with its reason, and stops no other", asy
   expect((await move({ document_ids: [mine], folder_id: newId() })).body.error.code).toBe("folder_not_found");
 });
 
+/** Both routes, each with what its body has besides the choice. */
+const BOTH = [
+  ["/data/batch-move", { folder_id: null }],
+  ["/data/batch-delete", {}],
+] as const;
+
 test("a viewer moves and deletes nothing, and a stranger does not see that it exists", async () => {
   const space = await makeSpace();
   const id = await put(space);
   await people.as("ada", "PUT", `/spaces/${space}/members/${people.ids.vic}`, { role: "viewer" });
-  for (const path of ["/data/batch-move", "/data/batch-delete"]) {
+  for (const [path, to] of BOTH) {
     const codeFor = async (who: "vic" | "eve", choice: object): Promise<string | number> => {
-      const { body } = await people.as(who, "POST", path, { ...choice, folder_id: null });
+      const { body } = await people.as(who, "POST", path, { ...choice, ...to });
       return body.results[0]?.error.code ?? body.total;
     };
     expect(await codeFor("vic", { document_ids: [id] })).toBe("forbidden");
@@ -158,8 +164,8 @@ test("a key without the capability to write is refused, and so is a request that
     name: newId(),
     capabilities: ["read"],
   });
-  for (const path of ["/data/batch-move", "/data/batch-delete"]) {
-    const body = { document_ids: [newId()], folder_id: null };
+  for (const [path, to] of BOTH) {
+    const body = { document_ids: [newId()], ...to };
     expect((await call(stack.url, made.key, "POST", path, body)).body.error.code).toBe("key_out_of_scope");
     for (const [wrong, field] of [
       [{}, "document_ids"],
@@ -167,7 +173,7 @@ test("a key without the capability to write is refused, and so is a request that
       [{ document_ids: [newId()], folder_ids: [newId()] }, "folder_ids"],
       [{ folder_ids: [] }, "folder_ids"],
     ] as const) {
-      const answer = await people.as("ada", "POST", path, { ...wrong, folder_id: null });
+      const answer = await people.as("ada", "POST", path, { ...wrong, ...to });
       expect([answer.status, answer.body.detail[0].loc[1]]).toEqual([422, field]);
     }
   }
