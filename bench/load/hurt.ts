@@ -9,6 +9,7 @@ import setup from "../../test/support/run/global-setup.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { cleanUp } from "./hurt-clean-up.ts";
+import { measureWaitingFiles } from "./hurt-files.ts";
 import {
   backticks,
   HOSTILE_INPUTS,
@@ -247,7 +248,7 @@ async function run(options: Options): Promise<void> {
         )),
       );
     await measureJson(stack);
-    const faults = phases.flatMap(faultsOf);
+    const faults = [...phases.flatMap(faultsOf), ...(await measureWaitingFiles(stack))];
     for (const fault of faults) say(`held up: ${fault}`);
     say(
       faults.length === 0

@@ -26,6 +26,7 @@ import { type MergingEmbeddingModel, mergeEmbeddings } from "../models/embedding
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
 import { createReceiptIssuer } from "../receipts/issuer.ts";
 import { analyze, analyzeQuery } from "../search/text/analyzer.ts";
+import { openTemporaryFolder } from "../process/temporary-folder.ts";
 import { serviceVersion } from "../process/version.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
@@ -34,6 +35,7 @@ import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
 import { createEventHost, type EventHost } from "./events/host.ts";
+import { createFileSeats, type FileSeats } from "./files/file-seats.ts";
 import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
 import { createMcpHost, type McpHost } from "./mcp/host.ts";
@@ -59,6 +61,7 @@ interface ApiParts {
   readonly events: EventHost;
   readonly states: StateWatch;
   readonly pages: PageHost;
+  readonly fileSeats: FileSeats;
   readonly readiness: Readiness;
   readonly operations: OperationsHost;
   readonly mcp: McpHost;
@@ -73,7 +76,14 @@ export interface Deps extends SharedDeps, ApiParts {}
 export interface ApiOverrides extends Partial<
   Omit<
     ApiParts,
-    "chat" | "responses" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret"
+    | "chat"
+    | "responses"
+    | "textEmbedding"
+    | "receipts"
+    | "pages"
+    | "fileSeats"
+    | "readiness"
+    | "auditChainSecret"
   >
 > {
   /**
@@ -108,8 +118,19 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
   const events = overrides.events ?? openEvents(shared);
   const states = overrides.states ?? openStateWatch(shared);
-  const pages = createPageHost({ ...shared, dataDir: shared.config.dataDir });
-  const responses = openResponses(shared, chat, queryEmbedding);
+  const temporary = await openTemporaryFolder(config.dataDir, (error) =>
+    log.warn({ err: error }, error.message),
+  );
+  const fileSeats = createFileSeats();
+  const pages = createPageHost({ ...shared, temporary, seats: fileSeats.pages });
+  const responses = createResponsesHost({
+    ...shared,
+    chat,
+    queryEmbedding,
+    temporary,
+    seats: fileSeats.inputFiles,
+    keptHours: config.chat.responseRetentionHours,
+  });
   return {
     ...shared,
     authenticator,
@@ -126,6 +147,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     states,
     pages,
     responses,
+    fileSeats,
     readiness: openReadiness(shared, chat.ready),
     operations: createOperationsHost(shared),
     mcp: createMcpHost(await serviceVersion()),
@@ -139,6 +161,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
       await leakedKeys.close();
       await lastUsed.close();
       await audit.close();
+      await temporary.close();
       await shared.close();
     },
   };
@@ -197,17 +220,6 @@ function openAuthenticator({ config, db, log }: SharedDeps, pepper: Buffer): Aut
           "bound: name the subject of one of them",
       );
     },
-  });
-}
-
-function openResponses(shared: SharedDeps, chat: ChatHost, queryEmbedding: QueryEmbeddings): ResponsesHost {
-  const { dataDir, chat: settings } = shared.config;
-  return createResponsesHost({
-    ...shared,
-    chat,
-    queryEmbedding,
-    dataDir,
-    keptHours: settings.responseRetentionHours,
   });
 }
 

@@ -95,6 +95,7 @@ async function begin(
     principal,
     // A repeat of the request waits for what its first one reads.
     signal: isRepeatable ? new AbortController().signal : signal,
+    lookUp,
     referredIds: referredIds(input),
   });
   const items = await readItems(input, before, reading);

@@ -2,9 +2,11 @@
 import type { Database } from "../../db/pool.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { Log } from "../../process/log.ts";
+import type { TemporaryFolder } from "../../process/temporary-folder.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
 import type { Storage } from "../../storage/storage.ts";
+import type { InputFileSeats } from "../files/file-seats.ts";
 import type { ChatHost } from "../turns/chat-host.ts";
 
 export interface ResponsesDeps extends SearchDeps {
@@ -17,5 +19,6 @@ export interface ResponsesDeps extends SearchDeps {
   /** How many hours responses are kept. */
   readonly keptHours: number;
   /** Where files that come with a request are read. */
-  readonly dataDir: string;
+  readonly temporary: TemporaryFolder;
+  readonly seats: InputFileSeats;
 }

@@ -102,7 +102,7 @@ function fileReading(characters: number, signal = new AbortController().signal) 
   };
   const reading = new InputReading(
     { files, deps: {} as never, store: {} as never },
-    { principal: {} as never, signal, referredIds: [] },
+    { principal: {} as never, signal, lookUp: async () => ({}) as never, referredIds: [] },
   );
   return { read, reading };
 }

@@ -77,7 +77,10 @@ async function keep(texts: readonly string[], documentIds: readonly string[] = [
 }
 
 const readingOf = (referredIds: readonly string[], signal = new AbortController().signal) =>
-  new InputReading({ deps, store, files: {} as never }, { principal, signal, referredIds });
+  new InputReading(
+    { deps, store, files: {} as never },
+    { principal, signal, lookUp: async () => principal, referredIds },
+  );
 
 it("opens a response once for all of its items, however often they are referred to", async () => {
   const ids = [...(await keep(["a", "b"])), ...(await keep(["c"]))];

@@ -40,7 +40,7 @@ const listPages = defineRoute({
   response: PageSizePage,
   errors: [410, 503],
   ownErrors: NOT_KEPT,
-  async handle({ deps, principal, params, query }) {
+  async handle({ deps, principal, params, query, request }) {
     const { file } = await findPageFile({
       db: deps.db,
       principal,
@@ -48,7 +48,8 @@ const listPages = defineRoute({
       version: query.version,
     });
     const first = (query.page - 1) * query.limit + 1;
-    const { total, pages } = await deps.pages.sizes(principal, file, [first, first + query.limit - 1]);
+    const ask = { principal, file, signal: request.signal };
+    const { total, pages } = await deps.pages.sizes(ask, [first, first + query.limit - 1]);
     return pageOf(pages, total, query);
   },
 });
@@ -89,7 +90,7 @@ const showPage = defineRoute({
     const headers = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
       return raw({ contentType: "", status: 304, headers, body: null });
-    const body = await deps.pages.picture(principal, file, wanted);
+    const body = await deps.pages.picture({ principal, file, signal: request.signal }, wanted);
     return raw({ contentType: `image/${format}`, headers, body });
   },
 });

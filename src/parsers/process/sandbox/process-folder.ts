@@ -2,7 +2,7 @@
  * The folder of one parser process: places a document so that this process, and no other one, can read it.
  */
 
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import {
   chmod,
   chown,
@@ -16,6 +16,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { ensureFolder } from "../../../process/temporary-folder.ts";
 import { mayNeedOcr, type OcrSettings, type ParseInput } from "../../parser.ts";
 import type { ProcessFolders } from "./node-permissions.ts";
 
@@ -25,6 +26,8 @@ export interface ProcessFolder extends ProcessFolders {
    * this is disposed of. Throws what the file system throws.
    */
   place(input: ParseInput): Promise<{ readonly input: ParseInput } & AsyncDisposable>;
+  /** Whether it is still there: whatever cleans up temporary files may have removed it. */
+  exists(): boolean;
   /** To be called after the process has ended. */
   remove(): Promise<void>;
 }
@@ -79,11 +82,13 @@ export function makeProcessFolder(parent: string, userId: number | undefined): P
         [Symbol.asyncDispose]: () => rm(path, { force: true }),
       };
     },
+    exists: () => existsSync(folders.inputs) && existsSync(folders.scratch),
     remove: () => rm(folders.folder, { recursive: true, force: true }),
   };
 }
 
 function makeFolders(parent: string, userId: number | undefined): Folders {
+  ensureFolder(parent);
   const folder = realpathSync(mkdtempSync(join(parent, "parser-")));
   const inputs = join(folder, "input");
   const ocrData = join(folder, "tessdata");
