@@ -5,7 +5,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
-import { asUnwritable } from "../../process/temporary-folder.ts";
 import {
   unitSize,
   withCheckedPlaces,
@@ -118,7 +117,7 @@ export function startParserChild(limits: ChildLimits, sandbox: Sandbox): ParserC
         await using placed = await folder.place(request.input);
         return await answerTo(running, { ...request, input: placed.input }, timeoutMs, signal);
       } catch (error) {
-        return { kind: "failed", error: asUnwritable(error) };
+        return folder.exists() ? { kind: "failed", error } : { kind: "lost", started: false };
       }
     },
   };
