@@ -10,6 +10,7 @@ import { startIssuer } from "../../test/support/servers/issuer.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES, TENANTS } from "../../test/support/tenants/tenants.ts";
 import { cleanUp } from "./hurt-clean-up.ts";
+import { measureWaitingFiles } from "./hurt-files.ts";
 import {
   backticks,
   HOSTILE_INPUTS,
@@ -268,7 +269,11 @@ async function run(options: Options): Promise<void> {
         )),
       );
     await measureJson(stack);
-    endWith([...phases.flatMap(faultsOf), ...(await measureKeptResponses(stack, token))]);
+    endWith([
+      ...phases.flatMap(faultsOf),
+      ...(await measureKeptResponses(stack, token)),
+      ...(await measureWaitingFiles(stack)),
+    ]);
   } finally {
     await stack.close();
     await issuer.close();

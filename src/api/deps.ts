@@ -28,6 +28,7 @@ import { type MergingEmbeddingModel, mergeEmbeddings } from "../models/embedding
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
 import { createReceiptIssuer } from "../receipts/issuer.ts";
 import { analyze, analyzeQuery } from "../search/text/analyzer.ts";
+import { openTemporaryFolder } from "../process/temporary-folder.ts";
 import { serviceVersion } from "../process/version.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
@@ -37,11 +38,13 @@ import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
 import { createEventHost, type EventHost } from "./events/host.ts";
+import { createFileSeats, type FileSeats } from "./files/file-seats.ts";
 import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
 import { createMcpHost, type McpHost } from "./mcp/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
 import { createSealing } from "./responses/kept/sealing.ts";
+import type { ResponsesDeps } from "./responses/deps.ts";
 import { createResponsesHost, type ResponsesHost } from "./responses/responses-host.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
@@ -63,6 +66,7 @@ interface ApiParts {
   readonly events: EventHost;
   readonly states: StateWatch;
   readonly pages: PageHost;
+  readonly fileSeats: FileSeats;
   readonly readiness: Readiness;
   readonly operations: OperationsHost;
   readonly mcp: McpHost;
@@ -77,7 +81,14 @@ export interface Deps extends SharedDeps, ApiParts {}
 export interface ApiOverrides extends Partial<
   Omit<
     ApiParts,
-    "chat" | "responses" | "textEmbedding" | "receipts" | "pages" | "readiness" | "auditChainSecret"
+    | "chat"
+    | "responses"
+    | "textEmbedding"
+    | "receipts"
+    | "pages"
+    | "fileSeats"
+    | "readiness"
+    | "auditChainSecret"
   >
 > {
   /**
@@ -112,8 +123,17 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const leakedKeys = overrides.leakedKeys ?? openLeakedKeys(shared, pepper, authenticator);
   const events = overrides.events ?? openEvents(shared, chat);
   const states = overrides.states ?? openStateWatch(shared);
-  const pages = createPageHost({ ...shared, dataDir: shared.config.dataDir });
-  const responses = openResponses(shared, chat, queryEmbedding);
+  const temporary = await openTemporaryFolder(config.dataDir, (error) =>
+    log.warn({ err: error }, error.message),
+  );
+  const fileSeats = createFileSeats();
+  const pages = createPageHost({ ...shared, temporary, seats: fileSeats.pages });
+  const responses = openResponses(shared, {
+    chat,
+    queryEmbedding,
+    temporary,
+    seats: fileSeats.inputFiles,
+  });
   return {
     ...shared,
     authenticator,
@@ -130,6 +150,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
     states,
     pages,
     responses,
+    fileSeats,
     readiness: openReadiness(shared, chat.ready),
     operations: createOperationsHost(shared),
     mcp: createMcpHost(await serviceVersion()),
@@ -143,6 +164,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
       await leakedKeys.close();
       await lastUsed.close();
       await audit.close();
+      await temporary.close();
       await shared.close();
     },
   };
@@ -205,14 +227,14 @@ function openAuthenticator({ config, db, log }: SharedDeps, pepper: Buffer): Aut
   });
 }
 
-function openResponses(shared: SharedDeps, chat: ChatHost, queryEmbedding: QueryEmbeddings): ResponsesHost {
-  const { dataDir, chat: settings } = shared.config;
+type ResponseParts = Pick<ResponsesDeps, "chat" | "queryEmbedding" | "temporary" | "seats">;
+
+function openResponses(shared: SharedDeps, parts: ResponseParts): ResponsesHost {
+  const { chat: settings } = shared.config;
   const itemsCutOver = createCutOver(() => findCutOver(shared.db.system, RESPONSE_ITEMS));
   return createResponsesHost({
     ...shared,
-    chat,
-    queryEmbedding,
-    dataDir,
+    ...parts,
     sealing: createSealing(shared.keyring),
     keptHours: settings.responseRetentionHours,
     quotas: settings.responseQuotas,

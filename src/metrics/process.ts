@@ -27,6 +27,20 @@ export function measureEventStreams(metrics: Metrics, seats: EventSeatCounts): v
   });
 }
 
+/** Files and pages that requests wait for or that are being made. */
+export interface FileSeatCounts {
+  counts(): Readonly<Record<"page" | "input_file", number>>;
+}
+
+export function measureFileSeats(metrics: Metrics, seats: FileSeatCounts): void {
+  metrics.gauge({
+    name: "holdfast_file_seats",
+    help: "Pages and files of requests for responses that callers of this process wait for or that are being read.",
+    labels: ["kind"],
+    read: () => Object.entries(seats.counts()).map(([kind, value]) => ({ labels: { kind }, value })),
+  });
+}
+
 export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCounts | undefined): void {
   metrics.gauge({
     name: "holdfast_pool_connections",

@@ -8,7 +8,14 @@ import { measureDisk } from "./disk.ts";
 import { measureDurability } from "./durability.ts";
 import { measureEvents } from "./events.ts";
 import { type ServedMetrics, createMetrics } from "../telemetry/metrics.ts";
-import { type EventSeatCounts, type OpenTurnCounts, measureEventStreams, measureProcess } from "./process.ts";
+import {
+  type EventSeatCounts,
+  type FileSeatCounts,
+  type OpenTurnCounts,
+  measureEventStreams,
+  measureFileSeats,
+  measureProcess,
+} from "./process.ts";
 import { type ParserLayers, measureSandbox } from "./sandbox.ts";
 
 interface MetricsDeps {
@@ -25,6 +32,8 @@ interface MetricsDeps {
   readonly chat?: OpenTurnCounts;
   /** Only in a process that serves events. */
   readonly events?: { readonly seats: EventSeatCounts };
+  /** Only in a process that reads files for requests. */
+  readonly fileSeats?: FileSeatCounts;
   /** Only in a process that has parsers. */
   readonly sandbox?: Promise<ParserLayers>;
   /** The metrics page of Temporal's native core. */
@@ -45,6 +54,7 @@ export async function serveMetrics({
   disk,
   chat,
   events,
+  fileSeats,
   sandbox,
   coreMetrics,
 }: MetricsDeps): Promise<() => Promise<void>> {
@@ -64,6 +74,7 @@ export async function serveMetrics({
   measureEvents(metrics, db);
   measureDisk(metrics, disk);
   if (events !== undefined) measureEventStreams(metrics, events.seats);
+  if (fileSeats !== undefined) measureFileSeats(metrics, fileSeats);
   if (sandbox !== undefined) measureSandbox(metrics, sandbox);
   const countOrphans = measureDurability(metrics, { db, temporal, namespace: config.temporal.namespace });
   let served: ServedMetrics;

@@ -14,7 +14,7 @@ export interface FileKind {
 }
 
 /** Bytes at the start of a file that {@link detectFileKind} looks at. */
-const FILE_KIND_HEAD_BYTES = 64 * 1024;
+export const FILE_KIND_HEAD_BYTES = 64 * 1024;
 
 /** A PDF's header may begin anywhere in these bytes: readers accept junk before it. */
 const PDF_HEADER_WITHIN_BYTES = 1024;

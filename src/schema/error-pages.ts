@@ -223,7 +223,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
       "instead of asking again and again.",
   ),
   too_many_open: page(
-    "As many streams and waits are open as one key, user or process may have.",
+    "As many streams, waits, files or pages are open or in the making as one key, user, organization or process may have.",
     "End one, or wait for `Retry-After` seconds.",
   ),
   response_quota_exceeded: page(

@@ -2,7 +2,6 @@
  * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
  * folder and models behind the gate of their provider.
  */
-import { rm } from "node:fs/promises";
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/pipeline/chunking.ts";
 import { createWriteGate } from "../activities/pipeline/concurrency.ts";
@@ -71,11 +70,14 @@ type OpenActivities = Pick<WorkerDeps, "activities" | "sandbox" | "close">;
 
 async function openActivities(deps: SharedDeps, parserChildren: number): Promise<OpenActivities> {
   const { config } = deps;
-  const temporaryFolder = await openTemporaryFolder(config.dataDir);
-  const sandbox = prepareSandbox({ entry: PARSER_ENTRY, folder: temporaryFolder });
+  const temporary = await openTemporaryFolder(config.dataDir, (error) => {
+    throw error;
+  });
+  const parsers = temporary.subfolder("parsers");
+  const sandbox = prepareSandbox({ entry: PARSER_ENTRY, folder: parsers });
   void sandbox.then((found) => reportSandbox(deps.log, found));
   const ocr = await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
-  const parserPool = createParserPool({ size: parserChildren, ocr, folder: temporaryFolder, sandbox });
+  const parserPool = createParserPool({ size: parserChildren, ocr, folder: parsers, sandbox });
   const queryEmbedding = cacheQueries(deps.embedding, {
     maxEntries: 1_000,
     timeoutMs: 2_000,
@@ -89,7 +91,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
     parserPool,
     chunking: createChunking(config.models, deps.embedding),
     writes: createWriteGate(deps.db.app.options.max),
-    temporaryFolder,
+    temporary,
     eventRetentionDays: deps.config.events.retentionDays,
     ...wakesOf(deps.dispatcher),
     queryEmbedding,
@@ -102,7 +104,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
       poster.close();
       await queryEmbedding.close();
       await parserPool.close();
-      await rm(temporaryFolder, { recursive: true, force: true });
+      await temporary.close();
     },
   };
 }

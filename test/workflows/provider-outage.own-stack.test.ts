@@ -2,9 +2,6 @@
  * A provider that is down for an hour, in simulated time: the workflow's own code runs with the real
  * activities while the clock jumps.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createWriteGate } from "../../src/activities/pipeline/concurrency.ts";
 import { createChunking } from "../../src/activities/pipeline/chunking.ts";
@@ -19,6 +16,7 @@ import type { AttemptInput } from "../../src/domain/work/processing.ts";
 import { mergeEmbeddings } from "../../src/models/embedding/merge.ts";
 import { behindGate } from "../../src/models/provider/gate.ts";
 import { createParserPool } from "../../src/parsers/process/child-process.ts";
+import { openTemporaryFolder, type TemporaryFolder } from "../../src/process/temporary-folder.ts";
 import { documentPipeline } from "../../src/workflows/document-pipeline.ts";
 import { upload } from "../support/clients/client.ts";
 import type { Fault } from "../support/provider/scripted-provider.ts";
@@ -33,7 +31,7 @@ const { stack, tenants } = onOwnStack({ withoutWorker: true });
 const { rows } = documentClient({ stack, tenants });
 let shared: SharedDeps;
 let deps: PipelineDeps;
-let temporaryFolder: string;
+let temporary: TemporaryFolder;
 const parserPool = createParserPool({ size: 1 });
 
 beforeAll(async () => {
@@ -41,7 +39,9 @@ beforeAll(async () => {
   // Keeps the stack's processes from claiming runs; only the test claims.
   await stack.stopTemporal();
   shared = await openSharedDeps(requireReal(loadConfig(stack.env)), "test");
-  temporaryFolder = await mkdtemp(join(tmpdir(), "holdfast-hour-"));
+  temporary = await openTemporaryFolder(stack.dataDir, (error) => {
+    throw error;
+  });
   const gate = createProviderGate(shared.db, "the provider of the hour");
   deps = {
     ...shared,
@@ -52,7 +52,7 @@ beforeAll(async () => {
     parserPool,
     chunking: createChunking(shared.config.models, shared.embedding),
     writes: createWriteGate(10),
-    temporaryFolder,
+    temporary,
     wakeDispatcher: () => undefined,
     wakeBatchRuns: () => undefined,
     wakeBatches: () => undefined,
@@ -67,7 +67,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
   await parserPool.close();
   await shared.close();
-  await rm(temporaryFolder, { recursive: true, force: true });
+  await temporary.close();
 });
 
 const realNow = performance.now.bind(performance);

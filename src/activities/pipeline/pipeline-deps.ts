@@ -2,6 +2,7 @@
 import type { Database } from "../../db/pool.ts";
 import type { Log } from "../../process/log.ts";
 import type { MergingEmbeddingModel } from "../../models/embedding/merge.ts";
+import type { TemporaryFolder } from "../../process/temporary-folder.ts";
 import type { ParserPool } from "../../parsers/process/child-process.ts";
 import type { DiskSpace } from "../../storage/disk-space.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -18,10 +19,8 @@ export interface PipelineDeps {
   readonly chunking: Chunking;
   /** Limits concurrent transactions that write chunks, so that everybody else still finds a connection. */
   readonly writes: FairGate;
-  /**
-   * A folder of this process for files that parser processes read. A file is removed when its member ends.
-   */
-  readonly temporaryFolder: string;
+  /** For files that parser processes read. A file is removed when its member ends. */
+  readonly temporary: TemporaryFolder;
   /** The 32-byte key of `contentHash` (content-hash.ts) for the organization. */
   contentSecret(organizationId: string): Promise<Buffer>;
   /** Called when a claim may have closed, so that runs that were queued meanwhile are claimed. */

@@ -249,7 +249,7 @@ async function* parsedParts(
     yield onlyPart(document);
     return;
   }
-  const folder = join(deps.temporaryFolder, member.id);
+  const folder = join(deps.temporary.subfolder("documents"), member.id);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     // Native parsers tell the format by the file's extension.

@@ -5,11 +5,11 @@ import type { Database } from "../../db/pool.ts";
 import type { Log } from "../../process/log.ts";
 import { createEventHub, type EventHub } from "./hub.ts";
 import { createEventReader, type ReadEvents } from "./reader.ts";
-import { createSeats, type Seats } from "./seats.ts";
+import { createEventSeats, type EventSeats } from "./seats.ts";
 
 export interface EventHost {
   readonly hub: EventHub;
-  readonly seats: Seats;
+  readonly seats: EventSeats;
   readonly read: ReadEvents;
 }
 
@@ -40,5 +40,5 @@ export function createEventHost(deps: EventHostDeps): EventHost {
       }),
     onFailure: (error) => log.warn({ err: error }, "new events could not be looked for"),
   });
-  return { hub, seats: createSeats(streamsPerProcess), read: createEventReader(db) };
+  return { hub, seats: createEventSeats(streamsPerProcess), read: createEventReader(db) };
 }

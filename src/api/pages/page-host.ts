@@ -1,73 +1,85 @@
 /** Shows pages of files: from the cache, or made in a parser process. */
-import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
+import { createHash } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/fair-queue.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import { versionNotKept } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import type { LateInput } from "../../parsers/process/child-process.ts";
 import type { PagePool } from "../../parsers/process/page-pool.ts";
-import { openTemporaryFolder } from "../../process/temporary-folder.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { shownPages } from "../../telemetry/instruments.ts";
+import { type FetchParts, fetchFile } from "../files/fetched-file.ts";
+import type { PageSeats } from "../files/file-seats.ts";
+import { shareWork } from "../files/shared-work.ts";
 import { createPageCache, type PageCache } from "./page-cache.ts";
-import { createPageSeats } from "./page-seats.ts";
 
 /** A file that the caller may read. */
 interface PageFile {
   readonly object_key: string;
   readonly file_type: FileType;
+  /** Bytes. */
+  readonly file_size: number;
   readonly version: number;
 }
 
+interface PageAsk {
+  readonly principal: Principal;
+  readonly file: PageFile;
+  /** Aborted if the client goes away: when all that wait for a page have left, it is not made. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * Both throw DomainError `version_not_kept` if the file is gone, `too_many_open`, and what a parser process
- * throws.
+ * Both throw DomainError `version_not_kept` if the file is gone, `too_many_open`, `storage_unavailable` if it
+ * cannot be placed, what a parser process throws, and the signal's reason.
  */
 export interface PageHost {
   /** The sizes of the pages from `first` to `last`, as far as there are such pages. */
-  sizes(principal: Principal, file: PageFile, pages: readonly [number, number]): Promise<PageSizes>;
+  sizes(ask: PageAsk, pages: readonly [number, number]): Promise<PageSizes>;
   /** Names a picture: equal if and only if the picture is the same. */
   nameOf(file: PageFile, request: PictureRequest): string;
-  picture(principal: Principal, file: PageFile, request: PictureRequest): Promise<Buffer>;
+  picture(ask: PageAsk, request: PictureRequest): Promise<Buffer>;
   close(): Promise<void>;
 }
 
-interface PageHostParts {
-  readonly storage: Storage;
+interface PageHostParts extends FetchParts {
   readonly keyring: Keyring;
-  readonly dataDir: string;
-}
-
-/** What the making of a page needs; opened with the first page. */
-interface Workshop {
-  readonly folder: string;
-  readonly pool: PagePool;
+  readonly seats: PageSeats;
 }
 
 interface Host extends PageHostParts {
   readonly cache: PageCache;
-  readonly takeSeat: (userId: string) => () => void;
   /** What is being made, by organization and name: whoever asks for the same waits for it. */
-  readonly making: Map<string, Promise<Buffer>>;
-  readonly workshop: () => Promise<Workshop>;
+  readonly making: Map<string, ReturnType<typeof shareWork<Buffer>>>;
+  /** Opened with the first page. */
+  readonly pool: () => Promise<PagePool>;
 }
 
-/** Starts no process before the first page. @see test/api/routes/documents/pages.stack.test.ts */
+/** What is made of a file when a process is free for it. */
+type Make = (pool: PagePool, input: LateInput, asked: Asked) => Promise<Buffer>;
+
+interface Asked {
+  readonly owner: Owner;
+  readonly signal: AbortSignal;
+}
+
+/** The folder of the files and of the processes that read them. */
+const SUBFOLDER = "pages";
+
+/** A page that is being drawn when its client leaves: to start another process costs more than most pages. */
+const LINGER_MS = 1_000;
+
+/** Starts no process before the first page. @see test/api/files/files-and-pages.test.ts */
 export function createPageHost(parts: PageHostParts): PageHost {
-  let opened: Promise<Workshop> | undefined;
+  let opened: Promise<PagePool> | undefined;
   const host: Host = {
     ...parts,
     cache: createPageCache(parts.keyring),
-    takeSeat: createPageSeats(),
     making: new Map(),
-    workshop() {
-      opened ??= openWorkshop(parts.dataDir).catch((error: unknown) => {
+    pool() {
+      opened ??= openPool(parts).catch((error: unknown) => {
         opened = undefined;
         throw error;
       });
@@ -76,38 +88,27 @@ export function createPageHost(parts: PageHostParts): PageHost {
   };
   return {
     nameOf: pictureName,
-    async sizes(principal, file, pages) {
-      const name = nameOf(file, "sizes", ...pages);
-      const bytes = await cached(host, principal, name, async (owner) => {
-        const sizes = await withFile(host, principal, file, ({ pool, path }) =>
-          pool.sizes({ fileType: file.file_type, path, pages }, owner),
-        );
-        return Buffer.from(JSON.stringify(sizes));
+    async sizes(ask, pages) {
+      const name = nameOf(ask.file, "sizes", ...pages);
+      const bytes = await cached(host, ask, name, async (pool, late, asked) => {
+        return Buffer.from(JSON.stringify(await pool.sizes(withPages(late, pages), asked)));
       });
       return JSON.parse(bytes.toString()) as PageSizes;
     },
-    async picture(principal, file, request) {
-      return cached(host, principal, pictureName(file, request), async (owner) =>
-        Buffer.from(
-          await withFile(host, principal, file, ({ pool, path }) =>
-            pool.picture({ fileType: file.file_type, path }, request, owner),
-          ),
-        ),
-      );
-    },
+    picture: (ask, request) =>
+      cached(host, ask, pictureName(ask.file, request), async (pool, input, asked) =>
+        Buffer.from(await pool.picture(input, request, asked)),
+      ),
     async close() {
-      const workshop = await opened;
-      await workshop?.pool.close();
-      if (workshop !== undefined) await rm(workshop.folder, { recursive: true, force: true });
+      await (await opened)?.close();
     },
   };
 }
 
 /** Loads the code of the sandbox too, which a process that shows no page does without. */
-async function openWorkshop(dataDir: string): Promise<Workshop> {
+async function openPool({ temporary }: PageHostParts): Promise<PagePool> {
   const { createPagePool } = await import("../../parsers/process/page-pool.ts");
-  const folder = await openTemporaryFolder(dataDir);
-  return { folder, pool: createPagePool({ folder }) };
+  return createPagePool({ folder: temporary.subfolder(SUBFOLDER) });
 }
 
 /** Names are of the object, so that nothing is to be forgotten when a document gets another file. */
@@ -121,63 +122,93 @@ function pictureName(file: PageFile, { page, width, format, boxes }: PictureRequ
   return nameOf(file, "picture", page, width, format, ...boxes.map((box) => box.join(" ")));
 }
 
-async function cached(
-  host: Host,
-  { organization, user }: Principal,
-  name: string,
-  make: (owner: Owner) => Promise<Buffer>,
-): Promise<Buffer> {
-  const found = await host.cache.get(organization.id, name);
+async function cached(host: Host, ask: PageAsk, name: string, make: Make): Promise<Buffer> {
+  const organizationId = ask.principal.organization.id;
+  const found = await host.cache.get(organizationId, name);
   if (found !== undefined) return found;
-  const key = `${organization.id} ${name}`;
+  ask.signal.throwIfAborted();
+  const key = `${organizationId} ${name}`;
   const begun = host.making.get(key);
-  if (begun !== undefined) return begun;
-  const giveBack = host.takeSeat(user.id);
-  const made = measured(() => make({ organizationId: organization.id, userId: user.id }))
-    .then(async (bytes) => {
-      await host.cache.set(organization.id, name, bytes);
+  if (begun !== undefined && !begun.isGivenUp) return begun.join(ask.signal);
+  const giveBack = host.seats.take(ask.principal, "page");
+  let isDrawn = false;
+  const making = shareWork({
+    lingerMs: () => (isDrawn ? LINGER_MS : 0),
+    work: async (signal) => {
+      const bytes = await measured(signal, async () => {
+        const late = lateFile(host, ask, signal, () => (isDrawn = true));
+        return make(await host.pool(), late, { owner: ownerOf(ask.principal), signal });
+      });
+      await host.cache.set(organizationId, name, bytes);
       return bytes;
-    })
+    },
+  });
+  host.making.set(key, making);
+  void making.ended
+    .catch(() => undefined)
     .finally(() => {
-      host.making.delete(key);
+      if (host.making.get(key) === making) host.making.delete(key);
       giveBack();
     });
-  host.making.set(key, made);
-  return made;
+  return making.join(ask.signal);
 }
 
-async function measured<T>(work: () => Promise<T>): Promise<T> {
+const ownerOf = ({ organization, user }: Principal): Owner => ({
+  organizationId: organization.id,
+  userId: user.id,
+});
+
+async function measured<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   let outcome = "ok";
   try {
     return await work();
   } catch (error) {
-    outcome = error instanceof DomainError ? error.code : "internal";
+    if (signal.aborted) outcome = "aborted";
+    else outcome = error instanceof DomainError ? error.code : "internal";
     throw error;
   } finally {
     shownPages.observe({ outcome }, (performance.now() - startedAt) / 1_000);
   }
 }
 
-/** The file, decrypted in the folder of this process, for as long as `use` takes. */
-async function withFile<T>(
-  { storage, workshop }: Host,
-  { organization }: Principal,
-  file: PageFile,
-  use: (placed: { readonly pool: PagePool; readonly path: string }) => Promise<T>,
-): Promise<T> {
-  const { folder, pool } = await workshop();
-  const stored = await storage
-    .get({ organizationId: organization.id, name: file.object_key })
-    .catch((error: unknown) => {
-      if (error instanceof DomainError && error.code === "not_found") throw versionNotKept(file.version);
-      throw error;
-    });
-  const path = join(folder, `${randomUUID()}.${file.file_type.toLowerCase()}`);
-  try {
-    await pipeline(stored, createWriteStream(path, { mode: 0o600 }));
-    return await use({ pool, path });
-  } finally {
-    await rm(path, { force: true });
-  }
+/** @param onFetched called when a process has the file. */
+function lateFile(
+  parts: FetchParts,
+  { principal, file }: PageAsk,
+  signal: AbortSignal,
+  onFetched: () => void,
+): LateInput {
+  return {
+    size: file.file_size,
+    async fetch() {
+      const fetched = await fetchFile(parts, {
+        organizationId: principal.organization.id,
+        name: file.object_key,
+        subfolder: SUBFOLDER,
+        signal,
+      }).catch((error: unknown) => {
+        if (error instanceof DomainError && error.code === "not_found") throw versionNotKept(file.version);
+        throw error;
+      });
+      onFetched();
+      return {
+        input: { fileType: file.file_type, path: fetched.path },
+        [Symbol.asyncDispose]: () => fetched[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
+
+function withPages({ size, fetch }: LateInput, pages: readonly [number, number]): LateInput {
+  return {
+    size,
+    async fetch() {
+      const fetched = await fetch();
+      return {
+        input: { ...fetched.input, pages },
+        [Symbol.asyncDispose]: () => fetched[Symbol.asyncDispose](),
+      };
+    },
+  };
 }

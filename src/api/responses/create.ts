@@ -106,6 +106,7 @@ async function begin(
     principal,
     // A repeat of the request waits for what its first one reads.
     signal: isRepeatable ? new AbortController().signal : signal,
+    lookUp,
     referredIds: referredIds(input),
     opened,
     characters: before.characters,

@@ -2,10 +2,12 @@
 import type { Database } from "../../db/pool.ts";
 import type { Toolbox } from "../../agents/tools/index.ts";
 import type { Log } from "../../process/log.ts";
+import type { TemporaryFolder } from "../../process/temporary-folder.ts";
 import type { SearchDeps } from "../../search/hybrid.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { ResponseQuotas } from "../../db/responses/quota.ts";
 import type { Sealing } from "./kept/sealing.ts";
+import type { InputFileSeats } from "../files/file-seats.ts";
 import type { ChatHost } from "../turns/chat-host.ts";
 
 export interface ResponsesDeps extends SearchDeps {
@@ -24,5 +26,6 @@ export interface ResponsesDeps extends SearchDeps {
   /** Whether all processes read items that are rows of their own, so that they may be written. */
   readonly writesItems: () => Promise<boolean>;
   /** Where files that come with a request are read. */
-  readonly dataDir: string;
+  readonly temporary: TemporaryFolder;
+  readonly seats: InputFileSeats;
 }

@@ -18,6 +18,8 @@ interface ReadingFor {
   readonly principal: Principal;
   /** Aborted if the client goes away: then nothing more is read. */
   readonly signal: AbortSignal;
+  /** Looks the caller up again. */
+  readonly lookUp: () => Promise<Principal>;
   /** What {@link InputReading.reference} may be asked for. */
   readonly referredIds: readonly string[];
   readonly opened: NoteOpened;
@@ -76,9 +78,9 @@ export class InputReading implements ItemReaders {
   }
 
   #askOf(param: string) {
-    const { principal, signal } = this.#for;
+    const { principal, signal, lookUp } = this.#for;
     signal.throwIfAborted();
-    return { principal, signal, param };
+    return { principal, signal, lookUp, param };
   }
 
   /** Each time that the request names it: so often the model reads it, and so often it is kept. */

@@ -8,6 +8,8 @@ export interface KeptVersion {
   readonly version: number;
   readonly object_key: string;
   readonly file_type: FileType;
+  /** Bytes. */
+  readonly file_size: number;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface KeptVersion {
  */
 export async function listKeptVersions(sql: Sql, documentId: string): Promise<KeptVersion[]> {
   const { rows } = await sql.query<KeptVersion>(
-    `select run.num as run_num, run.version, run.object_key, run.file_type
+    `select run.num as run_num, run.version, run.object_key, run.file_type, run.file_size
      from documents document
      join pipeline_runs run on run.document_id = document.id
      where document.id = $1

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { DomainError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/fair-queue.ts";
 import type { ParsedDocument } from "../../domain/text-unit.ts";
-import type { ChildOutcome, ChildRequest, ChildTask } from "./child-protocol.ts";
+import type { ChildOutcome, ChildTask } from "./child-protocol.ts";
 import { inputSizeBytes, patienceMs, type OcrSettings, type ParseInput } from "../parser.ts";
+import type { ParserChild } from "./parser-child.ts";
 import { createParserChildren, type ChildrenOptions, type ParserChildren } from "./parser-children.ts";
 
 export interface ParserPoolOptions extends ChildrenOptions {
@@ -13,10 +14,22 @@ export interface ParserPoolOptions extends ChildrenOptions {
   readonly ocr?: OcrSettings;
 }
 
+/** A document that is fetched when its turn has come, so that one that waits takes no room. */
+export interface LateInput {
+  /** Bytes of the document. */
+  readonly size: number;
+  /** Called when a process is free, and again if that one died; disposed of when the process is done with it. */
+  readonly fetch: () => Promise<FetchedInput>;
+}
+
+export type FetchedInput = { readonly input: ParseInput } & AsyncDisposable;
+
 export interface ParseOptions {
   readonly signal?: AbortSignal | undefined;
   /** For whom the document is parsed. Default: the service itself. */
   readonly owner?: Owner;
+  /** Text of more characters is `too_large`. Default: no bound but that of answers. */
+  readonly maxCharacters?: number;
 }
 
 export interface ParserPool {
@@ -25,11 +38,12 @@ export interface ParserPool {
    * process does not count as parsing time; owners share processes fairly.
    *
    * @throws what the parser throws; DomainError `timeout` or `out_of_memory` if the process was killed for
-   * it, and `worker_crashed` if two processes died with the document; the signal's reason if the caller
-   * aborted (the process is dead by then); Error if the pool is closed.
+   * it, and `worker_crashed` if two processes died with the document; `storage_unavailable` if its file cannot
+   * be written; what `fetch` throws; the signal's reason if the caller aborted (the process is dead by then);
+   * Error if the pool is closed.
    * @see test/parsers/process/child-process.own-stack.test.ts
    */
-  parse(input: ParseInput, options?: ParseOptions): Promise<ParsedDocument>;
+  parse(input: ParseInput | LateInput, options?: ParseOptions): Promise<ParsedDocument>;
   /** Counts pages without reading their text; null if the format has none. Throws as `parse` does. */
   pageCount(input: ParseInput, options?: ParseOptions): Promise<number | null>;
   /**
@@ -81,7 +95,7 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
 
   return {
     async parse(input, given) {
-      const outcome = await run({ task: "parse" }, input, given);
+      const outcome = await run({ task: "parse", maxCharacters: given?.maxCharacters }, input, given);
       if (outcome.kind !== "parsed") throw new Error(`A parser process answered ${outcome.kind} to parse.`);
       return outcome.document;
     },
@@ -95,29 +109,40 @@ export function createParserPool(given: Partial<ParserPoolOptions> = {}): Parser
   };
 }
 
-type Runner = (task: ChildTask, input: ParseInput, options?: ParseOptions) => Promise<ChildOutcome>;
+type Runner = (
+  task: ChildTask,
+  input: ParseInput | LateInput,
+  options?: ParseOptions,
+) => Promise<ChildOutcome>;
 
 /** Runs a task in a process, and in another one if that died. */
 export function runnerOf(
   children: ParserChildren,
   { timeoutMs: most, ocr }: Pick<ParserPoolOptions, "timeoutMs" | "ocr">,
 ): Runner {
-  return async (task, input, { signal, owner = THE_SERVICE } = {}) => {
-    const request: ChildRequest = { ...task, input: { ...input, ocr } };
-    const timeoutMs = Math.min(most, await patienceMs(input));
-    const size = await inputSizeBytes(input).catch(() => 0);
+  return async (task, given, { signal, owner = THE_SERVICE } = {}) => {
+    const { size, fetch } = "fetch" in given ? given : await atHand(given);
+    const work = async (child: ParserChild): Promise<ChildOutcome> => {
+      await using fetched = await fetch();
+      const { input } = fetched;
+      const timeoutMs = Math.min(most, await patienceMs(input));
+      return await child.run({ ...task, input: { ...input, ocr } }, timeoutMs, signal);
+    };
     let outcome: ChildOutcome = { kind: "lost", started: false };
     for (let attempt = 0; attempt < ATTEMPTS && outcome.kind === "lost"; attempt++)
-      outcome = await children.use({
-        owner,
-        size,
-        signal,
-        work: (child) => child.run(request, timeoutMs, signal),
-      });
+      outcome = await children.use({ owner, size, signal, work });
     if (outcome.kind === "failed") throw outcome.error;
     if (outcome.kind === "lost")
       throw outcome.started ? crashed() : new Error("The parser process ended before it took the document.");
     return outcome;
+  };
+}
+
+/** A file that its owner has placed, and keeps until it is parsed. */
+async function atHand(input: ParseInput): Promise<LateInput> {
+  return {
+    size: await inputSizeBytes(input).catch(() => 0),
+    fetch: async () => ({ input, [Symbol.asyncDispose]: async () => undefined }),
   };
 }
 

@@ -9,7 +9,8 @@ import type { ParseInput } from "../parser.ts";
 
 /** `page_sizes` and `picture` are tasks of the processes that show pages. */
 export type ChildTask =
-  | { readonly task: "parse" | "page_count" | "page_sizes" }
+  | { readonly task: "parse"; readonly maxCharacters?: number | undefined }
+  | { readonly task: "page_count" | "page_sizes" }
   | { readonly task: "picture"; readonly picture: PictureRequest };
 
 export type ChildRequest = ChildTask & { readonly input: ParseInput };

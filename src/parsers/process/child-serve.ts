@@ -4,9 +4,10 @@
 
 import { DomainError } from "../../domain/errors.ts";
 import type { FileType } from "../../domain/file-type.ts";
+import type { TextUnit } from "../../domain/text-unit.ts";
 import { unitMessages, type ChildMessage, type ChildRequest } from "./child-protocol.ts";
 import type { PageReader } from "../pages/page-reader.ts";
-import type { ParseInput, Parser } from "../parser.ts";
+import type { Parser } from "../parser.ts";
 
 export interface Served {
   /** Throws for a type without a parser. */
@@ -62,7 +63,7 @@ async function answer(served: Served, request: ChildRequest): Promise<void> {
         bytes: await pagesOf(served, input.fileType).picture(input, request.picture),
       });
     case "parse":
-      return sendParsed(served.parsers(input.fileType), input);
+      return sendParsed(served.parsers(input.fileType), request);
   }
 }
 
@@ -71,10 +72,17 @@ function pagesOf({ pages }: Served, fileType: FileType): PageReader {
   return pages(fileType);
 }
 
-async function sendParsed(parser: Parser, input: ParseInput): Promise<void> {
-  const { units, ...document } = await parser.parse(input);
+async function sendParsed(parser: Parser, request: ChildRequest & { readonly task: "parse" }): Promise<void> {
+  const { units, ...document } = await parser.parse(request.input);
+  requireFew(units, request.maxCharacters);
   for (const batch of unitMessages(units)) await send({ kind: "units", units: batch });
   return send({ kind: "parsed", document });
+}
+
+/** Here, so that nobody receives what is refused. */
+function requireFew(units: readonly TextUnit[], most = Infinity): void {
+  const characters = units.reduce((sum, { text }) => sum + text.length, 0);
+  if (characters > most) throw new DomainError("too_large", `Its text has more than ${most} characters.`);
 }
 
 function failure(error: unknown): ChildMessage {

@@ -4,22 +4,28 @@ import { tmpdir } from "node:os";
 import type { Owner } from "../../domain/fair-queue.ts";
 import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import type { ParseInput } from "../parser.ts";
-import { runnerOf } from "./child-process.ts";
+import { type LateInput, runnerOf } from "./child-process.ts";
 import { createParserChildren, type ChildrenOptions } from "./parser-children.ts";
 
 export interface PagePool {
   /**
-   * The sizes of the pages `input.pages`. Owners share processes fairly.
+   * The sizes of the pages `input.pages`. Owners share processes fairly. A page that `signal` aborts gives its
+   * process back, or ends it if it is being drawn.
    *
    * @throws what the reader of the format throws; DomainError `timeout`, `out_of_memory` or `worker_crashed` as
-   * a parser does; Error if the pool is closed.
+   * a parser does; what `fetch` throws; the signal's reason; Error if the pool is closed.
    * @see test/parsers/process/page-pool.own-stack.test.ts
    */
-  sizes(input: ParseInput, owner: Owner): Promise<PageSizes>;
+  sizes(input: ParseInput | LateInput, asked: Asked): Promise<PageSizes>;
   /** The page as a picture. Throws as `sizes` does. */
-  picture(input: ParseInput, picture: PictureRequest, owner: Owner): Promise<Uint8Array>;
+  picture(input: ParseInput | LateInput, picture: PictureRequest, asked: Asked): Promise<Uint8Array>;
   /** Kills all processes and resolves when they are gone; running and later calls are refused. */
   close(): Promise<void>;
+}
+
+interface Asked {
+  readonly owner: Owner;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -50,7 +56,7 @@ const MAX_PICTURE_BYTES = 64 * MEBIBYTE;
  *
  * @example
  * const pool = createPagePool();
- * const { total } = await pool.sizes({ fileType: "PDF", path: "plan.pdf" }, owner);
+ * const { total } = await pool.sizes({ fileType: "PDF", path: "plan.pdf" }, { owner });
  * await pool.close();
  */
 export function createPagePool(given: Partial<ChildrenOptions> = {}): PagePool {
@@ -58,13 +64,13 @@ export function createPagePool(given: Partial<ChildrenOptions> = {}): PagePool {
   const children = createParserChildren(options);
   const run = runnerOf(children, options);
   return {
-    async sizes(input, owner) {
-      const outcome = await run({ task: "page_sizes" }, input, { owner });
+    async sizes(input, asked) {
+      const outcome = await run({ task: "page_sizes" }, input, asked);
       if (outcome.kind !== "page_sizes") throw new Error(`A process answered ${outcome.kind} to page_sizes.`);
       return outcome.sizes;
     },
-    async picture(input, picture, owner) {
-      const outcome = await run({ task: "picture", picture }, input, { owner });
+    async picture(input, picture, asked) {
+      const outcome = await run({ task: "picture", picture }, input, asked);
       if (outcome.kind !== "picture") throw new Error(`A process answered ${outcome.kind} to picture.`);
       if (outcome.bytes.byteLength > MAX_PICTURE_BYTES)
         throw new Error("A process answered more than any picture takes.");

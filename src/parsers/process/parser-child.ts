@@ -45,6 +45,8 @@ export interface ParserChild {
   readonly cleared: Promise<void>;
   /** The number of requests that it has taken. */
   requests(): number;
+  /** False if its folder was removed, so that it can take no document any more. */
+  hasFolder(): boolean;
   /** Takes one request at a time. Never rejects; a process over a limit is dead before this resolves. */
   run(request: ChildRequest, timeoutMs: number, signal?: AbortSignal): Promise<ChildOutcome>;
   kill(): void;
@@ -106,6 +108,7 @@ export function startParserChild(limits: ChildLimits, sandbox: Sandbox): ParserC
     gone: running.gone.promise,
     cleared: running.gone.promise.then(() => folder.remove()),
     requests: () => requests,
+    hasFolder: () => folder.exists(),
     kill() {
       child.kill("SIGKILL");
     },
@@ -115,10 +118,7 @@ export function startParserChild(limits: ChildLimits, sandbox: Sandbox): ParserC
         await using placed = await folder.place(request.input);
         return await answerTo(running, { ...request, input: placed.input }, timeoutMs, signal);
       } catch (error) {
-        return {
-          kind: "failed",
-          error: new DomainError("internal", "The file could not be read.", { cause: error }),
-        };
+        return folder.exists() ? { kind: "failed", error } : { kind: "lost", started: false };
       }
     },
   };

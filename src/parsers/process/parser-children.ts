@@ -1,6 +1,7 @@
 /** Shares parser processes between documents: how many there are, and when one is started or replaced. */
 
 import { createChildQueue, type ChildCounts, type ChildJob, type ChildQueue } from "./child-queue.ts";
+import { asUnwritable } from "../../process/temporary-folder.ts";
 import { createLiveChildren, type LiveChildren, type LiveOptions } from "./live-children.ts";
 import type { ChildOutcome } from "./child-protocol.ts";
 import type { ParserChild } from "./parser-child.ts";
@@ -54,9 +55,7 @@ export function createParserChildren(options: ChildrenOptions): ParserChildren {
       assertOpen(pool, job.signal);
       await pool.live.prepare();
       assertOpen(pool, job.signal);
-      const child = pool.queue.wait(job);
-      serve(pool);
-      const outcome = await run(pool, job, await child);
+      const outcome = await run(pool, job, await freeChild(pool, job));
       if (pool.isClosed && outcome.kind === "lost") throw closedError();
       return outcome;
     },
@@ -76,7 +75,20 @@ function serve({ options, idle, queue, live }: Pool): void {
     const areStarting = live.count > queue.busy + idle.size;
     if (idle.size === 0 && !areStarting && queue.isWanted()) live.start();
   } catch (error) {
-    queue.refuse(error);
+    queue.refuse(asUnwritable(error));
+  }
+}
+
+/** The process whose turn it is; one whose folder is gone is replaced. */
+async function freeChild(pool: Pool, job: ChildJob): Promise<ParserChild> {
+  for (;;) {
+    const waiting = pool.queue.wait(job);
+    serve(pool);
+    const child = await waiting;
+    if (child.hasFolder()) return child;
+    child.kill();
+    await child.gone;
+    assertOpen(pool, job.signal);
   }
 }
 
@@ -98,13 +110,15 @@ function forget(pool: Pool, child: ParserChild): void {
 
 async function run(pool: Pool, job: ChildJob, child: ParserChild): Promise<ChildOutcome> {
   const startedAt = performance.now();
-  const outcome = await job.work(child);
-  pool.queue.charge(job.owner, performance.now() - startedAt);
-  const isReplaced = await isWorn(child, pool.options);
-  pool.queue.release(child);
-  if (isReplaced) child.kill();
-  else if (pool.live.has(child)) offer(pool, child);
-  return outcome;
+  try {
+    return await job.work(child);
+  } finally {
+    pool.queue.charge(job.owner, performance.now() - startedAt);
+    const isReplaced = await isWorn(child, pool.options);
+    pool.queue.release(child);
+    if (isReplaced) child.kill();
+    else if (pool.live.has(child)) offer(pool, child);
+  }
 }
 
 async function isWorn(

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { type Follow, followPage, followStream } from "../../../src/api/events/follow.ts";
 import type { EventHost } from "../../../src/api/events/host.ts";
 import type { ReadEvents } from "../../../src/api/events/reader.ts";
-import { createSeats } from "../../../src/api/events/seats.ts";
+import { createEventSeats } from "../../../src/api/events/seats.ts";
 import type { EventRow } from "../../../src/db/events/event-row.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { newId } from "../../../src/domain/ids.ts";
@@ -25,7 +25,7 @@ const follow: Follow = {
 
 function hostOf(read: ReadEvents): EventHost {
   const hub = { later: () => new Promise<undefined>(() => undefined), isDraining: false };
-  return { hub: hub as unknown as EventHost["hub"], seats: createSeats(100), read };
+  return { hub: hub as unknown as EventHost["hub"], seats: createEventSeats(100), read };
 }
 
 const eventAt = (position: number): EventRow => ({

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createSeats } from "../../../src/api/events/seats.ts";
+import { createEventSeats } from "../../../src/api/events/seats.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 
 const caller = (userId: string, apiKeyId: string | null = null): Principal =>
   ({ user: { id: userId }, apiKeyId }) as Principal;
 
 test("a seat that is given back twice is free once", () => {
-  const seats = createSeats(2);
+  const seats = createEventSeats(2);
   const leave = seats.take(caller("ada"), "stream");
   seats.take(caller("bob"), "wait");
   leave();
@@ -19,7 +19,7 @@ test("a seat that is given back twice is free once", () => {
 });
 
 test("a refusal takes no seat of anybody", () => {
-  const seats = createSeats(100);
+  const seats = createEventSeats(100);
   const take = (key: string) => seats.take(caller("ada", key), "stream");
   for (let count = 0; count < 10; count += 1) take("first");
   for (let count = 0; count < 5; count += 1) expect(() => take("first")).toThrow("at most 10");

@@ -110,6 +110,7 @@ function fileReading(characters: number, signal = new AbortController().signal) 
     {
       principal: {} as never,
       signal,
+      lookUp: async () => ({}) as never,
       referredIds: [],
       characters: 0,
       opened: ({ id }) => void opened.push(id),

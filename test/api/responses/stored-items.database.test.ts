@@ -23,7 +23,7 @@ const readingOf = (
 ) =>
   new InputReading(
     { deps: kept.deps, store: kept.store, files: {} as never },
-    { principal, signal, referredIds, characters, opened: () => undefined },
+    { principal, signal, lookUp: async () => principal, referredIds, characters, opened: () => undefined },
   );
 
 it("opens an item of its own and nothing else of its response", async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createSeats, type Seats } from "../../../src/api/events/seats.ts";
+import { createEventSeats, type EventSeats } from "../../../src/api/events/seats.ts";
 import { whenChanged } from "../../../src/api/waits/when-changed.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 
 const principal = { apiKeyId: "key", user: { id: "user" } } as unknown as Principal;
 const narrowed = { apiKeyId: "key", user: { id: "user" }, isNarrowed: true } as unknown as Principal;
 
-function waiting(seats: Seats, waitSeconds: number) {
+function waiting(seats: EventSeats, waitSeconds: number) {
   const changed = Promise.withResolvers<void>();
   const readers: Principal[] = [];
   const answer = whenChanged(
@@ -26,7 +26,7 @@ function waiting(seats: Seats, waitSeconds: number) {
 }
 
 test("a wait takes a seat of event streams while it lasts, and reads again with the rights of then", async () => {
-  const seats = createSeats(100);
+  const seats = createEventSeats(100);
   const { answer, readers, change } = waiting(seats, 60);
   await expect.poll(() => seats.counts().wait).toBe(1);
   change();
@@ -36,7 +36,7 @@ test("a wait takes a seat of event streams while it lasts, and reads again with 
 });
 
 test("without a seat a wait is refused with 429 and a code, and one of 0 seconds needs none", async () => {
-  const seats = createSeats(0);
+  const seats = createEventSeats(0);
   await expect(waiting(seats, 60).answer).rejects.toMatchObject({ status: 429, reason: "too_many_open" });
   const { answer, readers } = waiting(seats, 0);
   await answer;

@@ -26,6 +26,7 @@ function readersOf(input: readonly Given[]) {
   const reading = new InputReading(parts, {
     principal: {} as never,
     signal,
+    lookUp: async () => ({}) as never,
     referredIds: referredIds(input),
     opened: () => undefined,
     characters: 0,

@@ -85,11 +85,14 @@ test("a page is drawn inside every layer that this machine has", async () => {
   expect((await sandbox).on).toContain("permissions");
   pool = createPagePool({ sandbox });
 
-  const seen = await see(await pool.picture({ fileType: "PDF", bytes: red }, picture, sender));
+  const seen = await see(await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: sender }));
 
   expect(seen).toMatchObject({ format: "webp", width: 300, height: 300 });
   expect([seen.at(0.25, 0.25), seen.at(0.75, 0.75)]).toEqual(["yellow", "red"]);
-  const sizes = await pool.sizes({ fileType: "PDF", bytes: makeLongPdf(30), pages: [29, 48] }, sender);
+  const sizes = await pool.sizes(
+    { fileType: "PDF", bytes: makeLongPdf(30), pages: [29, 48] },
+    { owner: sender },
+  );
   expect(sizes).toEqual({
     total: 30,
     pages: [
@@ -102,13 +105,13 @@ test("a page is drawn inside every layer that this machine has", async () => {
 test("errors keep their codes on their way out of the process", async () => {
   pool = createPagePool();
   await expect(
-    pool.picture({ fileType: "PDF", bytes: red }, { ...picture, page: 2 }, sender),
+    pool.picture({ fileType: "PDF", bytes: red }, { ...picture, page: 2 }, { owner: sender }),
   ).rejects.toMatchObject({ code: "not_found", reason: "page_not_found" });
   await expect(
-    pool.picture({ fileType: "PDF", bytes: makeGarbagePdf() }, picture, sender),
+    pool.picture({ fileType: "PDF", bytes: makeGarbagePdf() }, picture, { owner: sender }),
   ).rejects.toMatchObject({ code: "corrupt" });
   await expect(
-    pool.picture({ fileType: "TEXT", bytes: Buffer.from("no pages") }, picture, sender),
+    pool.picture({ fileType: "TEXT", bytes: Buffer.from("no pages") }, picture, { owner: sender }),
   ).rejects.toMatchObject({ code: "unsupported_file_type" });
 });
 
@@ -123,37 +126,66 @@ const slow = makeDrawnPdf([
 test("a page that grows without end is given up", async () => {
   pool = createPagePool();
   await expect(
-    pool.picture({ fileType: "PDF", bytes: makeNestedBomb() }, picture, sender),
+    pool.picture({ fileType: "PDF", bytes: makeNestedBomb() }, picture, { owner: sender }),
   ).rejects.toMatchObject({ code: "out_of_memory" });
 });
 
 test("a page that takes too long is given up, and another organization's page does not wait for it", async () => {
   pool = createPagePool({ timeoutMs: 6_000 });
-  await pool.picture({ fileType: "PDF", bytes: red }, picture, sender);
+  await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: sender });
   let hasEnded = false;
   const bomb = pool
-    .picture({ fileType: "PDF", bytes: slow }, { ...picture, width: 2_000 }, sender)
+    .picture({ fileType: "PDF", bytes: slow }, { ...picture, width: 2_000 }, { owner: sender })
     .then(
       () => "drawn",
       (error: { code: string }) => error.code,
     )
     .finally(() => (hasEnded = true));
 
-  const others = await pool.picture({ fileType: "PDF", bytes: red }, picture, neighbour);
+  const others = await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: neighbour });
 
   expect(hasEnded).toBe(false);
   expect((await see(others)).at(0.75, 0.75)).toBe("red");
   expect(await bomb).toBe("timeout");
-  expect((await see(await pool.picture({ fileType: "PDF", bytes: red }, picture, sender))).width).toBe(300);
+  expect(
+    (await see(await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: sender }))).width,
+  ).toBe(300);
+});
+
+test("a page that nobody waits for any more is not drawn on, and its process is free for the next", async () => {
+  pool = createPagePool();
+  await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: sender });
+  const leaving = new AbortController();
+  const fetched = Promise.withResolvers<void>();
+  const late = {
+    size: slow.length,
+    async fetch() {
+      fetched.resolve();
+      return {
+        input: { fileType: "PDF", bytes: slow } as const,
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    },
+  };
+  const drawn = pool.picture(late, { ...picture, width: 2_000 }, { owner: sender, signal: leaving.signal });
+  await fetched.promise;
+  leaving.abort();
+  await expect(drawn).rejects.toMatchObject({ name: "AbortError" });
+  const next = await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: sender });
+  expect((await see(next)).width).toBe(300);
 });
 
 test("a page with a picture of 1,600 million pixels costs bounded memory", async () => {
   pool = createPagePool({ timeoutMs: 20_000 });
-  const outcome = await pool.picture({ fileType: "PDF", bytes: makePictureBomb() }, picture, sender).then(
-    async (bytes) => (await see(bytes)).width,
-    (error: { code: string }) => error.code,
-  );
+  const outcome = await pool
+    .picture({ fileType: "PDF", bytes: makePictureBomb() }, picture, { owner: sender })
+    .then(
+      async (bytes) => (await see(bytes)).width,
+      (error: { code: string }) => error.code,
+    );
   // PDFium leaves out a picture that it cannot hold; a process that took it would be killed for it.
   expect([300, "out_of_memory", "timeout", "corrupt"]).toContain(outcome);
-  expect((await see(await pool.picture({ fileType: "PDF", bytes: red }, picture, sender))).width).toBe(300);
+  expect(
+    (await see(await pool.picture({ fileType: "PDF", bytes: red }, picture, { owner: sender }))).width,
+  ).toBe(300);
 });

@@ -49,7 +49,8 @@ const listPages = defineRoute({
       version: query.version,
     });
     const first = (query.page - 1) * query.limit + 1;
-    const { total, pages } = await deps.pages.sizes(principal, file, [first, first + query.limit - 1]);
+    const ask = { principal, file, signal: request.signal };
+    const { total, pages } = await deps.pages.sizes(ask, [first, first + query.limit - 1]);
     request.opened(openedDocument(document));
     return pageOf(pages, total, query);
   },
@@ -91,7 +92,7 @@ const showPage = defineRoute({
     const headers = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
       return raw({ contentType: "", status: 304, headers, body: null });
-    const body = await deps.pages.picture(principal, file, wanted);
+    const body = await deps.pages.picture({ principal, file, signal: request.signal }, wanted);
     request.opened(openedDocument(found.document));
     return raw({ contentType: `image/${format}`, headers, body });
   },

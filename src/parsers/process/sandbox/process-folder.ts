@@ -2,7 +2,7 @@
  * The folder of one parser process: places a document so that this process, and no other one, can read it.
  */
 
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import {
   chmod,
   chown,
@@ -16,15 +16,20 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { DomainError } from "../../../domain/errors.ts";
+import { asUnwritable, ensureFolder } from "../../../process/temporary-folder.ts";
 import { mayNeedOcr, type OcrSettings, type ParseInput } from "../../parser.ts";
 import type { ProcessFolders } from "./node-permissions.ts";
 
 export interface ProcessFolder extends ProcessFolders {
   /**
    * The input for the process: its bytes if it is small, else a file in the folder, which is removed when
-   * this is disposed of. Throws what the file system throws.
+   * this is disposed of.
+   * @throws DomainError `internal` if there is no such file, `storage_unavailable` if it cannot be written.
    */
   place(input: ParseInput): Promise<{ readonly input: ParseInput } & AsyncDisposable>;
+  /** Whether it is still there: whatever cleans up temporary files may have removed it. */
+  exists(): boolean;
   /** To be called after the process has ended. */
   remove(): Promise<void>;
 }
@@ -62,28 +67,42 @@ export function makeProcessFolder(parent: string, userId: number | undefined): P
       throw error;
     });
   };
+  const placed: ProcessFolder["place"] = async (input) => {
+    const ocr = input.ocr && mayNeedOcr(input.fileType) ? await giveOcrOnce(input.ocr) : undefined;
+    const bytes = await smallBytes(input);
+    if (bytes !== undefined)
+      return {
+        input: { ...input, ocr, bytes, path: undefined },
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    const path = await placeFile(folders, input);
+    return {
+      input: { ...input, ocr, bytes: undefined, path },
+      [Symbol.asyncDispose]: () => rm(path, { force: true }),
+    };
+  };
   return {
     folder: folders.folder,
     scratch: folders.scratch,
-    async place(input) {
-      const ocr = input.ocr && mayNeedOcr(input.fileType) ? await giveOcrOnce(input.ocr) : undefined;
-      const bytes = await smallBytes(input);
-      if (bytes !== undefined)
-        return {
-          input: { ...input, ocr, bytes, path: undefined },
-          [Symbol.asyncDispose]: async () => undefined,
-        };
-      const path = await placeFile(folders, input);
-      return {
-        input: { ...input, ocr, bytes: undefined, path },
-        [Symbol.asyncDispose]: () => rm(path, { force: true }),
-      };
-    },
+    place: (input) =>
+      placed(input).catch((error: unknown) => {
+        throw notPlaced(error);
+      }),
+    exists: () => existsSync(folders.inputs) && existsSync(folders.scratch),
     remove: () => rm(folders.folder, { recursive: true, force: true }),
   };
 }
 
+/** The document is missing, or cannot be written to the process's folder. */
+function notPlaced(error: unknown): DomainError {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  const reason = isMissing ? error : asUnwritable(error);
+  if (reason instanceof DomainError) return reason;
+  return new DomainError("internal", "The file could not be read.", { cause: error });
+}
+
 function makeFolders(parent: string, userId: number | undefined): Folders {
+  ensureFolder(parent);
   const folder = realpathSync(mkdtempSync(join(parent, "parser-")));
   const inputs = join(folder, "input");
   const ocrData = join(folder, "tessdata");
