@@ -167,6 +167,7 @@ function AuditRow({ row }: { readonly row: Row }): ReactNode {
   const texts = useMessages(messages);
   const formats = useFormats();
   const outcomes: Readonly<Record<string, string>> = texts.outcomes;
+  const outcome = outcomes[row.outcome] ?? row.outcome;
   const { actor } = row;
   return (
     <Table.Tr>
@@ -192,8 +193,7 @@ function AuditRow({ row }: { readonly row: Row }): ReactNode {
       </Table.Td>
       <Table.Td>
         <StateBadge color={row.outcome === "success" ? "green" : "red"}>
-          {outcomes[row.outcome] ?? row.outcome}
-          {row.count > 1 && ` × ${formats.number(row.count)}`}
+          {row.count > 1 ? `${outcome} × ${formats.number(row.count)}` : outcome}
         </StateBadge>
         <Details row={row} />
       </Table.Td>
