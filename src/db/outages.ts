@@ -55,6 +55,11 @@ export function noteAnswer(): void {
   answeredAt = performance.now();
 }
 
+/** Whether the database has answered this process in the last `ms`, on any connection. */
+export function hasAnsweredWithin(ms: number): boolean {
+  return performance.now() - answeredAt < ms;
+}
+
 /** The beginnings of messages that `pg` throws without a code; of two that fit, the longer one first. */
 const OUTAGE_MESSAGES = [
   "Connection terminated unexpectedly",
@@ -62,6 +67,7 @@ const OUTAGE_MESSAGES = [
   "Connection terminated",
   "timeout exceeded when trying to connect",
   "Client has encountered a connection error",
+  "Client was closed and is not queryable",
   "Query read timeout",
   "Cannot use a pool after calling end",
 ];
@@ -86,7 +92,7 @@ export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
 /** True if a limit of time ran out because this process stood still, or while the database answered others. */
 function isOwnDelay(error: Error): boolean {
   if (NOT_CONNECTED.has(error.message))
-    return stoodStill(CONNECT_TIMEOUT_MS) || performance.now() - answeredAt < CONNECT_TIMEOUT_MS;
+    return stoodStill(CONNECT_TIMEOUT_MS) || hasAnsweredWithin(CONNECT_TIMEOUT_MS);
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return TOO_LONG.has(code) && stoodStill(STATEMENT_TIMEOUT_MS);
 }

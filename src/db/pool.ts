@@ -257,6 +257,7 @@ export async function inTransaction<T>(
     noteAnswer();
     const result = await work(sql, results.at(-1)!.rows);
     await sql.query("commit");
+    noteAnswer();
     tellNoted(pool, sql);
     return result;
   } catch (error) {

@@ -3,6 +3,8 @@
  * without end.
  */
 import pg from "pg";
+import { stoodStill } from "../process/standstill.ts";
+import { hasAnsweredWithin } from "./outages.ts";
 
 const LOOK_MS = 1_000;
 /** If a connection is in use for longer, the server is asked whether it answers at all. */
@@ -37,6 +39,8 @@ export function cutWhenSilent(url: string, pools: readonly pg.Pool[]): () => voi
     if (![...inUseSince.values()].some((since) => askedAt - since > LONG_IN_USE_MS)) return;
     if (await answers(url)) return;
     if (performance.now() - askedAt > ANSWER_MS + LATE_MS) return;
+    // Too little processor time on this machine looks the same, and other connections may have had answers.
+    if (stoodStill(ANSWER_MS) || hasAnsweredWithin(performance.now() - askedAt)) return;
     for (const [client, since] of inUseSince)
       if (since < askedAt && client instanceof pg.Client) void client.end().catch(() => undefined);
   };

@@ -26,6 +26,7 @@ const LOOK_EVERY_MS = 1_000;
 const SETTLE_MS = 600_000;
 /** The slowest small document may take so many times what one takes on the quiet machine. */
 const MOST_TIMES_SLOWER = 60;
+const MOST_CHARS = 700;
 const MINUTE_MS = 60_000;
 
 /** What documents waited for, and how many were suspected at once. */
@@ -161,6 +162,20 @@ async function durations(stack: Stack, ids: readonly string[]): Promise<number[]
   return rows.map(({ ms }) => ms).toSorted((a, b) => a - b);
 }
 
+/** The lines of the worker's log that name a cause, each once. */
+function causesIn(stack: Stack): string[] {
+  const lines = stack.worker.output().split("\n");
+  const causes = lines.flatMap((line) => {
+    try {
+      const { msg, code, err } = JSON.parse(line) as { msg: string; code?: string; err?: object };
+      return err === undefined ? [] : [`${msg} (${code ?? ""}): ${JSON.stringify(err).slice(0, MOST_CHARS)}`];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(causes)];
+}
+
 function medianOf(sorted: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Infinity;
 }
@@ -199,6 +214,7 @@ async function judge(stack: Stack, { ids, seen, quietMs, say }: Judged): Promise
       times <= MOST_TIMES_SLOWER,
     ],
   ];
+  if (!promises.every(([, holds]) => holds)) for (const cause of causesIn(stack)) say(cause);
   for (const [what, holds] of promises) say(`${holds ? "holds" : "FAILS"}: ${what}.`);
   return promises.every(([, holds]) => holds);
 }

@@ -142,13 +142,18 @@ async function watched(
       members,
       signalOf: (member) => controllers.get(member.id)!.signal,
       ended(member, stage, error) {
-        ended.push({ member, stage, error });
+        ended.push({ member, stage, error: reasonOf(error, controllers.get(member.id)!.signal) });
       },
     });
   } finally {
     clearInterval(timer);
     context.cancellationSignal.removeEventListener("abort", abortAll);
   }
+}
+
+/** Streams and calls that are aborted say only that: why is the signal's to say. */
+function reasonOf(error: unknown, signal: AbortSignal): unknown {
+  return signal.aborted && error instanceof Error && error.name === "AbortError" ? signal.reason : error;
 }
 
 type Verdict =
