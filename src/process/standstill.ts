@@ -76,26 +76,41 @@ export function createStandstillMeter({ now, cpuMs }: Clocks): StandstillMeter {
   };
 }
 
-const meter = createStandstillMeter({
+const OF_PROCESS: Clocks = {
   now: () => performance.now(),
   cpuMs() {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1_000;
   },
-});
-let startedAt: number | undefined;
+};
 
-/** Starts to measure; repeating it is harmless. Before, nothing counts as a standstill. */
-export function watchStandstill(): void {
-  if (startedAt !== undefined) return;
-  startedAt = performance.now();
-  meter.tick();
-  setInterval(() => meter.tick(), TICK_MS).unref();
+interface Watch {
+  readonly meter: StandstillMeter;
+  readonly livedMs: () => number;
+}
+
+let watch: Watch | undefined;
+
+/**
+ * Starts to measure. Before, nothing counts as a standstill.
+ * @param clocks those of the process by default
+ * @returns what ends it
+ */
+export function watchStandstill(clocks: Clocks = OF_PROCESS): () => void {
+  const startedAt = clocks.now();
+  const meter = createStandstillMeter(clocks);
+  const before = watch;
+  watch = { meter, livedMs: () => clocks.now() - startedAt };
+  const timer = setInterval(() => meter.tick(), TICK_MS).unref();
+  return () => {
+    clearInterval(timer);
+    watch = before;
+  };
 }
 
 /** The share of the last `ms` in which the event loop stood still without a processor, from 0 to 1. */
 export function starvedShare(ms: number): number {
-  return startedAt === undefined ? 0 : meter.starvedMs(ms) / ms;
+  return watch === undefined ? 0 : watch.meter.starvedMs(ms) / ms;
 }
 
 /**
@@ -103,13 +118,13 @@ export function starvedShare(ms: number): number {
  * `ms`. False if it has not run for so long.
  */
 export function wasStarved(ms: number): boolean {
-  return startedAt !== undefined && performance.now() - startedAt >= ms && starvedShare(ms) >= STARVED_SHARE;
+  return watch !== undefined && watch.livedMs() >= ms && starvedShare(ms) >= STARVED_SHARE;
 }
 
 /** Whether a time limit of `ms` that has just run out measured this process rather than the other side. */
 export function stoodStill(ms: number): boolean {
-  if (startedAt === undefined) return false;
-  return meter.stoodStillMs(ms) / ms >= STOOD_STILL_SHARE || wasStarved(ms);
+  if (watch === undefined) return false;
+  return watch.meter.stoodStillMs(ms) / ms >= STOOD_STILL_SHARE || wasStarved(ms);
 }
 
 /** What is thrown when time ran out because this service stood still, instead of an outage. */
