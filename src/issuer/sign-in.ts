@@ -3,12 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
 import { CONSOLE_CLIENT } from "../embedded/servers/issuer-part.ts";
 import { readForm } from "./form.ts";
-import { SIGN_IN_PATH } from "./gate.ts";
 import { PAGE_HEADERS, languageOf, peoplePage } from "./pages.ts";
 import type { People } from "./people.ts";
 import { AS_OPERATOR } from "./provider.ts";
 
-const PATH = new RegExp(`^${SIGN_IN_PATH}/[\\w-]+$`);
+const PATH = /^\/sign-in\/[\w-]+$/;
 const MAX_SEARCH = 100;
 
 /**
