@@ -96,7 +96,8 @@ const chat =
 async function respond({ url, random, documents }: MixedTraffic): Promise<Answer> {
   const text = { type: "input_text", text: `${words(random, 8)}?` };
   const file = random() < 0.5 ? pick(random, documents.pdfs) : undefined;
-  const brought = file === undefined ? [] : [{ type: "input_file", file_id: `file-${file.replaceAll("-", "")}` }];
+  const brought =
+    file === undefined ? [] : [{ type: "input_file", file_id: `file-${file.replaceAll("-", "")}` }];
   return call(url, KEY, "POST", "/responses", {
     model: AGENTS.analyst,
     input: [{ role: "user", content: [...brought, text] }],
