@@ -11,6 +11,15 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Math.ceil(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
 }
 
+/**
+ * Megabytes in memory, shared ones divided by those who share them (PSS), also of a parser process; 0 if the
+ * process has ended.
+ */
+export async function proportionalMegabytes(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, "latin1").catch(() => "");
+  return Math.ceil(Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) / 1_024);
+}
+
 /** The arguments that it was started with, separated by NUL; empty if the process has ended. */
 export async function commandOf(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");

@@ -15,6 +15,7 @@ import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { until } from "../../test/support/until.ts";
 import { residentMegabytes } from "../process-tree.ts";
 import { makeTenants, type Tenant } from "./soak-tenants.ts";
+import { soakMixed } from "./soak-mixed.ts";
 import { type Asking, type Traffic, askOnce } from "./soak-traffic.ts";
 import { machine, say } from "../report.ts";
 
@@ -23,6 +24,7 @@ interface Options {
   readonly tenants: string;
   readonly rate: string;
   readonly seed: string;
+  readonly mixed?: boolean;
 }
 
 interface Sample {
@@ -192,6 +194,7 @@ function reportAnswers({ answers }: Traffic): void {
 }
 
 async function run(options: Options): Promise<void> {
+  if (options.mixed === true) return soakMixed(Number(options.minutes), Number(options.seed));
   const stop = await setup();
   const stack = await startStack();
   try {
@@ -248,6 +251,7 @@ await new Command("bench:soak")
   .option("--minutes <number>", "how long; twice that if something seems to have grown", "30")
   .option("--tenants <number>", "organizations", "50")
   .option("--rate <number>", "requests a second, at most", "20")
+  .option("--mixed", "eight clients that do everything instead, the built-in models, and no kills: memory")
   .option("--seed <number>", "of what is asked for", "1")
   .action(run)
   .parseAsync();

@@ -100,7 +100,6 @@ export interface ApiOverrides extends Partial<
 
 /** A search that waits longer for the vector of its query goes on without one. */
 const QUERY_EMBEDDING_TIMEOUT_MS = 2_000;
-const QUERIES_CACHED = 10_000;
 
 /**
  * Opens the shared parts and those of the API. Chat refuses turns until it has connected to Temporal, and
@@ -188,7 +187,6 @@ function openLeakedKeys({ db, log }: SharedDeps, pepper: Buffer, authenticator: 
 
 function openQueryEmbedding({ config, embedding }: SharedDeps): QueryEmbeddings {
   return cacheQueries(embedding, {
-    maxEntries: QUERIES_CACHED,
     timeoutMs: QUERY_EMBEDDING_TIMEOUT_MS,
     open: (model) => openEmbeddingModel(config.models, model),
   });

@@ -5,6 +5,8 @@ import { PROJECT_ROOT } from "./processes/node-process.ts";
 
 interface BannerOptions {
   readonly address: string;
+  /** The address of the console; with the development issuer a link that holds its secret. */
+  readonly console: string;
   readonly temporalUi: string | undefined;
   /** Undefined if tenants come from a provisioning file of the user. */
   readonly demoKey: string | undefined;
@@ -25,7 +27,7 @@ export function banner(options: BannerOptions): string {
     "",
     `Holdfast is up after ${options.seconds.toFixed(1)} s.`,
     "",
-    `  console       ${options.address}/console`,
+    `  console       ${options.console}`,
     `  API           ${options.address}   (documentation: ${options.address}/docs)`,
     ...(options.temporalUi === undefined ? [] : [`  Temporal UI   ${options.temporalUi}`]),
     ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),

@@ -12,8 +12,9 @@ import { PROJECT_ROOT, runProgram } from "./processes/node-process.ts";
 import { restartOnEdits } from "./processes/restart-on-edit.ts";
 import { watchSources } from "./processes/watch-sources.ts";
 import { environmentOf, programParts, startedAfter } from "./programs.ts";
-import { demoKey } from "./secret-file.ts";
-import { planServers } from "./servers/choose.ts";
+import { demoKey, issuerSecret } from "./secret-file.ts";
+import { type Servers, planServers } from "./servers/choose.ts";
+import { consoleLink } from "./servers/issuer-part.ts";
 import type { Session } from "./session.ts";
 import { messageOf } from "./start-error.ts";
 
@@ -93,6 +94,7 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
   void buildGuide(session);
   return banner({
     address,
+    console: await consoleAddress(servers, address, dataDir),
     temporalUi: servers.temporalUi,
     demoKey: demo,
     hasIssuer: issuer !== undefined,
@@ -101,6 +103,12 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
     hasChatModel: config.models.chatModel !== undefined,
     seconds: (Date.now() - startedAt) / 1_000,
   });
+}
+
+/** With the development issuer the link shows it the secret; another issuer asks in its own way. */
+async function consoleAddress({ issuer }: Servers, address: string, dataDir: string): Promise<string> {
+  if (issuer?.part === undefined) return `${address}/console`;
+  return consoleLink(issuer.address.issuer, await issuerSecret(dataDir));
 }
 
 function metricsAddresses({ api, metrics }: Config): string[] {

@@ -8,6 +8,7 @@ import { hasCode } from "./start-error.ts";
 const MASTER_KEY_BYTES = 32;
 const PASSWORD_BYTES = 24;
 const DEMO_KEY_BYTES = 20;
+const ISSUER_SECRET_BYTES = 32;
 const LOGIN_FILES = ["postgres-app-password", "postgres-system-password", "postgres-maintenance-password"];
 
 /** The master key that encrypts what is stored, in base64. Losing the file means losing the data. */
@@ -49,6 +50,14 @@ export async function demoKey(dataDir: string): Promise<string> {
     join(dataDir, "demo-key"),
     () => `sk-demo-${randomBytes(DEMO_KEY_BYTES).toString("hex")}`,
   );
+}
+
+/**
+ * What the development issuer asks for before it signs anybody in. A data folder of an older release gets one at
+ * its next start.
+ */
+export async function issuerSecret(dataDir: string): Promise<string> {
+  return readOrMake(join(dataDir, "issuer-secret"), () => randomBytes(ISSUER_SECRET_BYTES).toString("hex"));
 }
 
 /** Safe for several processes at once: all get the same secret. */

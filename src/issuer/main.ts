@@ -1,7 +1,6 @@
 /**
  * The process of the development issuer: `node src/issuer/main.ts PORT`, on loopback only.
  */
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -9,20 +8,22 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { JWK } from "jose";
 import { type Config, loadConfig } from "../config/config.ts";
+import { localAddress } from "../config/local-address.ts";
 import { DEVELOPMENT_AUDIENCE } from "../embedded/servers/issuer-part.ts";
+import { issuerSecret } from "../embedded/secret-file.ts";
+import { answerAtGate } from "./gate.ts";
 import { openPeople } from "./people.ts";
 import { createIssuer, ISSUER_CLIENT, ISSUER_GRANT, makeIssuerKeys } from "./provider.ts";
 import { answerSignIn } from "./sign-in.ts";
 
 const HOST = "127.0.0.1";
-const SECRET_BYTES = 32;
 
 async function main(): Promise<void> {
   const config = loadConfig();
   const { environment, dataDir } = config;
   if (environment === "production")
     throw new Error(
-      "The development issuer gives anybody on this machine a token of any user; " +
+      "The development issuer gives whoever has its data folder a token of any user; " +
         "it does not run in production. Set OIDC_ISSUER and OIDC_AUDIENCE to a real one.",
     );
   const port = Number(process.argv[2] ?? "0");
@@ -31,7 +32,7 @@ async function main(): Promise<void> {
   await once(server, "listening");
   const bound = (server.address() as AddressInfo).port;
   const url = `http://${HOST}:${bound}`;
-  const secret = randomBytes(SECRET_BYTES).toString("hex");
+  const secret = await issuerSecret(dataDir);
   const people = openPeople();
   const provider = createIssuer({
     url,
@@ -43,6 +44,8 @@ async function main(): Promise<void> {
     findPerson: (subject) => people.find(subject),
   });
   const answer = provider.callback();
+  const consoleAddress = `${localAddress(config.api.host, config.api.port)}/console`;
+  const gate = { secret, port: bound, consoleAddress };
   const hosts = [HOST, "localhost"].map((host) => `${host}:${bound}`);
   // Before it answers anybody: who waits for its first answer then looks for its announcement.
   const announcement = join(dataDir, "issuer.json");
@@ -57,9 +60,11 @@ async function main(): Promise<void> {
       response.end(`This is ${url}.\n`);
       return;
     }
-    void answerSignIn({ provider, people }, request, response).then((isAnswered) => {
-      if (!isAnswered) void answer(request, response);
-    });
+    void answerAtGate(gate, request, response)
+      .then((isAnswered) => isAnswered || answerSignIn({ provider, people }, request, response))
+      .then((isAnswered) => {
+        if (!isAnswered) void answer(request, response);
+      });
   });
   process.stdout.write(`issuer ready at ${url}\n`);
   const stop = (): void => {

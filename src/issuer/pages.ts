@@ -6,10 +6,21 @@ import { createHash } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Person } from "./people.ts";
 
+/** The secret is hexadecimal, and a longer text cannot be it. */
+const MAX_SECRET = 200;
+
 const TEXTS = {
   en: {
     title: "Who are you?",
-    text: "The development issuer of this Holdfast believes everybody. It runs on this machine alone, and never in production.",
+    text: "The development issuer of this Holdfast believes everybody who has its secret. It runs on this machine alone, and never in production.",
+    program:
+      "A program on this machine asks to act for the person whom you pick. Pick nobody if you have not just told one to sign in. It waits at",
+    secretTitle: "Which Holdfast is yours?",
+    secretText:
+      "Open the console by the link that npm start prints, or enter the secret that is in the file issuer-secret of its data folder.",
+    secret: "Secret",
+    go: "Continue",
+    wrong: "That is not the secret of this data folder.",
     search: "Search",
     find: "Name, address or organization",
     operator: "as an operator (role operators)",
@@ -20,7 +31,15 @@ const TEXTS = {
   },
   de: {
     title: "Wer sind Sie?",
-    text: "Der Entwicklungs-Aussteller dieses Holdfast glaubt jedem. Er läuft nur auf diesem Rechner und nie im Betrieb.",
+    text: "Der Entwicklungs-Aussteller dieses Holdfast glaubt jedem, der sein Geheimnis hat. Er läuft nur auf diesem Rechner und nie im Betrieb.",
+    program:
+      "Ein Programm auf diesem Rechner will für die Person handeln, die Sie wählen. Wählen Sie niemanden, wenn Sie nicht eben eines angemeldet haben. Es wartet unter",
+    secretTitle: "Welches Holdfast ist Ihres?",
+    secretText:
+      "Öffnen Sie die Konsole mit dem Link, den npm start ausgibt, oder geben Sie das Geheimnis aus der Datei issuer-secret im Datenordner ein.",
+    secret: "Geheimnis",
+    go: "Weiter",
+    wrong: "Das ist nicht das Geheimnis dieses Datenordners.",
     search: "Suchen",
     find: "Name, Adresse oder Organisation",
     operator: "als Betreiber (Rolle operators)",
@@ -39,7 +58,7 @@ const STYLE = `
   h1 { font-size: 1.5rem; }
   ul { list-style: none; padding: 0; }
   li { margin: .5rem 0; }
-  input[type=search] { font: inherit; padding: .4rem; width: 60%; }
+  input[type=search], input[type=password] { font: inherit; padding: .4rem; width: 60%; }
   button { font: inherit; padding: .5rem .8rem; cursor: pointer; border: 1px solid; border-radius: 4px;
     background: light-dark(#fff, #25262b); color: light-dark(#111, #eee); border-color: light-dark(#888, #777); }
   li button { width: 100%; text-align: start; }
@@ -65,10 +84,18 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 export const languageOf = (header: string | undefined): Language =>
   /^\s*de\b/i.test(header ?? "") ? "de" : "en";
 
+interface PeoplePage {
+  /** What was searched for. */
+  readonly text: string;
+  readonly language: Language;
+  /** Where the program waits that the sign-in is for; undefined for the console. */
+  readonly program: string | undefined;
+}
+
 /** @param people undefined: the database does not answer */
 export function peoplePage(
   people: readonly Person[] | undefined,
-  { text, language }: { readonly text: string; readonly language: Language },
+  { text, language, program }: PeoplePage,
 ): string {
   const texts = TEXTS[language];
   const notice = people === undefined ? texts.unavailable : people.length === 0 ? texts.nobody : "";
@@ -81,6 +108,7 @@ export function peoplePage(
     language,
     texts.title,
     `<p>${texts.text}</p>
+    ${program === undefined ? "" : `<p>${texts.program} <strong>${escape(program)}</strong>.</p>`}
     <form method="get"><input type="search" name="q" value="${escape(text)}" maxlength="100"
       aria-label="${texts.find}" placeholder="${texts.find}"> <button>${texts.search}</button></form>
     <form method="post">
@@ -88,6 +116,20 @@ export function peoplePage(
       <ul>${list.join("")}</ul>
     </form>
     <p>${notice}${list.length >= 100 ? texts.more : ""}</p>`,
+  );
+}
+
+/** Asks for the secret of the data folder. @param isWrong if another was given before */
+export function secretPage(isWrong: boolean, language: Language): string {
+  const texts = TEXTS[language];
+  return page(
+    language,
+    texts.secretTitle,
+    `<p>${texts.secretText}</p>
+    <form method="post"><input type="password" name="secret" maxlength="${MAX_SECRET}" required
+      autocomplete="off" aria-label="${texts.secret}" placeholder="${texts.secret}">
+      <button>${texts.go}</button></form>
+    ${isWrong ? `<p role="alert">${texts.wrong}</p>` : ""}`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * The development issuer: an OpenID provider that signs people in to the console as whom they say they are,
- * and that signs access tokens for whoever has the secret in its data folder.
+ * The development issuer: an OpenID provider that signs people in to the console as whom they say they are, and
+ * that signs access tokens, both for whoever has the secret in its data folder.
  */
 import { generateKeyPair, exportJWK, type JWK } from "jose";
 import Provider, {
@@ -10,6 +10,7 @@ import Provider, {
   errors,
   interactionPolicy,
 } from "oidc-provider";
+import { SIGN_IN_PATH } from "./gate.ts";
 import { sendSignOutPage } from "./pages.ts";
 import { CONSOLE_CLIENT, MCP_CLIENT } from "../embedded/servers/issuer-part.ts";
 import type { Person } from "./people.ts";
@@ -104,7 +105,7 @@ function configuration(settings: IssuerSettings): Configuration {
     pkce: { required: () => true },
     cookies: { keys: [secret] },
     clientBasedCORS: (_ctx, origin, { clientId }) => clientId === CONSOLE_CLIENT && origins.has(origin),
-    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}`, policy: withoutConsent() },
+    interactions: { url: (_ctx, { uid }) => `${SIGN_IN_PATH}/${uid}`, policy: signInPolicy() },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -134,10 +135,22 @@ function configuration(settings: IssuerSettings): Configuration {
   };
 }
 
-/** Nor of programs on this machine: whoever runs one could ask for anybody's token anyway. */
-function withoutConsent() {
+/**
+ * Nobody has to agree, but a program of this machine is never answered without a question: any page can lead a
+ * browser that is signed in to the address at which somebody else's program waits.
+ */
+function signInPolicy() {
   const policy = interactionPolicy.base();
   policy.get("consent")?.checks.remove("native_client_prompt");
+  policy
+    .get("login")
+    ?.checks.add(
+      new interactionPolicy.Check("program", "a person must be picked for each program", ({ oidc }) =>
+        oidc.client?.applicationType === "native" && oidc.result?.["login"] === undefined
+          ? interactionPolicy.Check.REQUEST_PROMPT
+          : interactionPolicy.Check.NO_NEED_TO_PROMPT,
+      ),
+    );
   return policy;
 }
 

@@ -1,13 +1,13 @@
 /** The page on which somebody picks who they are. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
+import { CONSOLE_CLIENT } from "../embedded/servers/issuer-part.ts";
+import { readForm } from "./form.ts";
 import { PAGE_HEADERS, languageOf, peoplePage } from "./pages.ts";
 import type { People } from "./people.ts";
 import { AS_OPERATOR } from "./provider.ts";
 
 const PATH = /^\/sign-in\/[\w-]+$/;
-/** A form with the subject of a person. */
-const MAX_FORM_BYTES = 4_096;
 const MAX_SEARCH = 100;
 
 /**
@@ -25,9 +25,15 @@ export async function answerSignIn(
   if (!PATH.test(path)) return false;
   try {
     // Throws if there is no such sign-in under way in this browser.
-    await provider.interactionDetails(request, response);
+    const { params } = await provider.interactionDetails(request, response);
     if (request.method === "POST") await finish(provider, people, request, response);
-    else await showPeople(people, new URLSearchParams(query).get("q") ?? "", request, response);
+    else {
+      const text = (new URLSearchParams(query).get("q") ?? "").slice(0, MAX_SEARCH);
+      const found = await people.list(text).catch(() => undefined);
+      const shown = { text, language: languageOf(request.headers["accept-language"]) };
+      response.writeHead(found === undefined ? 503 : 200, PAGE_HEADERS);
+      response.end(peoplePage(found, { ...shown, program: programOf(params) }));
+    }
   } catch (error) {
     if (response.headersSent) response.destroy();
     else refuse(response, error);
@@ -41,17 +47,9 @@ function refuse(response: ServerResponse, error: unknown): void {
   response.end(`This sign-in is over: begin it again. (${reason})\n`);
 }
 
-async function showPeople(
-  people: People,
-  text: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const wanted = text.slice(0, MAX_SEARCH);
-  const found = await people.list(wanted).catch(() => undefined);
-  const language = languageOf(request.headers["accept-language"]);
-  response.writeHead(found === undefined ? 503 : 200, PAGE_HEADERS);
-  response.end(peoplePage(found, { text: wanted, language }));
+/** Where the program waits that is not the console; it may be anybody's on this machine. */
+function programOf(params: Readonly<Record<string, unknown>>): string | undefined {
+  return params["client_id"] === CONSOLE_CLIENT ? undefined : String(params["redirect_uri"]);
 }
 
 async function finish(
@@ -60,19 +58,10 @@ async function finish(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const form = await formOf(request);
+  const form = await readForm(request);
   const person = await people.find(form.get("person") ?? "");
   if (person === undefined) throw new Error("there is no such person any more");
   const amr = form.get("operator") === "yes" ? [AS_OPERATOR] : [];
   const login = { accountId: person.subject, amr, remember: true };
   await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
-}
-
-async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
-  let text = "";
-  for await (const chunk of request.setEncoding("utf8")) {
-    text += String(chunk);
-    if (text.length > MAX_FORM_BYTES) throw new Error("the form is too long");
-  }
-  return new URLSearchParams(text);
 }

@@ -79,7 +79,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
   const ocr = await prepareOcrData(config.ocr.languages, config.ocr.dataFolder);
   const parserPool = createParserPool({ size: parserChildren, ocr, folder: parsers, sandbox });
   const queryEmbedding = cacheQueries(deps.embedding, {
-    maxEntries: 1_000,
+    maxBytes: 2 * 1024 * 1024,
     timeoutMs: 2_000,
     open: (model) => openEmbeddingModel(config.models, model),
   });

@@ -1,6 +1,7 @@
 /** How people come into the console and leave it, in a real browser. */
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
+import { consoleLink } from "../../src/embedded/servers/issuer-part.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { violations } from "../support/console/axe.ts";
 import { emailOf, onOwnConsole } from "../support/console/on-console.ts";
@@ -12,13 +13,48 @@ import { until } from "../support/until.ts";
 const SCHEMES = ["light", "dark"] as const;
 
 describe("the sign-in", unless(MISSING_BROWSER), () => {
-  const { stack, tenants, open, visit } = onOwnConsole();
+  const { stack, tenants, open, openAsStranger, visit } = onOwnConsole();
 
   test("leads by the issuer to the screen that was asked for, and asks nobody else", async () => {
     const { page, faults } = await visit("ada", { path: "/keys" });
     expect(new URL(page.url()).pathname).toBe("/console/keys");
     expect(new URL(page.url()).search).toBe("");
     expect(faults).toEqual([]);
+  });
+
+  test("by the printed link asks for no secret, which leaves the address, the history and all further requests", async () => {
+    const { page, faults } = await openAsStranger();
+    const asked: string[] = [];
+    page.on("request", (one) => asked.push(`${one.url()} ${JSON.stringify(one.headers())}`));
+    await page.goto(consoleLink(stack.issuer, stack.secret));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await pickPerson(page, emailOf(tenants, "ada"));
+    await screenShown(page);
+    expect(new URL(page.url()).origin).toBe(stack.url);
+    expect(asked.filter((one) => one.includes(stack.secret))).toHaveLength(1);
+    const session = await page.context().newCDPSession(page);
+    const { entries } = await session.send("Page.getNavigationHistory");
+    expect(entries.map(({ url }) => url).join(" ")).not.toContain(stack.secret);
+    expect(faults).toEqual([]);
+  });
+
+  test("without the link asks for the secret once, and goes on", async () => {
+    const { page, context } = await openAsStranger();
+    await page.goto(`${stack.url}/console/keys`);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Which Holdfast is yours?" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel("Secret").fill("0".repeat(64));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Secret").fill(stack.secret);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await pickPerson(page, emailOf(tenants, "ada"));
+    await screenShown(page);
+    expect(new URL(page.url()).pathname).toBe("/console/keys");
+    const other = await context.newPage();
+    await other.goto(`${stack.issuer}/sign-in/again`);
+    await other.getByText("This sign-in is over").waitFor();
   });
 
   test("keeps tokens in memory alone, and a reload gets new ones without a question", async () => {

@@ -5,6 +5,7 @@ import { decodeJwt } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { issuerUrl } from "../../src/embedded/servers/issuer-part.ts";
+import { SIGN_IN_PATH, gateCookie } from "../../src/issuer/gate.ts";
 import { type CommandLine, startCommandLine } from "../support/stack/command-line.ts";
 
 let line: CommandLine;
@@ -21,9 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => line.close());
 
-/** A browser as far as it matters here: it keeps cookies, and goes where it is sent at the issuer. */
-function createBrowser() {
+/**
+ * A browser as far as it matters here: it keeps cookies, and goes where it is sent at the issuer. It has shown the
+ * secret, unless it is a stranger's.
+ */
+function createBrowser({ isStranger = false } = {}) {
   const cookies = new Map<string, { value: string; path: string }>();
+  const { name, value } = gateCookie({ secret: line.issuerSecret, port: line.issuerPort });
+  if (!isStranger) cookies.set(name, { value, path: SIGN_IN_PATH });
   const send = async (url: URL, init: Pick<RequestInit, "method" | "body"> = {}): Promise<Response> => {
     const cookie = [...cookies]
       .filter(([, { path }]) => url.pathname.startsWith(path))
@@ -216,8 +222,7 @@ describe("the sign-in of a program that speaks the Model Context Protocol", () =
   const callback = "http://127.0.0.1:43210/callback";
   const resource = "http://127.0.0.1:8080/mcp";
 
-  async function signInFor(resources: string) {
-    const browser = createBrowser();
+  async function signInFor(resources: string, browser = createBrowser()) {
     const { url, verifier } = await authorizationOf({
       client_id: mcp.client_id,
       redirect_uri: callback,
@@ -225,10 +230,11 @@ describe("the sign-in of a program that speaks the Model Context Protocol", () =
       resource: resources,
     });
     const page = await browser.open(url);
-    if (page.url.origin !== new URL(server.issuer).origin) return { back: page.url, verifier };
+    const html = await page.response.text();
+    if (page.url.origin !== new URL(server.issuer).origin) return { back: page.url, verifier, html };
     const form = new URLSearchParams({ person: "ada" });
     const { url: back } = await browser.open(page.url, { method: "POST", body: form });
-    return { back, verifier };
+    return { back, verifier, html };
   }
 
   it("gives a token whose audience is /mcp alone, on whichever port of this machine it waits", async () => {
@@ -247,6 +253,24 @@ describe("the sign-in of a program that speaks the Model Context Protocol", () =
       expectedNonce: "nonce",
     });
     expect(decodeJwt(tokens.access_token)).toMatchObject({ aud: resource, sub: "ada" });
+  });
+
+  it("asks for whom each time, also a browser that is signed in, and says where the program waits", async () => {
+    const browser = createBrowser();
+    await signIn(browser, { person: "ada" });
+    for (const _time of ["first", "second"]) {
+      const { html, back } = await signInFor(resource, browser);
+      expect(html).toContain(`<strong>${callback}</strong>`);
+      expect(html).toContain("ada@acme.example");
+      expect(back.searchParams.get("code")).toBeTruthy();
+    }
+    const { url } = await authorizationOf({
+      client_id: mcp.client_id,
+      redirect_uri: callback,
+      scope: "openid",
+      prompt: "none",
+    });
+    expect((await browser.open(url)).url.searchParams.get("error")).toBe("interaction_required");
   });
 
   it("gives none for a resource of somebody else", async () => {

@@ -23,6 +23,14 @@ interface IssuerOptions {
   readonly port: number;
 }
 
+/** Where the issuer takes its secret, and leads on to the console. */
+export const CONSOLE_LINK_PATH = "/console";
+
+/** The link that is printed: it shows the issuer the secret, so that the browser is not asked for it. */
+export function consoleLink(issuer: string, secret: string): string {
+  return `${issuer}${CONSOLE_LINK_PATH}?secret=${secret}`;
+}
+
 /** The `iss` claim of the tokens. */
 export function issuerUrl(port: number): string {
   return `http://127.0.0.1:${port}`;

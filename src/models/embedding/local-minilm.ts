@@ -22,6 +22,8 @@ interface Job {
 interface Thread {
   readonly worker: Worker;
   job: Job | undefined;
+  /** Set while it has nothing to do. */
+  idle: NodeJS.Timeout | undefined;
 }
 
 interface Pool {
@@ -39,6 +41,8 @@ interface Pool {
 const MODEL_FOLDER = fileURLToPath(new URL("../../../models/all-minilm-l6-v2-int8/", import.meta.url));
 const MAX_TOKENS = 256;
 const MAX_THREADS = 4;
+/** Loading the model again takes a second; until then a thread holds some 170 MB. */
+const IDLE_MS = 60_000;
 /** ONNX Runtime reports to its maker unless this is set before it is loaded. */
 const NO_TELEMETRY = "ORT_DISABLE_TELEMETRY";
 
@@ -113,7 +117,7 @@ function startThread(data: ThreadData, { onAnswer, onExit }: ThreadEvents): Thre
   worker.on("error", () => undefined);
   worker.on("exit", onExit);
   worker.unref();
-  return { worker, job: undefined };
+  return { worker, job: undefined, idle: undefined };
 }
 
 /** Resolves after the thread has finished its text and exited. */
@@ -138,22 +142,34 @@ function settle(job: Job | undefined, answer: ThreadAnswer): void {
  * thread, one by one or 8 at a time), and the 8-bit model scales its numbers by the whole batch, so that a
  * text's vector would depend on the other texts of its batch.
  */
-function createPool(data: ThreadData, maxThreads: number): Pool {
+function createPool(data: ThreadData, maxThreads: number, idleMs: number): Pool {
   const queue = createQueue();
   const threads = new Set<Thread>();
+  const ending = new Set<Promise<void>>();
   let isClosed = false;
 
+  /** The last thread stays, so that a question after a pause does not wait for the model to load. */
+  const endIfSpare = (thread: Thread): void => {
+    if (isClosed || threads.size === 1) return;
+    threads.delete(thread);
+    const end = endThread(thread).finally(() => ending.delete(end));
+    ending.add(end);
+  };
+
   const feed = (thread: Thread): void => {
+    clearTimeout(thread.idle);
     thread.job = queue.next();
     if (thread.job !== undefined) {
       thread.worker.ref();
       send(thread, { text: thread.job.text });
     } else if (!isClosed) {
       thread.worker.unref();
+      thread.idle = setTimeout(() => endIfSpare(thread), idleMs).unref();
     }
   };
   const lose = (thread: Thread): void => {
     threads.delete(thread);
+    clearTimeout(thread.idle);
     const reason = new DomainError("provider_unavailable", "The local embedding model ended.");
     thread.job?.reject(reason);
     // If threads die as they start, nothing would ever take what waits.
@@ -194,7 +210,7 @@ function createPool(data: ThreadData, maxThreads: number): Pool {
     close: async () => {
       isClosed = true;
       queue.failAll(new DomainError("provider_unavailable", "The local embedding model is closed."));
-      await Promise.all([...threads].map(endThread));
+      await Promise.all([...ending, ...[...threads].map(endThread)]);
     },
   };
 }
@@ -205,6 +221,8 @@ interface LocalOptions {
    */
   readonly maxThreads?: number;
   readonly folder?: string;
+  /** After how long a thread without work ends, unless it is the last; a minute by default. */
+  readonly idleMs?: number;
   /**
    * True by default: the first thread starts at once. False, for a process that may only count tokens, starts
    * it with the first text.
@@ -224,7 +242,8 @@ export const LOCAL_MODEL = "all-minilm-l6-v2-int8";
 export function createLocalMiniLm(options: LocalOptions = {}): EmbeddingModel {
   const data = checkedThreadData(options.folder ?? MODEL_FOLDER);
   const tokenizer = loadWordPiece(data.vocabularyPath);
-  const pool = createPool(data, options.maxThreads ?? Math.min(availableParallelism(), MAX_THREADS));
+  const maxThreads = options.maxThreads ?? Math.min(availableParallelism(), MAX_THREADS);
+  const pool = createPool(data, maxThreads, options.idleMs ?? IDLE_MS);
   if (options.embedsSoon !== false) pool.warm();
   return {
     name: LOCAL_MODEL,

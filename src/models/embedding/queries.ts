@@ -24,8 +24,8 @@ export interface QueryEmbeddings {
 }
 
 interface CacheOptions {
-  /** Vectors that are kept; 10,000 by default. */
-  readonly maxEntries?: number;
+  /** Of the vectors and questions that are kept; 20 MiB by default, some 10,000 of the built-in model. */
+  readonly maxBytes?: number;
   readonly timeoutMs: number;
   /**
    * Opens a model that documents were embedded with before; null if it cannot. Absent: there is no other
@@ -34,6 +34,7 @@ interface CacheOptions {
   readonly open?: (model: Pick<EmbeddingModel, "name" | "dimensions">) => Promise<EmbeddingModel | null>;
 }
 
+const MAX_BYTES = 20 * 1024 * 1024;
 /** Questions in one request. */
 const MOST_A_REQUEST = 64;
 
@@ -61,10 +62,14 @@ function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): 
  * @example `test/models/embedding/queries.test.ts`
  */
 export function cacheQueries(model: EmbeddingModel, options: CacheOptions): QueryEmbeddings {
-  const { maxEntries = 10_000, timeoutMs } = options;
+  const { maxBytes = MAX_BYTES, timeoutMs } = options;
   const others = new Map<string, Promise<QueryEmbeddings | null>>();
   /** Keyed by the question only: a vector does not depend on the organization that asked first. */
-  const kept = new LRUCache<string, Float32Array>({ max: maxEntries });
+  const kept = new LRUCache<string, Float32Array>({
+    maxSize: maxBytes,
+    // Strings take up to two bytes a character.
+    sizeCalculation: (vector, question) => vector.byteLength + 2 * question.length,
+  });
   const underWay = new Map<string, Promise<Float32Array>>();
   const merged = mergeEmbeddings(model, {
     maxWaitMs: 2,
@@ -98,7 +103,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
       const opening =
         others.get(key) ??
         Promise.resolve(options.open?.({ name, dimensions }) ?? null).then((opened) =>
-          opened === null ? null : cacheQueries(opened, { maxEntries, timeoutMs }),
+          opened === null ? null : cacheQueries(opened, { maxBytes, timeoutMs }),
         );
       others.set(key, opening);
       return opening;

@@ -110,3 +110,18 @@ test("the user and database of the server stay, whatever a password holds", () =
   });
   expect(maintenance).toBe("postgres://holdfast_maintenance:p%40ss%2Fword@127.0.0.1:5433/holdfast");
 });
+
+test("every program gives memory back, unless whoever starts it says otherwise", () => {
+  const envOf = (user: NodeJS.ProcessEnv) => childEnvironment(user, loadConfig({}), { ...parts, database });
+  for (const program of ["api", "worker"] as const)
+    expect(programEnvironment(envOf({}), program)).toMatchObject({
+      MALLOC_MMAP_THRESHOLD_: "1048576",
+      MALLOC_TRIM_THRESHOLD_: "1048576",
+      NODE_OPTIONS: "--max-semi-space-size=16",
+    });
+  const given = { MALLOC_MMAP_THRESHOLD_: "4096", NODE_OPTIONS: "--inspect-port=0" };
+  expect(envOf(given)).toMatchObject({
+    MALLOC_MMAP_THRESHOLD_: "4096",
+    NODE_OPTIONS: "--max-semi-space-size=16 --inspect-port=0",
+  });
+});

@@ -3,10 +3,12 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
 import { createEmbeddingModel } from "../../../src/models/embedding/embedding-model.ts";
 import { createLocalMiniLm } from "../../../src/models/embedding/local-minilm.ts";
 import { mergeEmbeddings } from "../../../src/models/embedding/merge.ts";
+import { until } from "../../support/until.ts";
 
 const model = await createEmbeddingModel({});
 afterAll(() => model.close());
@@ -166,4 +168,30 @@ test("the runtime of the model reports to nobody: it makes no identifier and no 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("ends a thread that has had nothing to do, and answers by the last one, and by more when there is work", async () => {
+  const threads = new Set<number>();
+  let started = 0;
+  const watch = (thread: Worker): void => {
+    const { threadId } = thread;
+    started += 1;
+    threads.add(threadId);
+    thread.once("exit", () => threads.delete(threadId));
+  };
+  process.on("worker", watch);
+  const spare = createLocalMiniLm({ maxThreads: 2, idleMs: 20 });
+  const texts = ["one", "two", "three", "four"];
+  try {
+    const before = await spare.embed(texts, "passage");
+    await until("one thread is left", () => threads.size === 1);
+    expect(await spare.embed(["one"], "query")).toEqual([before[0]]);
+    expect(started).toBe(2);
+    expect(await spare.embed(texts, "passage")).toEqual(before);
+    expect(started).toBe(3);
+  } finally {
+    await spare.close();
+    process.off("worker", watch);
+  }
+  expect(threads.size).toBe(0);
 });

@@ -33,9 +33,15 @@ test("equal questions of one moment are one, different ones share a request", as
 });
 
 test("forgets the question that was asked longest ago", async () => {
-  const cache = await queries({ maxEntries: 2 });
+  const cache = await queries({ maxBytes: 2 * 384 * 4 + 10 });
   for (const text of ["a", "b", "a", "c", "a", "b"]) await cache.embed(text, "acme");
   expect(provider.requests.map(({ body }) => body["input"])).toEqual([["a"], ["b"], ["c"], ["b"]]);
+});
+
+test("counts the length of a question in what is kept", async () => {
+  const cache = await queries({ maxBytes: 2 * 384 * 4 + 10 });
+  for (const text of ["a", "long".repeat(10), "a"]) await cache.embed(text, "acme");
+  expect(provider.counts.texts).toBe(3);
 });
 
 test("gives up when the time is up, and keeps what comes later", async () => {

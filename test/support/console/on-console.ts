@@ -8,9 +8,12 @@ import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
 import { type ConsoleStack, startConsole } from "./start.ts";
 import { type SignInOptions, signIn } from "./sign-in.ts";
-import { type Visitor, newVisitor } from "./visitor.ts";
+import { type Place, type Visitor, newVisitor } from "./visitor.ts";
 
-type SharedConsole = Pick<ConsoleStack, "url" | "issuer" | "provider" | "temporalUi" | "dataDir" | "env"> & {
+type SharedConsole = Pick<
+  ConsoleStack,
+  "url" | "issuer" | "secret" | "provider" | "temporalUi" | "dataDir" | "env"
+> & {
   readonly database: Pick<ConsoleStack["database"], "db" | "url">;
 };
 
@@ -23,6 +26,8 @@ interface OnConsole<S> {
   readonly tenants: Tenants;
   /** A window at nothing yet; it is closed after the test. */
   open(window?: BrowserContextOptions): Promise<Visitor>;
+  /** One that has not shown the issuer its secret. */
+  openAsStranger(): Promise<Visitor>;
   /** A window of this person, who has signed in; it is closed after the test. */
   visit(who: Who, options?: VisitOptions): Promise<Visitor>;
 }
@@ -67,16 +72,17 @@ function useConsole<S extends SharedConsole>(start: () => Promise<S>): OnConsole
   afterEach(async () => {
     await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
   });
-  const open = async (window?: BrowserContextOptions): Promise<Visitor> => {
-    const { url, issuer } = later.value;
-    const visitor = await newVisitor(await browser!, { url, issuer }, window);
+  const openAt = async (place: Place, window?: BrowserContextOptions): Promise<Visitor> => {
+    const visitor = await newVisitor(await browser!, place, window);
     visitors.push(visitor);
     return visitor;
   };
+  const open = (window?: BrowserContextOptions): Promise<Visitor> => openAt(later.value, window);
   return {
     stack: later.value,
     tenants,
     open,
+    openAsStranger: () => openAt({ url: later.value.url, issuer: later.value.issuer }),
     async visit(who, { window, ...options } = {}) {
       const visitor = await open(window);
       await signIn(visitor.page, `${later.value.url}/console`, { ...options, who: emailOf(tenants, who) });

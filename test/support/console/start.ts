@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { CONSOLE_CLIENT, issuerUrl, startIssuer } from "../../../src/embedded/servers/issuer-part.ts";
+import { issuerSecret } from "../../../src/embedded/secret-file.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
 import type { Running } from "../../../src/embedded/processes/launch.ts";
 import { atEnd } from "../run/at-end.ts";
@@ -15,6 +16,8 @@ const AUDIENCE = "holdfast";
 export interface ConsoleStack extends Stack {
   /** The origin of the issuer, and the `iss` of its tokens. */
   readonly issuer: string;
+  /** What the issuer wants to see before it signs anybody in. */
+  readonly secret: string;
   /** Ends the issuer, so that nobody can sign in and no token is renewed. */
   stopIssuer(): Promise<void>;
   /** Starts it again at the same address; it has forgotten its sessions. */
@@ -45,6 +48,7 @@ export async function startConsole(options: StackOptions = {}): Promise<ConsoleS
   const closeStack = stack.close;
   const console = Object.assign(stack, {
     issuer,
+    secret: await issuerSecret(stack.dataDir),
     startIssuer: open,
     stopIssuer: async () => running?.stop(),
     async close() {

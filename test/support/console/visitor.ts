@@ -1,5 +1,6 @@
 /** Somebody with a browser window of their own: no cookie and no storage is shared with another. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { SIGN_IN_PATH, gateCookie } from "../../../src/issuer/gate.ts";
 import { watchPage } from "../browser/watch.ts";
 import { until } from "../until.ts";
 
@@ -12,6 +13,8 @@ const LOADING = ".mantine-Loader-root, .mantine-Skeleton-root";
 export interface Place {
   readonly url: string;
   readonly issuer: string;
+  /** The issuer's: the window is one that has shown it. Without it the window is a stranger's. */
+  readonly secret?: string;
 }
 
 export interface Visitor {
@@ -35,6 +38,11 @@ export async function newVisitor(
     ...options,
   });
   context.setDefaultTimeout(ACT_MS);
+  if (place.secret !== undefined) {
+    const { hostname, port } = new URL(place.issuer);
+    const cookie = gateCookie({ secret: place.secret, port: Number(port) });
+    await context.addCookies([{ ...cookie, domain: hostname, path: SIGN_IN_PATH }]);
+  }
   const page = await context.newPage();
   const faults = await watchPage(page, place.url, new URL(place.issuer).origin);
   return { page, context, faults, close: () => context.close() };

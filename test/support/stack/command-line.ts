@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
+import { issuerSecret } from "../../../src/embedded/secret-file.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { issuerUrl, startIssuer } from "../../../src/embedded/servers/issuer-part.ts";
 import { localMasterKey } from "../../../src/storage/keys/keyring.ts";
@@ -35,6 +36,7 @@ export interface CommandLine {
   readonly dataDir: string;
   readonly env: Record<string, string>;
   readonly issuerPort: number;
+  readonly issuerSecret: string;
   /** The key "made" that provisioning printed. */
   readonly key: string;
   /** Authenticates a key or a token as the API does. */
@@ -66,6 +68,7 @@ export async function startCommandLine(): Promise<CommandLine> {
     dataDir,
     env,
     issuerPort,
+    issuerSecret: await issuerSecret(dataDir),
     key: provisioned.keys[0]!.key,
     async whoIs(credential) {
       const authenticator = createAuthenticator({

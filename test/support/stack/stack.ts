@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MEMORY_SETTINGS } from "../../../src/embedded/processes/child-environment.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { type Temporal, startTemporal } from "../../../src/embedded/servers/temporal.ts";
 import { atEnd } from "../run/at-end.ts";
@@ -81,6 +82,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   ]);
   const settings = typeof options.env === "function" ? options.env(database.env) : options.env;
   const env: Record<string, string> = {
+    ...MEMORY_SETTINGS,
     NODE_ENV: "test",
     PORT: String(port),
     DATA_DIR: dataDir,
