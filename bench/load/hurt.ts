@@ -11,6 +11,7 @@ import { type Stack, startStack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS, SPACES, TENANTS } from "../../test/support/tenants/tenants.ts";
 import { cleanUp } from "./hurt-clean-up.ts";
 import { measureWaitingFiles } from "./hurt-files.ts";
+import { readAsFaults } from "./hurt-starved.ts";
 import {
   backticks,
   HOSTILE_INPUTS,
@@ -255,6 +256,7 @@ async function run(options: Options): Promise<void> {
     const burning = await watchDuringBurners(other, seconds);
     yardstick = burning.seen;
     report(burning);
+    const misread = await readAsFaults(stack);
     const chosen = HOSTILE_INPUTS.filter(
       ({ name }) => options.only === undefined || options.only.split(",").some((part) => name.includes(part)),
     );
@@ -270,6 +272,7 @@ async function run(options: Options): Promise<void> {
       );
     await measureJson(stack);
     endWith([
+      ...misread,
       ...phases.flatMap(faultsOf),
       ...(await measureKeptResponses(stack, token)),
       ...(await measureWaitingFiles(stack)),
