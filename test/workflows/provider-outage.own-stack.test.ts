@@ -190,7 +190,9 @@ test.each(OUTAGES)(
     expect(warnings.filter((warning) => warning["text"] === "documents wait")).toEqual([
       {
         claim_id: claims[0]!.id,
+        organization_id: organization!["id"],
         code,
+        err: expect.objectContaining({ code }),
         run_ids: expect.toSatisfy((runs: string[]) => runs.length === DOCUMENTS),
         text: "documents wait",
       },
