@@ -54,6 +54,8 @@ export interface ResponseStore {
   find(principal: Principal, id: string): Promise<StoredResponse>;
   /** Opens nothing. @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
+  /** Resolves when all is written that this process has answered the caller with. */
+  written(principal: Principal): Promise<void>;
   /** Resolves when all is written, or after `timeoutMs`. */
   flushed(timeoutMs: number): Promise<void>;
 }
@@ -62,14 +64,21 @@ export interface ResponseStore {
 export const WRITTEN_WITHIN_MS = 400;
 export const LOOK_MS = 50;
 
+/** What is being written behind answers, by the response. It never rejects. */
+type Writing = Map<string, { readonly callerId: string; readonly done: Promise<void> }>;
+
 export function createResponseStore(deps: ResponsesDeps): ResponseStore {
-  /** What is being written behind answers. */
-  const writing = new Map<string, Promise<void>>();
+  const writing: Writing = new Map();
   return {
     ...writingTo(deps, writing),
     ...readingFrom(deps, writing),
+    async written(principal) {
+      const callerId = callerIdOf(principal);
+      const own = [...writing.values()].filter((write) => write.callerId === callerId);
+      await Promise.all(own.map(({ done }) => done));
+    },
     async flushed(timeoutMs) {
-      const written = Promise.all(writing.values());
+      const written = Promise.all([...writing.values()].map(({ done }) => done));
       await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
     },
   };
@@ -77,40 +86,40 @@ export function createResponseStore(deps: ResponsesDeps): ResponseStore {
 
 function writingTo(
   deps: ResponsesDeps,
-  writing: Map<string, Promise<void>>,
+  writing: Writing,
 ): Pick<ResponseStore, "keepBegin" | "keepEnd" | "drop"> {
   const { db, log } = deps;
-  const track = (id: string, write: () => Promise<unknown>): void => {
-    const before = writing.get(id) ?? Promise.resolve();
-    const written = before
+  type Kept = Pick<NewResponse, "id" | "callerId">;
+  const track = ({ id, callerId }: Kept, write: () => Promise<unknown>): void => {
+    const before = writing.get(id)?.done ?? Promise.resolve();
+    const done = before
       .then(() => insistently(write))
       .then(
         () => undefined,
         (error: unknown) => log.error({ err: error, turn_id: id }, "a response could not be kept"),
       )
       .finally(() => {
-        if (writing.get(id) === written) writing.delete(id);
+        if (writing.get(id)?.done === done) writing.delete(id);
       });
-    writing.set(id, written);
+    writing.set(id, { callerId, done });
   };
   return {
     keepBegin: (response, request) => keepBegin(deps, response, request),
     drop({ organization, id, callerId }) {
-      track(id, () => inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id)));
+      track({ id, callerId }, () => inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id)));
     },
-    keepEnd({ response: { organization, id, documentIds }, isItemized }, ended) {
-      track(id, () => keepEnd(deps, { organization, id, attempt: null, isItemized }, ended, documentIds));
+    keepEnd({ response: { organization, id, callerId, documentIds }, isItemized }, ended) {
+      track({ id, callerId }, () =>
+        keepEnd(deps, { organization, id, attempt: null, isItemized }, ended, documentIds),
+      );
     },
   };
 }
 
-function readingFrom(
-  deps: ResponsesDeps,
-  writing: ReadonlyMap<string, Promise<void>>,
-): Pick<ResponseStore, "find" | "findRow"> {
+function readingFrom(deps: ResponsesDeps, writing: Writing): Pick<ResponseStore, "find" | "findRow"> {
   const { db, sealing } = deps;
   const findRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
-    await writing.get(id);
+    await writing.get(id)?.done;
     const { organization } = principal;
     const row = await soon(id, () => findResponse(db, organization, callerIdOf(principal), id));
     await requireReached(deps, principal, row.document_ids);

@@ -36,8 +36,8 @@ export async function findStoredItems(
   principal: Principal,
   itemIds: readonly string[],
 ): Promise<FindStoredItem> {
-  // Which of them it is of, only the written row says; nobody waits for long for what others write.
-  await store.flushed(WRITTEN_WITHIN_MS);
+  // Which response they are of, only its written row says.
+  await store.written(principal);
   const responses = await responsesOf(deps, principal, [...new Set(itemIds.flatMap(uuidsOf))]);
   const wanted = new Set(itemIds);
   const looked = new Set<string>();

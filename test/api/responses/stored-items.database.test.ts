@@ -1,6 +1,8 @@
 /** Items of stored responses: what a request does not refer to is not opened for it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { InputReading } from "../../../src/api/responses/reading.ts";
+import { WRITTEN_WITHIN_MS } from "../../../src/api/responses/store.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { type KeptResponses, callerIn, keptResponses } from "../../support/responses/kept-responses.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
@@ -88,4 +90,27 @@ it("weighs an item before it is opened, together with the conversation that it c
   const reading = readingOf(itemIds, { characters: 1_500_000 });
   await expect(reading.reference(itemIds[0]!, "input[0].id")).rejects.toMatchObject({ code: "bad_request" });
   expect(kept.countOpened()).toBe(0);
+});
+
+it("waits for the end of what was answered, however long the database takes to write it", async () => {
+  const lock = await database.db.owner.connect();
+  let found: unknown;
+  try {
+    await kept.keep({
+      answered: ["a"],
+      async beforeEnd() {
+        await lock.query("begin; lock table responses in share mode");
+      },
+      async answering(itemIds) {
+        const reference = readingOf(itemIds).reference(itemIds[0]!, "input");
+        // Longer than what other processes write is waited for. It must not be over before the lock is.
+        await Promise.race([reference, sleep(4 * WRITTEN_WITHIN_MS)]);
+        await lock.query("rollback");
+        found = await reference;
+      },
+    });
+  } finally {
+    lock.release(true);
+  }
+  expect(found).toBeDefined();
 });

@@ -22,6 +22,10 @@ interface KeptFields {
   /** Whether a process of the version before writes it. */
   readonly isOld?: boolean;
   readonly by?: Principal;
+  /** Is called when only its end is missing. */
+  readonly beforeEnd?: () => Promise<void>;
+  /** Is called when its answer is there, and its end may not be written yet. */
+  readonly answering?: (itemIds: readonly string[]) => Promise<void>;
 }
 
 export interface KeptResponses {
@@ -123,9 +127,12 @@ export async function keptResponses(
       });
       const output = answered.map((text) => messageOf("assistant", text)) as OutputItem[];
       const ended = { id: itemId("resp", id), status: "completed", output } as unknown as ResponseObject;
+      const itemIds = output.map((item) => item.id);
+      await fields.beforeEnd?.();
       store.keepEnd({ response, isItemized: !isOld }, ended);
+      await fields.answering?.(itemIds);
       await store.flushed(WRITTEN_MS);
-      return { id, itemIds: output.map((item) => item.id) };
+      return { id, itemIds };
     },
     async bytesOf(userId) {
       const { rows } = await db.system.query<{ bytes: number }>(
