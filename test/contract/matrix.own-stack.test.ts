@@ -215,5 +215,5 @@ describe("a query function in another tenant's transaction", () => {
     expect((await queryFunctions()).filter((name) => !effective.has(name) && !NEEDS_MORE.has(name))).toEqual(
       [],
     );
-  }, 120_000);
+  }, 240_000);
 });
