@@ -46,11 +46,12 @@ export function nameOf(path: string): string {
 }
 
 /**
- * The object name of a file in listings: that of its document if it is the document's original, else one
- * under `data/`.
+ * The object name of a file in listings: where its own document says that it is if it lies there, else one
+ * under `data/`. A file that lies where another document says so cannot be taken for that document's.
  */
-export function objectNameOf(spaceId: string, path: string): string {
-  return DOCUMENT_PLACE.test(path) ? `spaces/${spaceId}/${path}` : dataObjectName(spaceId, path);
+export function objectNameOf(spaceId: string, path: string, documentId: string | null): string {
+  const isInOwnPlace = documentId !== null && DOCUMENT_PLACE.exec(path)?.[1] === documentId;
+  return isInOwnPlace ? `spaces/${spaceId}/${path}` : dataObjectName(spaceId, path);
 }
 
 /** `spaces/<space_id>/data/<path>`, which addresses any file. */
@@ -69,6 +70,20 @@ export function pathOf(spaceId: string, address: string): string {
   const inSpace = address.slice(root.length);
   if (inSpace.startsWith(DATA)) return inSpace.slice(DATA.length);
   return inSpace.startsWith(DOCUMENTS) ? inSpace : address;
+}
+
+/**
+ * The beginning of the paths of all files whose object name begins with `prefix`, or whose path does. It
+ * counts as one of an object name from the space's id on; up to what follows that, it begins them all.
+ */
+export function pathPrefixOf(spaceId: string, prefix: string): string {
+  const root = `spaces/${spaceId}`;
+  if (prefix.startsWith(root)) {
+    const inSpace = prefix.slice(root.length);
+    if (`/${DATA}`.startsWith(inSpace)) return "";
+    if (`/${DOCUMENTS}`.startsWith(inSpace)) return DOCUMENTS;
+  }
+  return pathOf(spaceId, prefix);
 }
 
 /** {@link pathOf} a folder, which may also be given without the slash at its end; `''` is the root. */

@@ -103,11 +103,14 @@ export const WebhookCreate = z
   })
   .meta({ id: "WebhookCreate", example: { url: EXAMPLE_URL, types: ["document.completed"] } });
 
-/** Its space cannot be changed, so naming another one must not pass for a narrowing. */
+/** Its space cannot be changed, and is compared: naming another one must not pass for a narrowing. */
 export const WebhookPatch = writtenBack(
-  Webhook.omit({ space_id: true }),
+  Webhook,
   z
     .strictObject({
+      space_id: SpaceId.nullable().optional().meta({
+        description: "As it is, or absent: the space cannot be changed",
+      }),
       url: Url.optional(),
       types: Types.optional(),
       description: Description.nullish(),

@@ -8,6 +8,7 @@ import {
   objectNameOf,
   pathFault,
   pathOf,
+  pathPrefixOf,
   readAddress,
 } from "../../src/domain/paths.ts";
 import { RawFileAddress, RawFileRename, UploadFolderPath } from "../../src/schema/documents/raw-file.ts";
@@ -89,9 +90,15 @@ describe("object names", () => {
   const own = `documents/${DOCUMENT}/original/a.md`;
 
   test("a document's own place keeps the form that the document names", () => {
-    expect(objectNameOf(SPACE, own)).toBe(`spaces/${SPACE}/${own}`);
-    expect(objectNameOf(SPACE, "reports/a.md")).toBe(`spaces/${SPACE}/data/reports/a.md`);
-    expect(objectNameOf(SPACE, "documents/a.md")).toBe(`spaces/${SPACE}/data/documents/a.md`);
+    expect(objectNameOf(SPACE, own, DOCUMENT)).toBe(`spaces/${SPACE}/${own}`);
+    for (const path of ["reports/a.md", "documents/a.md"])
+      expect(objectNameOf(SPACE, path, DOCUMENT)).toBe(`spaces/${SPACE}/data/${path}`);
+  });
+
+  test.each([SPACE, null])("another document's place does not lend it to a file of %s", (documentId) => {
+    const name = objectNameOf(SPACE, own, documentId);
+    expect(name).toBe(`spaces/${SPACE}/data/${own}`);
+    expect(readAddress(SPACE, name)).toMatchObject({ path: own, document: null });
   });
 
   test("each of them leads back to the path, and to nothing in another space", () => {
@@ -114,7 +121,33 @@ describe("object names", () => {
     `spaces/${SPACE}/${own}`,
     `spaces/${SPACE}/a.md`,
   ])("a file at %s has one object name, which means no other file", (path) => {
-    expect(pathOf(SPACE, objectNameOf(SPACE, path))).toBe(path);
+    for (const documentId of [DOCUMENT, null])
+      expect(pathOf(SPACE, objectNameOf(SPACE, path, documentId))).toBe(path);
+  });
+
+  test("every beginning of an object name, from the space's id on, begins its path", () => {
+    for (const [path, documentId] of [
+      [own, DOCUMENT],
+      [own, null],
+      ["reports/a.md", DOCUMENT],
+    ] as const) {
+      const name = objectNameOf(SPACE, path, documentId);
+      for (let end = `spaces/${SPACE}`.length; end <= name.length; end += 1)
+        expect(path).toMatch(new RegExp(`^${pathPrefixOf(SPACE, name.slice(0, end))}`));
+    }
+  });
+
+  test("a beginning that only looks like an object name's is that of a path", () => {
+    const others = [
+      "",
+      "spaces/",
+      "rep",
+      `spaces/${SPACE}x`,
+      `spaces/${SPACE}/x`,
+      `spaces/${DOCUMENT}/data/`,
+    ];
+    expect(others.map((prefix) => pathPrefixOf(SPACE, prefix))).toEqual(others);
+    expect(pathPrefixOf(SPACE, `spaces/${SPACE}/doc`)).toBe("documents/");
   });
 
   test("a folder is found by its object name, with and without a slash, and so is the root", () => {

@@ -1573,7 +1573,7 @@ export interface paths {
         head?: never;
         /**
          * Rename or move a file, or all that lies below a prefix that ends with a slash.
-         * @description For editors and owners of the space. The document's name follows the file's. A path that is taken is 400, and then nothing is moved. Nothing is processed again.
+         * @description For editors and owners of the space. The document's name follows the file's. A path that is taken, or where another document says that its file is, is 400, and then nothing is moved. Nothing is processed again.
          *
          *     Takes API keys with the capability `write`, and access tokens.
          */
@@ -2309,7 +2309,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook, pause it, or make it active again.
-         * @description Events that come while it is paused are delivered when it is active again. Only its maker changes the URL.
+         * @description Events that come while it is paused are delivered when it is active again. Only its maker changes the URL, and nobody the space.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
@@ -4958,6 +4958,8 @@ export interface components {
          *     }
          */
         WebhookPatch: {
+            /** @description As it is, or absent: the space cannot be changed */
+            space_id?: string | null;
             /**
              * @description Where events are sent by POST: https, at a public address, without credentials and fragment. Deliveries follow no redirect
              * @example https://receiver.example/holdfast
@@ -26600,7 +26602,7 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
-                /** @description Only paths that begin with it; what begins an object name counts as the path in it */
+                /** @description Only files whose path begins with it, or whose object name does: that counts from `spaces/<space_id>` on */
                 prefix?: string;
             };
             header?: {

@@ -6,6 +6,8 @@ import { z } from "zod";
 export const NAMEABLE = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Unknown names of one object that are told. */
 const MAX_TOLD = 5;
+/** The fewest letters that say which longer name is meant. */
+const MIN_BEGINNING = 3;
 /** A name is meant if no more letters than a third of the longer name differ. */
 const MEANT_SHARE = 1 / 3;
 
@@ -15,7 +17,16 @@ export function suggestion(name: string, known: readonly string[]): string {
   const meant = closest(name, known);
   const allowed = Math.max(1, Math.max(name.length, meant.length) * MEANT_SHARE);
   const letters = distance(name, meant);
-  return letters <= allowed && letters < meant.length ? `; did you mean ${meant}?` : "";
+  const told = letters <= allowed && letters < meant.length ? meant : begunBy(name, known);
+  return told === undefined ? "" : `; did you mean ${told}?`;
+}
+
+/** The only known name of which a part begins with `name`, in singular or plural. */
+function begunBy(name: string, known: readonly string[]): string | undefined {
+  const beginning = name.replace(/s$/, "");
+  if (beginning.length < MIN_BEGINNING) return undefined;
+  const begun = known.filter((one) => one.split("_").some((part) => part.startsWith(beginning)));
+  return begun.length === 1 ? begun[0] : undefined;
 }
 
 /** For checks whose messages are shown as they are: tells unknown keys with the names that were meant. */

@@ -1,11 +1,11 @@
 /** Renames or moves a file, or all files under a prefix, to another path of the space. */
 import { authorize } from "../../auth/policy.ts";
 import type { ToldEvent } from "../../db/audit/append.ts";
-import { findRawFile, lockAllPaths } from "../../db/files/by-path.ts";
-import { moveFile, movePrefix } from "../../db/files/moves.ts";
+import { findRawFile, lockAllPaths, type RawFileRow } from "../../db/files/by-path.ts";
+import { moveFile, movePrefix, OCCUPIED } from "../../db/files/moves.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { nameOf, readAddress } from "../../domain/paths.ts";
+import { type FileAddress, nameOf, readAddress } from "../../domain/paths.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -34,11 +34,7 @@ export async function renameFile(
   authorize(principal, "files:rename", { space_id: spaceId }, "space");
   await inTenant(deps.db, principal.organization, async (sql) => {
     await lockAllPaths(sql, spaceId);
-    const { id, events } = await move(sql, {
-      spaceId,
-      oldPath,
-      newPath: requirePath(spaceId, newPath, "new_path"),
-    });
+    const { id, events } = await move(sql, { spaceId, oldPath, newPath });
     await recordChange(sql, caller, "files:rename", { type: "file", id, spaceId, events });
   });
 }
@@ -49,10 +45,12 @@ interface Move {
   readonly events: readonly ToldEvent[];
 }
 
-async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promise<Move> {
+async function move(sql: Sql, { spaceId, oldPath, newPath: newAddress }: FileRename): Promise<Move> {
+  const newPath = requirePath(spaceId, newAddress, "new_path");
   if (oldPath.endsWith("/")) return moveAll(sql, spaceId, requirePath(spaceId, oldPath, "old_path"), newPath);
   const file = await findRawFile(sql, readAddress(spaceId, oldPath));
   if (file === undefined) throw fileNotFound();
+  await requireOwnPlace(sql, file, readAddress(spaceId, newAddress));
   if (file.path === newPath) return { id: file.id, events: [] };
   const isPathFolder = file.object_key === null;
   if (isPathFolder) return moveAll(sql, spaceId, `${file.path}/`, `${newPath}/`);
@@ -65,6 +63,14 @@ async function move(sql: Sql, { spaceId, oldPath, newPath }: FileRename): Promis
     id,
     events: [renamed, { type: "document.updated", resource_type: "document", resource_id: documentId }],
   };
+}
+
+/** What a document states as its file's address goes on meaning that file, also while it lies elsewhere. */
+async function requireOwnPlace(sql: Sql, file: RawFileRow, address: FileAddress): Promise<void> {
+  const { document } = address;
+  if (document === null || document.id === file.document_id) return;
+  const stated = await findRawFile(sql, address);
+  if (stated?.document_id === document.id) throw new DomainError("already_exists", OCCUPIED);
 }
 
 async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<Move> {

@@ -10,6 +10,7 @@ import {
 } from "../../db/webhooks/records.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
+import { valueError, ValidationProblems } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
@@ -24,6 +25,8 @@ import {
 
 /** What is undefined stays as it is. */
 interface WebhookChange {
+  /** Only the one that it has. */
+  readonly spaceId?: string | null | undefined;
   readonly url: string | undefined;
   readonly types: readonly EventType[] | undefined;
   readonly description: string | null | undefined;
@@ -41,7 +44,7 @@ interface WebhookUpdate {
  * what had failed, is delivered when it is active again; what had failed also if it has another URL.
  * @throws DomainError `not_found`, `precondition_failed`; `permission_denied`, also for a new URL from
  * another than its maker; `bad_request` if it is to be active and its maker has lost the role that it needs;
- * ValidationProblems for a URL that nothing may be delivered to
+ * ValidationProblems for a URL that nothing may be delivered to, and for another space
  * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function updateWebhook(
@@ -53,6 +56,7 @@ export async function updateWebhook(
   const { webhook, isDue } = await inTenant(deps.db, principal.organization, async (sql) => {
     const before = await lockManagedWebhook(sql, principal, id);
     requireUnchanged(ifMatch, webhookEtag(before));
+    requireSameSpace(before, change.spaceId);
     const url =
       change.url === undefined ? before.url : checkedTarget(change.url, deps.config.webhooks.allowHosts);
     if (url !== before.url) requireMaker(principal, before);
@@ -67,6 +71,13 @@ export async function updateWebhook(
   });
   if (isDue) deps.dispatcher.wakeWebhooks(principal.organization.id);
   return webhook;
+}
+
+function requireSameSpace(webhook: WebhookRow, spaceId: string | null | undefined): void {
+  if (spaceId === undefined || spaceId === webhook.space_id) return;
+  throw new ValidationProblems([
+    valueError(["body", "space_id"], "space_id is read-only: send it as it is, or not at all", spaceId),
+  ]);
 }
 
 function valuesAfter(before: WebhookRow, change: WebhookChange & { readonly url: string }): WebhookValues {

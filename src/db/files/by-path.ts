@@ -66,8 +66,8 @@ export async function listRawFiles(
 }
 
 /**
- * Returns the file or path folder that the address means: the path of an object name goes before the name of
- * a document.
+ * Returns the file or path folder that the address means. One that a document states means its file wherever
+ * that lies; at the path in it, only what belongs to no other document is found.
  */
 export async function findRawFile(
   sql: Sql,
@@ -79,10 +79,13 @@ export async function findRawFile(
      where file.space_id = $1
        and ${IS_VISIBLE}
        and (
-         file.path collate "C" = $2
+         (
+           file.path collate "C" = $2
+           and ($3::uuid is null or file.document_id is null or file.document_id = $3)
+         )
          or (file.document_id = $3 and document.name = $4 and file.object_key is not null)
        )
-     order by file.path = $2 desc
+     order by file.document_id is not distinct from $3 desc
      limit 1`,
     [spaceId, path, document?.id ?? null, document?.name ?? null],
   );

@@ -7,7 +7,7 @@ import { MAX_PATH_BYTES, nameOf } from "../../domain/paths.ts";
 import type { Sql } from "../pool.ts";
 import { lockDocumentOf, type RawFileRow, retireHidden } from "./by-path.ts";
 
-const OCCUPIED = "A file exists at the new path already.";
+export const OCCUPIED = "A file exists at the new path already.";
 
 /**
  * Moves one file, and renames its document if the last part of the path changes.

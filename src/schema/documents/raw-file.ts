@@ -94,7 +94,9 @@ export const RawFileQuery = pageQuery(PARTS_PER_PAGE).extend({
     .optional()
     .transform((prefix) => prefix?.normalize("NFC"))
     .meta({
-      description: "Only paths that begin with it; what begins an object name counts as the path in it",
+      description:
+        "Only files whose path begins with it, or whose object name does: that counts from " +
+        "`spaces/<space_id>` on",
       example: "reports/",
     }),
 });

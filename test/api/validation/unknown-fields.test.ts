@@ -29,6 +29,19 @@ test("a field that is nearly known is named with the one that is meant", () => {
   ]);
 });
 
+test("one that begins a part of only one known name is named with that", () => {
+  expect(warnings({ docs: [], config: { max: 3 } })).toEqual([
+    '199 holdfast "unknown field docs; did you mean document_id?"',
+    '199 holdfast "unknown field max; did you mean max_tokens?"',
+  ]);
+  expect(warnings({ li: 1, cs: 1 })).toEqual([
+    '199 holdfast "unknown field li"',
+    '199 holdfast "unknown field cs"',
+  ]);
+  const either = z.object({ space_id: z.string(), space_name: z.string() });
+  expect(unknownFieldWarnings(either, { spac: 1 })).toEqual(['199 holdfast "unknown field spac"']);
+});
+
 test("one that is like none is named alone", () => {
   expect(warnings({ colour: "red" })).toEqual(['199 holdfast "unknown field colour"']);
 });

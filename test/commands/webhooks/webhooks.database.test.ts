@@ -261,6 +261,17 @@ it("a change to what it has already writes nothing", async () => {
   expect(await auditOf(test.db, owner)).toEqual([]);
 });
 
+it("its space may be written back, and not be changed", async () => {
+  await change({ spaceId, types: ["document.completed"] })(owner);
+  const before = await written();
+
+  await expect(change({ spaceId: null, types: [] })(owner)).rejects.toMatchObject({
+    problems: [{ loc: ["body", "space_id"], input: null }],
+  });
+
+  expect(await written()).toEqual(before);
+});
+
 it("a change of what somebody has changed since is refused", async () => {
   await expect(
     updateWebhook(parts, owner, { id: webhookId, ifMatch: '"stale"', change: { ...NOTHING, types: [] } }),

@@ -13,7 +13,7 @@ import {
   nameOf,
   objectNameOf,
   pathFault,
-  pathOf,
+  pathPrefixOf,
   readAddress,
 } from "../../../domain/paths.ts";
 import { pageOf, SpaceParams } from "../../../schema/fields.ts";
@@ -106,14 +106,15 @@ const listFiles = defineRoute({
   async handle({ deps, principal, params, query }) {
     authorize(principal, "files:read", { space_id: params.space_id }, "space");
     const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      listRawFiles(sql, params.space_id, pathOf(params.space_id, query.prefix ?? ""), query),
+      listRawFiles(sql, params.space_id, pathPrefixOf(params.space_id, query.prefix ?? ""), query),
     );
     return pageOf(items.map(present), total, query);
   },
 });
 
 function present(file: RawFileRow) {
-  return { ...file, object_name: objectNameOf(file.space_id, file.path), name: nameOf(file.path) };
+  const { space_id: spaceId, path, document_id: documentId } = file;
+  return { ...file, object_name: objectNameOf(spaceId, path, documentId), name: nameOf(path) };
 }
 
 const renameRawFile = defineRoute({
@@ -126,8 +127,9 @@ const renameRawFile = defineRoute({
   status: 204,
   summary: "Rename or move a file, or all that lies below a prefix that ends with a slash.",
   description:
-    "For editors and owners of the space. The document's name follows the file's. A path that is taken " +
-    "is 400, and then nothing is moved. Nothing is processed again.",
+    "For editors and owners of the space. The document's name follows the file's. A path that is taken, " +
+    "or where another document says that its file is, is 400, and then nothing is moved. Nothing is " +
+    "processed again.",
   tags: ["Raw files"],
   params: SpaceParams,
   body: RawFileRename,

@@ -118,7 +118,7 @@ const patchWebhook = defineRoute({
   summary: "Change a webhook, pause it, or make it active again.",
   description:
     "Events that come while it is paused are delivered when it is active again. Only its maker changes the " +
-    "URL.",
+    "URL, and nobody the space.",
   tags: ["Webhooks"],
   params: WebhookParams,
   body: WebhookPatch,
@@ -127,11 +127,11 @@ const patchWebhook = defineRoute({
   replyHeaders: ETAG,
   errors: [400, 412],
   async handle({ deps, caller, params, body, request, reply }) {
-    const { url, types, description, status } = body;
+    const { space_id: spaceId, url, types, description, status } = body;
     const webhook = await updateWebhook(deps, caller, {
       id: params.webhook_id,
       ifMatch: request.headers["if-match"],
-      change: { url, types, description, status },
+      change: { spaceId, url, types, description, status },
     });
     reply.header("ETag", webhookEtag(webhook));
     return webhook;

@@ -42,6 +42,31 @@ describe("a rename", () => {
       expect(await client.content(name)).toBe("moved");
   });
 
+  test("leaves what a document states to its own file, wherever that and others lie", async () => {
+    const made = (text: string) =>
+      upload(stack.url, tenants.keys.editor, tenants.spaces.research, text, `${text}.txt`);
+    const [own, other] = [await made("own"), await made("other")];
+    const place = `documents/${own.id}/original/own.txt`;
+    expect((await client.rename(own.file_path, "archive/own.txt")).status).toBe(204);
+    expect(await client.rename(other.file_path, own.file_path)).toMatchObject({
+      status: 400,
+      body: { detail: "A file exists at the new path already." },
+    });
+
+    expect((await client.rename(other.file_path, place)).status).toBe(204);
+    const { object_name: name } = await client.one(place);
+
+    expect(name).toBe(`spaces/${tenants.spaces.research}/data/${place}`);
+    expect(await client.content(name)).toBe("other");
+    expect((await client.put(`documents/${own.id}/original`, "own.txt", "next")).body).toEqual({
+      object_name: name,
+    });
+    expect(await client.content(own.file_path)).toBe("own");
+    const remove = () => client.remove(own.file_path);
+    expect([(await remove()).status, (await remove()).status]).toEqual([204, 404]);
+    expect(await client.content(place)).toBe("next");
+  });
+
   test("onto a file that exists is 400 and changes nothing; onto itself it is nothing", async () => {
     await client.put("con", "a.txt", "a");
     await client.put("con", "b.txt", "b");

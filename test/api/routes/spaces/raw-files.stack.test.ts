@@ -210,6 +210,12 @@ describe("the list", () => {
     });
     expect(await client.content(path)).toBe("A file of a document.");
     expect(await client.content(document.file_path)).toBe("A file of a document.");
+    const root = `spaces/${tenants.spaces.research}`;
+    const all = await client.paths("");
+    expect(all).toContain(path);
+    for (const rest of ["", "/", "/d", "/data", "/data/"])
+      expect({ rest, paths: await client.paths(`${root}${rest}`) }).toEqual({ rest, paths: all });
+    expect(await client.paths(`${root}/docu`)).toContain(path);
   });
 
   test("is read by a viewer, and is 404 for a stranger", async () => {

@@ -59,6 +59,25 @@ test("who may not manage it sees nothing of it", async () => {
   for (const who of ["vic", "rob"] as const) expect(await list(who)).not.toContain(body.id);
 });
 
+test("a webhook that was read may be written back, but not to another space", async () => {
+  const { body } = await make();
+  const path = `/webhooks/${body.id}`;
+  const { body: read } = await people.as("ada", "GET", path);
+
+  expect(await people.as("ada", "PATCH", path, read)).toMatchObject({ status: 200, body: read });
+  expect(await people.as("ada", "PATCH", path, { ...read, space_id: tenants.spaces.archive })).toMatchObject({
+    status: 422,
+    body: {
+      detail: [
+        {
+          loc: ["body", "space_id"],
+          msg: "Value error, space_id is read-only: send it as it is, or not at all",
+        },
+      ],
+    },
+  });
+});
+
 test("an address to which nothing may be delivered is refused, and not repeated", async () => {
   const refused = await make({ url: "https://169.254.169.254/latest/secret-part" });
 
