@@ -1,6 +1,7 @@
 /** Puts the HTTP API together. The list of middleware is the order in which a request passes them. */
 import { Router } from "@koa/router";
-import Koa from "koa";
+import Koa, { type Context } from "koa";
+import { auditedRequest, auditRefusal, type Door } from "./audit-request.ts";
 import type { Deps } from "./deps.ts";
 import { noteKeyUse } from "./key-use.ts";
 import { knownPaths, trailingSlash } from "./middleware/addresses.ts";
@@ -28,7 +29,12 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   app.use(cors(corsOrigins));
   app.use(errorAnswers(deps.log, errorGuide(publicUrl)));
   app.use(trailingSlash);
-  app.use(knownPaths(router, (ctx) => noteKeyUse(ctx, deps, limit)));
+  app.use(
+    knownPaths(router, async (ctx, error) => {
+      const principal = await noteKeyUse(ctx, deps, limit);
+      auditRefusal(noRoute(ctx), auditedRequest(ctx, { deps, principal, body: undefined }), error);
+    }),
+  );
   app.use(router.routes());
   // errorAnswers has answered every other error, so this is a broken connection.
   app.on("error", (error: Error) =>
@@ -36,6 +42,9 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   );
   return app;
 }
+
+/** Never the address itself, which may be any text. */
+const noRoute = ({ method }: Context): Door => ({ method, fullPath: "(no route)" });
 
 function createRouter(deps: Deps, routes: readonly Route[], limit: RateLimit): Router {
   const router = new Router({ strict: true, sensitive: true });

@@ -30,12 +30,12 @@ export function auditedRequest(
 
 /**
  * Notes what a request read. Changes are noted in the transaction that makes them.
- * @param hasOpened whether it opened whole content, of which {@link openedNoter} has noted more than is known here.
+ * @param hasOpened whether it opened a document, of which {@link openedNoter} has noted more than is known here.
  */
 export function auditRead(route: Route, audited: Audited, hasOpened: boolean): void {
   const { audit: rule } = route;
   if (rule === undefined || (rule.isChange ?? route.method !== "GET")) return;
-  if (hasOpened && rule.action === OPENING.document) return;
+  if (hasOpened && (rule.action === OPENING.document || rule.action === OPENING.user_file)) return;
   recordNamed(rule, audited, "success");
 }
 
@@ -59,7 +59,8 @@ export function openedNoter(
 }
 
 /** The rule of what is asked for, and the route by which it is. */
-export interface Door extends Pick<Route, "method" | "fullPath"> {
+export interface Door extends Pick<Route, "fullPath" | "form"> {
+  readonly method: string;
   readonly audit?: AuditRule | undefined;
 }
 
@@ -72,7 +73,7 @@ export function auditRefusal(door: Door, audited: Audited, error: unknown): void
   const { deps, principal } = audited;
   if (principal === undefined) return;
   if (principal.authMethod === "api_key") {
-    const code = refusalCode(error);
+    const code = refusalCode(error, door.form);
     if (code !== undefined) deps.audit.refuse(principal, refusalOf(door, audited, code));
   } else if (rule !== undefined && error instanceof DomainError && error.code === "permission_denied") {
     recordNamed(rule, audited, "denied");
@@ -103,23 +104,28 @@ const REFUSED: ReadonlySet<number> = new Set([401, 403, 404]);
  * The code of an error that refuses who asks or an id that was asked for. Undefined for all others, such as a
  * text that is too long.
  */
-function refusalCode(error: unknown): string | undefined {
+function refusalCode(error: unknown, form: Door["form"]): string | undefined {
   if (error instanceof ValidationProblems) {
-    const isOfId = error.problems.some(({ type, loc }) => type !== "missing" && isIdField(loc));
+    const isOfId = error.problems.some(({ type, loc }) => type !== "missing" && isIdField(loc, form));
     return isOfId ? "invalid" : undefined;
   }
   if (!(error instanceof DomainError)) return undefined;
   const { status, param } = error;
   const isOfId =
-    (status === 400 || status === 422) && param !== undefined && isIdField(param.split(/[.[\]]+/));
+    (status === 400 || status === 422) && param !== undefined && isIdField(param.split(/[.[\]]+/), form);
   return REFUSED.has(status) || isOfId ? error.reason : undefined;
 }
 
 /** @example isIdField(["body", "document_ids", 0]) // true */
-function isIdField(path: readonly (string | number)[]): boolean {
+function isIdField(path: readonly (string | number)[], form: Door["form"]): boolean {
   const name = path.findLast((part) => typeof part === "string" && !/^\d*$/.test(part));
-  return typeof name === "string" && /(?:^|_)ids?$/.test(name);
+  if (typeof name !== "string") return false;
+  return ID_FIELD.test(name) || (form === "openai" && CURSOR_FIELD.test(name));
 }
+
+const ID_FIELD = /(?:^|_)ids?$/;
+/** OpenAI's lists go on after an entry by its id; other lists have cursors, which name nothing. */
+const CURSOR_FIELD = /^(?:after|before)$/;
 
 const idOrNull = (id: string | null | undefined): string | null =>
   typeof id === "string" && isUuid(id) ? id : null;

@@ -44,7 +44,9 @@ export interface RouteRequest {
    * @throws DomainError `rate_limited`
    */
   readonly countTurn: () => Promise<void>;
-  /** Notes in the audit log whole content that the request opens by an id. */
+  /**
+   * Notes in the audit log what the request opens by an id: whole content, or without a space what is known about it.
+   */
   readonly opened: NoteOpened;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;

@@ -1,15 +1,31 @@
 /** What leaves the API: answers, refusals and failures, their headers and their log lines. */
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import Koa from "koa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docsRoutes } from "../../src/api/routes/service/docs.ts";
+import { defineRoute } from "../../src/api/route.ts";
 import { listen } from "../../src/api/server.ts";
 import { THING_ROUTES, ask as askAt, json, waitsWasAborted } from "../support/app/thing-routes.ts";
 import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
+const begun = Promise.withResolvers<void>();
+const leftRoute = defineRoute({
+  method: "GET",
+  path: "/left",
+  access: "public",
+  status: 200,
+  summary: "Works until its client leaves.",
+  tags: ["Test"],
+  async handle({ request: { signal } }) {
+    begun.resolve();
+    await sleep(60_000, undefined, { signal });
+  },
+});
+
 let app: TinyApp;
 beforeAll(async () => {
-  app = await startTinyApp([...THING_ROUTES, ...docsRoutes(THING_ROUTES)]);
+  app = await startTinyApp([...THING_ROUTES, leftRoute, ...docsRoutes(THING_ROUTES)]);
 });
 afterAll(() => app.close());
 
@@ -81,6 +97,26 @@ test("the signal of a request is aborted when its client goes away", async () =>
   expect(response.status).toBe(200);
   stop.abort();
   await waitsWasAborted;
+});
+
+test("work that ends because its client left is no failure in the log, and has no stack there", async () => {
+  const stop = new AbortController();
+  const asked = fetch(`${app.url}/v1/left`, { signal: stop.signal, headers: { "x-request-id": "left-1" } });
+  await begun.promise;
+  stop.abort();
+  await expect(asked).rejects.toThrow("aborted");
+  const lines = () =>
+    app.logged
+      .filter((line) => line.includes('"left-1"'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  await expect.poll(lines).toHaveLength(2);
+  expect(new Set(lines().map(({ msg }) => msg))).toEqual(
+    new Set(["request", "a client left before it had its answer"]),
+  );
+  const [left] = lines().filter(({ msg }) => msg !== "request");
+  expect(left).toMatchObject({ level: "debug" });
+  expect(left).not.toHaveProperty("err");
+  expect(left).not.toHaveProperty("status");
 });
 
 test("every answer forbids browsers to sniff its type", async () => {

@@ -9,6 +9,7 @@ import { chainAuditRows } from "../../src/db/audit/chain.ts";
 import { verifyAuditChain } from "../../src/db/audit/chain-check.ts";
 import { searchAuditLog } from "../../src/db/audit/read.ts";
 import { type OrganizationKey, readTenant } from "../../src/db/pool.ts";
+import { DomainError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { notFound } from "../../src/domain/not-found.ts";
 import { createLog } from "../../src/process/log.ts";
@@ -46,6 +47,19 @@ const ROUTES = [
     params,
     handle: async () => undefined,
   }),
+  ...(["openai", "holdfast"] as const).map((form) =>
+    defineRoute({
+      ...common,
+      method: "GET",
+      path: `/${form}`,
+      form,
+      access: "keys",
+      query: z.object({ after: z.string() }),
+      handle: async () => {
+        throw new DomainError("bad_request", "The list has no such entry.", { param: "after" });
+      },
+    }),
+  ),
   defineRoute({ ...common, method: "GET", path: "/me", access: "jwt", handle: async () => undefined }),
   defineRoute({
     ...common,
@@ -145,6 +159,13 @@ describe("a refused request of a key", () => {
     expect(await rows()).toEqual([]);
   });
 
+  it("that goes on after an id of somebody else on a list of OpenAI's is a row, and after a cursor none", async () => {
+    const { text } = await makeKey(test.db, organization, owner);
+    for (const form of ["openai", "holdfast"])
+      expect(await ask(text, "GET", `/${form}?after=${newId()}`)).toBe(400);
+    expect(await rows()).toMatchObject([{ outcome: "denied", code: "bad_request", route: "GET /v1/openai" }]);
+  });
+
   it("is a row for a route that takes no keys, or not this one", async () => {
     const { text } = await makeKey(test.db, organization, owner, { capabilities: ["read"] });
     expect(await ask(text, "GET", "/me")).toBe(401);
@@ -209,7 +230,7 @@ it("rows are found by their outcome and code", async () => {
   expect(await found({ outcome: "success" })).toEqual([["success", null]]);
 });
 
-it("a request that no route serves is a use of its key all the same", async () => {
+it("a request that no route serves is a use of its key, and a row without its address", async () => {
   const { id, text } = await makeKey(test.db, organization, owner);
   const usedAt = async () => {
     await lastUsed.flush();
@@ -225,7 +246,8 @@ it("a request that no route serves is a use of its key all the same", async () =
   expect(first).toBeGreaterThan(0);
   expect(await ask(text, "GET", "/nothing")).toBe(404);
   expect(await usedAt()).toBeGreaterThan(first);
-  expect(await rows()).toEqual([]);
+  const row = { outcome: "denied", code: "route_not_found", action: "requests:refuse", count: 1 };
+  expect(await rows()).toMatchObject([{ ...row, resource_id: null, route: "GET (no route)" }]);
 });
 
 it("keys that nobody has are counted for their address where no route serves them too", async () => {

@@ -1,7 +1,8 @@
 /** Agents as prompts: each asks one of them; and one that asks whichever is named. */
+import type { DomainError } from "../../domain/errors.ts";
 import { isUuid } from "../../domain/ids.ts";
 import { searchForAgents } from "../routes/chat/agents.ts";
-import { callRoute, type McpCall } from "./call.ts";
+import { callRoute, type McpCall, noteRefusal } from "./call.ts";
 import { nextCursor, placeOf } from "./cursors.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 import { unknownAgent } from "./tools/list-agents.ts";
@@ -61,11 +62,13 @@ export async function listPrompts(call: McpCall, cursor: string | undefined) {
 export async function getPrompt(call: McpCall, name: string, args: Readonly<Record<string, string>> = {}) {
   const isGeneral = name === ASK_PROMPT;
   const named = isGeneral ? undefined : await findShownAgent(call, name);
-  if (!mayChat(call) || (!isGeneral && named === undefined))
+  if (!mayChat(call) || (!isGeneral && named === undefined)) {
+    noteUnknown(call, name);
     throw new RpcError(RPC_CODES.invalidParams, "Unknown prompt");
+  }
   const question = requireArguments(isGeneral ? ["agent_id", "question"] : ["question"], args);
   const agent = named ?? (await findShownAgent(call, args["agent_id"] ?? ""));
-  if (agent === undefined) throw unknownAgent();
+  if (agent === undefined) throw noteUnknown(call, args["agent_id"] ?? "");
   const text =
     `Use the tool ask_agent with agent_id "${agent.id}" (${agent.name}) to answer this question. Give its ` +
     `answer with its citations: the document's name, and the quote where there is one.\n\n${question}`;
@@ -73,6 +76,13 @@ export async function getPrompt(call: McpCall, name: string, args: Readonly<Reco
     description: agent.description,
     messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
   };
+}
+
+/** For the one who asks the prompt does not exist; for the audit log an id was tried. */
+function noteUnknown(call: McpCall, id: string): DomainError {
+  const error = unknownAgent();
+  noteRefusal(call, { action: "agents:chat", resource: "agent", id }, error);
+  return error;
 }
 
 /** @returns the question. @throws RpcError that names the arguments that are missing or too long */

@@ -9,6 +9,7 @@ import { cancelMcpAnswer } from "../../db/mcp/answers.ts";
 import { deleteMcpSession, type McpSession, useMcpSession } from "../../db/mcp/sessions.ts";
 import { DomainError, type ErrorReason } from "../../domain/errors.ts";
 import { isUuid } from "../../domain/ids.ts";
+import { auditRefusal } from "../audit-request.ts";
 import { describeError, errorGuide } from "../errors/error-body.ts";
 import { raw, type RawAnswer, type StreamAnswer } from "../response.ts";
 import { answerRequest, type McpContext } from "./answer-request.ts";
@@ -16,6 +17,7 @@ import { placeOfEvent } from "./kept-answer.ts";
 import { PROTOCOL_VERSIONS } from "./methods.ts";
 import { followSession } from "./notifications.ts";
 import { requireOrigin } from "./origin.ts";
+import { MCP_PATH } from "./resource.ts";
 import { resumeAnswer } from "./resume.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 
@@ -38,7 +40,7 @@ class StatusError extends RpcError {
 
 /** Answers a POST. What is not JSON-RPC is a JSON-RPC error with the status 400. */
 export const answerMessage = (context: McpContext, body: unknown): Promise<RawAnswer | StreamAnswer> =>
-  withRpcErrors(context, async () => {
+  withRpcErrors(context, "POST", async () => {
     requireOrigin(context.request.headers.origin, context.deps.config);
     const message = messageOf(body);
     // A request that would begin a session and names one is sent to that, which refuses it.
@@ -55,7 +57,7 @@ export const answerMessage = (context: McpContext, body: unknown): Promise<RawAn
 
 /** Answers a GET: the session's notifications, or the rest of an answer. */
 export const answerStream = (context: McpContext): Promise<RawAnswer | StreamAnswer> =>
-  withRpcErrors(context, async () => {
+  withRpcErrors(context, "GET", async () => {
     const { request, principal, deps } = context;
     requireOrigin(request.headers.origin, deps.config);
     if (!/text\/event-stream|\*\/\*/.test(request.headers.accept ?? ""))
@@ -73,7 +75,7 @@ export const answerStream = (context: McpContext): Promise<RawAnswer | StreamAns
 
 /** Answers a DELETE. */
 export const endSession = (context: McpContext): Promise<RawAnswer | StreamAnswer> =>
-  withRpcErrors(context, async () => {
+  withRpcErrors(context, "DELETE", async () => {
     requireOrigin(context.request.headers.origin, context.deps.config);
     const { id } = await requireSession(context);
     await deleteMcpSession(context.deps.db, context.principal, id);
@@ -81,7 +83,8 @@ export const endSession = (context: McpContext): Promise<RawAnswer | StreamAnswe
   });
 
 async function withRpcErrors(
-  { deps }: McpContext,
+  context: McpContext,
+  method: "POST" | "GET" | "DELETE",
   work: () => Promise<RawAnswer | StreamAnswer>,
 ): Promise<RawAnswer | StreamAnswer> {
   try {
@@ -91,13 +94,23 @@ async function withRpcErrors(
     const { code, message } = error;
     const status = error instanceof StatusError ? error.status : 400;
     const reason = new DomainError(REASONS[status] ?? "bad_request", message, { status });
-    const data = describeError(reason, errorGuide(deps.config.api.publicUrl));
+    noteRefusedSession(context, method, reason);
+    const data = describeError(reason, errorGuide(context.deps.config.api.publicUrl));
     return raw({
       contentType: "application/json",
       body: JSON.stringify({ jsonrpc: "2.0", id: null, detail: message, error: { code, message, data } }),
       status,
     });
   }
+}
+
+/** The answer is none that fails for the route, which notes those. */
+function noteRefusedSession(context: McpContext, method: string, reason: DomainError): void {
+  const { deps, principal, request } = context;
+  const params = { mcp_session_id: sessionIdOf(context) ?? "" };
+  const audit = { action: "mcp:use", resource: "mcp_session" };
+  const about = { deps, principal, params, requestId: request.id, body: undefined };
+  auditRefusal({ method, fullPath: MCP_PATH, audit }, about, reason);
 }
 
 /** @throws RpcError */

@@ -4,7 +4,7 @@ import { subscribeMcpSession, unsubscribeMcpSession } from "../../db/mcp/session
 import { findDocument } from "../../db/documents/read.ts";
 import { readTenant } from "../../db/pool.ts";
 import { notFound } from "../../domain/not-found.ts";
-import { audited, type McpCall } from "./call.ts";
+import { audited, type McpCall, noteRefusal } from "./call.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 import { nameOf } from "./tools/document.ts";
 import { pageOfDocuments, partOfText } from "./tools/reading.ts";
@@ -50,14 +50,16 @@ export function listTemplates() {
   };
 }
 
-function requireAddress(uri: string): DocumentAddress {
+/** An address of another form is refused as one that names nothing, and is a row like it. */
+function requireAddress(call: McpCall, uri: string): DocumentAddress {
   const address = addressOf(uri);
-  if (address === undefined) throw new RpcError(RPC_CODES.resourceNotFound, "Resource not found");
-  return address;
+  if (address !== undefined) return address;
+  noteRefusal(call, { action: "documents:read", resource: "document", id: null }, notFound("document"));
+  throw new RpcError(RPC_CODES.resourceNotFound, "Resource not found");
 }
 
 export async function readResource(call: McpCall, uri: string) {
-  const address = requireAddress(uri);
+  const address = requireAddress(call, uri);
   const { documentId, spaceId, cursor } = address;
   const part = await partOfText(call, { documentId, cursor, maxCharacters: PART_CHARACTERS });
   if (part.document.space_id !== spaceId) throw notFound("document");
@@ -76,7 +78,7 @@ export async function readResource(call: McpCall, uri: string) {
 }
 
 export async function subscribe(call: McpCall, uri: string) {
-  const { spaceId, documentId } = requireAddress(uri);
+  const { spaceId, documentId } = requireAddress(call, uri);
   const { deps, principal, session } = call;
   await audited(call, { action: "documents:read", resource: "document", id: documentId }, async () => {
     const found = await readTenant(deps.db, principal.organization, (sql) =>
@@ -91,8 +93,9 @@ export async function subscribe(call: McpCall, uri: string) {
   return {};
 }
 
-export async function unsubscribe({ deps, principal, session }: McpCall, uri: string) {
-  const canonical = documentUri(requireAddress(uri));
+export async function unsubscribe(call: McpCall, uri: string) {
+  const { deps, principal, session } = call;
+  const canonical = documentUri(requireAddress(call, uri));
   await unsubscribeMcpSession(deps.db, principal.organization, session!.id, canonical);
   return {};
 }

@@ -18,19 +18,25 @@ export const trailingSlash: Middleware = async (ctx, next) => {
  * The first layer that matches is the right path, because the router holds literal paths before templates.
  * @param beforeRefusal is waited for before a request is refused.
  */
-export function knownPaths(router: Router, beforeRefusal: (ctx: Context) => Promise<unknown>): Middleware {
+export function knownPaths(
+  router: Router,
+  beforeRefusal: (ctx: Context, error: DomainError) => Promise<unknown>,
+): Middleware {
+  const refused = async (ctx: Context, error: DomainError): Promise<DomainError> => {
+    await beforeRefusal(ctx, error);
+    return error;
+  };
   return async (ctx, next) => {
     const layers = router.match(ctx.path, ctx.method).path;
     const meant = layers[0];
     if (meant === undefined) {
-      await beforeRefusal(ctx);
-      throw new DomainError("route_not_found", "Not Found");
+      throw await refused(ctx, new DomainError("route_not_found", "Not Found"));
     }
     const methods = layers.filter((layer) => layer.path === meant.path).flatMap((layer) => layer.methods);
     if (!methods.includes(ctx.method)) {
-      await beforeRefusal(ctx);
+      const error = await refused(ctx, new DomainError("method_not_allowed", "Method Not Allowed"));
       ctx.set("Allow", [...new Set(methods)].toSorted().join(", "));
-      throw new DomainError("method_not_allowed", "Method Not Allowed");
+      throw error;
     }
     await next();
   };

@@ -29,7 +29,10 @@ async function answer(
   const present = ctx.state["presentError"] as ((answer: ErrorAnswer) => ErrorAnswer) | undefined;
   const { status, body, headers, isUnexpected } = present?.(usual) ?? usual;
   const fields = { request_id: ctx.state["requestId"] as string, status };
-  if (isUnexpected && !isGone(ctx)) log.error({ ...fields, err: error }, "a request failed unexpectedly");
+  if (isGone(ctx) && isAbort(error))
+    log.debug({ request_id: fields.request_id }, "a client left before it had its answer");
+  else if (isUnexpected && !isGone(ctx))
+    log.error({ ...fields, err: error }, "a request failed unexpectedly");
   else if (status >= 500) log.warn({ ...fields, err: error }, "a request could not be served");
   if (ctx.res.headersSent) {
     ctx.respond = false;
@@ -53,6 +56,9 @@ function isShort(ctx: Context): boolean {
 function isGone(ctx: Context): boolean {
   return ctx.req.socket.destroyed;
 }
+
+/** What work throws that the request's signal interrupted. */
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
 
 /**
  * Sends the whole answer at once, but closes the connection only after the client stopped sending, or after

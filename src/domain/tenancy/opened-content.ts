@@ -19,3 +19,10 @@ export const openedDocument = (document: {
   id: document.id,
   spaceId: document.space_id,
 });
+
+/** A document of which only what is known about it was read: its row names no space, as that of its own route. */
+export const knownDocument = ({ id }: { readonly id: string }): OpenedContent => ({
+  type: "document",
+  id,
+  spaceId: null,
+});

@@ -215,8 +215,28 @@ test("an unknown method, and params that do not fit, are errors of their request
   expect(await send("ping", {})).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
 });
 
+/** The rows of what a key was refused, once there are so many. */
+async function refusalsOf(keyId: string, count: number): Promise<string[]> {
+  const { database } = shared.stack;
+  const refusals = await until("the refusals are written", async () => {
+    const { rows } = await database.db.owner.query<{ action: string; id: string | null; outcome: string }>(
+      `select action, resource_id as id, outcome
+       from audit_log
+       where api_key_id = $1
+         and starts_with(outcome, 'denied ')`,
+      [keyId],
+    );
+    return rows.length >= count && rows;
+  });
+  const shown = refusals.map(({ action, id, outcome }) => {
+    const { code, route } = JSON.parse(outcome.slice("denied ".length)) as { code: string; route: string };
+    return `${route} ${action} ${code} ${id}`;
+  });
+  return shown.toSorted();
+}
+
 test("what a key is refused here is in the audit log: ids out of its reach, what is no id, another's tools", async () => {
-  const { url, issuer, database } = shared.stack;
+  const { url, issuer } = shared.stack;
   const made = await call(url, await issuer.token(shared.tenants.subject("ada")), "POST", "/me/api-keys", {
     name: "reads",
     capabilities: ["read"],
@@ -228,23 +248,30 @@ test("what a key is refused here is in the audit log: ids out of its reach, what
   await expect(
     client.callTool({ name: "delete_document", arguments: { document_id: unknown } }),
   ).rejects.toMatchObject({ code: -32_602 });
-  const refusals = await until("the refusals are written", async () => {
-    const { rows } = await database.db.owner.query<{ action: string; id: string | null; outcome: string }>(
-      `select action, resource_id as id, outcome
-       from audit_log
-       where api_key_id = $1
-         and starts_with(outcome, 'denied ')`,
-      [made.body.id],
-    );
-    return rows.length >= 3 && rows;
-  });
-  const shown = refusals.map(({ action, id, outcome }) => {
-    const { code, route } = JSON.parse(outcome.slice("denied ".length)) as { code: string; route: string };
-    return `${route} ${action} ${code} ${id}`;
-  });
-  expect(shown.toSorted()).toEqual([
+  expect(await refusalsOf(made.body.id, 3)).toEqual([
     `POST /mcp documents:read document_not_found ${unknown}`,
     "POST /mcp mcp:use invalid null",
     "POST /mcp mcp:use key_out_of_scope null",
+  ]);
+});
+
+test("sessions, prompts and addresses that are not the key's are in the audit log when it tries them", async () => {
+  const { url } = shared.stack;
+  const { id, key } = await keyWith(["read", "chat"]);
+  const foreign = await beginMcp(url, keys().owner);
+  for (const method of ["POST", "GET", "DELETE"]) {
+    const body = method === "POST" ? LIST : undefined;
+    expect((await postMcp(url, key, body, { sessionId: foreign, method })).status).toBe(404);
+  }
+  const { client } = await connectMcp(url, key);
+  const agent = randomUUID();
+  await expect(client.getPrompt({ name: agent })).rejects.toMatchObject({ code: -32_602 });
+  await expect(client.readResource({ uri: "holdfast://nothing" })).rejects.toMatchObject({ code: -32_002 });
+  expect(await refusalsOf(id, 5)).toEqual([
+    `DELETE /mcp mcp:use not_found ${foreign}`,
+    `GET /mcp mcp:use not_found ${foreign}`,
+    `POST /mcp agents:chat agent_not_found ${agent}`,
+    "POST /mcp documents:read document_not_found null",
+    `POST /mcp mcp:use not_found ${foreign}`,
   ]);
 });

@@ -10,7 +10,7 @@ import {
 import { findUserFile, listUserFiles } from "../../../db/stores/user-files.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { findFile } from "../../../queries/user-files/find-file.ts";
-import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
+import { knownDocument, openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import { FilePart } from "../../../schema/fields.ts";
 import {
@@ -139,11 +139,11 @@ const getFile = defineRoute({
   tags: TAGS,
   params: FileParams,
   response: FileObject,
-  async handle({ deps, principal, params }) {
+  async handle({ deps, principal, params, request }) {
     const found = await findFile(deps.db, principal, params.file_id);
-    return "file" in found
-      ? presentUserFile(found.file)
-      : presentDocumentAsFile(params.file_id, found.document);
+    if ("file" in found) return presentUserFile(found.file);
+    request.opened(knownDocument(found.document));
+    return presentDocumentAsFile(params.file_id, found.document);
   },
 });
 
@@ -204,7 +204,7 @@ const getContent = defineRoute({
           name: content.object_key,
           signal: request.signal,
         });
-    if (!isHead && "document" in found) request.opened(openedDocument(found.document));
+    if ("document" in found) request.opened((isHead ? knownDocument : openedDocument)(found.document));
     const headers = {
       "Cache-Control": "private, no-cache",
       "Content-Type": content.content_type,

@@ -8,6 +8,7 @@ import { updateFile } from "../../../commands/vector-stores/update-file.ts";
 import { countUnits, readUnits } from "../../../db/documents/text.ts";
 import { findStoreFile, listStoreFiles, type StoreFileRow } from "../../../db/stores/files.ts";
 import { readTenant } from "../../../db/pool.ts";
+import { knownDocument } from "../../../domain/tenancy/opened-content.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import type { TextUnit } from "../../../domain/text-unit.ts";
@@ -32,7 +33,7 @@ import { repeatsIn } from "./vector-stores.ts";
 const TAGS = ["OpenAI"] as const;
 const PATH = "/vector_stores/:vector_store_id/files";
 const FILE = `${PATH}/:file_id` as const;
-/** They are in the audit log as documents, by the id that the caller named. */
+/** Refusals are in the audit log as of a document, by the id that the caller named; reads by the document's own. */
 const audited = (action: Action) => ({ action, resource: "document", param: "file_id" }) as const;
 
 const addStoreFile = defineRoute({
@@ -138,8 +139,9 @@ const getStoreFile = defineRoute({
   params: StoreFileParams,
   response: StoreFile,
   replyHeaders: POLL_HEADERS,
-  async handle({ deps, principal, params, reply }) {
+  async handle({ deps, principal, params, request, reply }) {
     const file = await readStoreFile(deps, principal, params);
+    request.opened(knownDocument({ id: file.document_id }));
     const shown = presentStoreFile(params.vector_store_id, file);
     if (shown.status === "in_progress") reply.header(POLL_HEADER, POLL_AFTER_MS);
     return shown;

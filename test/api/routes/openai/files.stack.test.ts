@@ -1,9 +1,11 @@
 /** Files by OpenAI's client: uploaded once, in no space, and a document in each store. */
+import { randomUUID } from "node:crypto";
 import { type OpenAI, BadRequestError, NotFoundError, PermissionDeniedError } from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, ended, fileForm, upload } from "../../../support/clients/client.ts";
 import { openAi, raised, textFile } from "../../../support/clients/openai.ts";
 import { onSharedStack } from "../../../support/stack/shared-stack.ts";
+import { until } from "../../../support/until.ts";
 
 const { stack, tenants } = onSharedStack();
 const UNKNOWN = `file-${"0".repeat(31)}1`;
@@ -138,6 +140,40 @@ describe("somebody else's file", () => {
     await client.vectorStores.delete(store.id);
     expect(await raised(viewer.files.retrieve(file.id))).toBeInstanceOf(NotFoundError);
   });
+});
+
+it("in the audit log a file of a store is its document, and a file is its user's own for that user alone", async () => {
+  const { viewer, owner } = tenants.keys;
+  const space = tenants.spaces.research;
+  const file = await client.files.create({ file: textFile("Noted."), purpose: "assistants" });
+  const store = await client.vectorStores.create({ metadata: { space_id: space }, file_ids: [file.id] });
+  const asked = randomUUID();
+  const read = async (method: string, path: string, key: string = viewer) => {
+    const headers = { authorization: `Bearer ${key}`, "x-request-id": asked };
+    await (await fetch(`${stack.url}/v1${path}`, { method, headers })).arrayBuffer();
+  };
+  await read("GET", `/files/${file.id}`);
+  await read("GET", `/files/${file.id}/content`);
+  await read("HEAD", `/files/${file.id}/content`);
+  await read("GET", `/vector_stores/${store.id}/files/${file.id}`);
+  await read("GET", `/files/${file.id}/content`, owner);
+  const rows = await until("the last one is in the log", async () => {
+    const { rows: found } = await stack.database.db.owner.query<Record<string, string | null>>(
+      `select action, resource_type as type, resource_id as id, space_id as space
+       from audit_log
+       where request_id = $1
+       order by at, id`,
+      [asked],
+    );
+    return found.some(({ type }) => type === "user_file") && found;
+  });
+  const { rows: documents } = await stack.database.db.owner.query<{ id: string }>(
+    "select document_id as id from vector_store_files where replace(file_id::text, '-', '') = $1",
+    [file.id.replace("file-", "")],
+  );
+  const known = { action: "documents:read", type: "document", id: documents[0]!.id, space: null };
+  const own = { action: "user_files:read", type: "user_file", space: null };
+  expect(rows).toEqual([known, { ...known, space }, known, known, { ...own, id: expect.any(String) }]);
 });
 
 describe("a document", () => {
