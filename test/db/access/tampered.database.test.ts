@@ -119,7 +119,7 @@ const TAMPERED: ReadonlyArray<readonly [statement: string, told: string]> = [
     "function current_organization_num() has another body, so that the tenant wall does not hold",
   ],
   ["drop trigger note_key_creator on audit_log", "table audit_log lacks the trigger note_key_creator"],
-  ["alter table spaces disable trigger user", "table spaces has the trigger forget_vectors off"],
+  ["alter table spaces disable trigger forget_vectors", "table spaces has the trigger forget_vectors off"],
   ["alter table documents disable trigger all", "table documents has the triggers of foreign keys off"],
 ];
 
