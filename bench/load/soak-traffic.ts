@@ -122,7 +122,7 @@ const GOOD: readonly (readonly [name: string, weight: number, request: Request])
   ["chat (tool, streamed)", 3, chat("withTools", true)],
   ["delete", 8, remove],
   ["read", 8, read],
-  ["list", 5, (asked) => send(asked, "POST", "/data/search", { limit: 10 })],
+  ["list", 5, (asked) => send(asked, "POST", "/data/search?limit=10", {})],
   ["reprocess", 2, reprocess],
 ];
 const TOTAL_WEIGHT = GOOD.reduce((sum, [, weight]) => sum + weight, 0);
