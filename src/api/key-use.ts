@@ -10,7 +10,7 @@ import type { RateLimit } from "./middleware/rate-limit.ts";
  * @param limit counts refused keys for the address, so that nobody tries keys for free. Undefined: the route
  * counts them.
  * @returns the key's owner, also if the key is refused; undefined for an unknown key, or none.
- * @throws DomainError `rate_limited`, `database_unavailable`
+ * @throws DomainError `rate_limited`, `database_unavailable`, `starved`
  */
 export async function noteKeyUse(
   ctx: Context,
@@ -31,7 +31,7 @@ export async function noteKeyUse(
     });
     lastUsed.note(principal, { address: ctx.ip, userAgent: ctx.headers["user-agent"] });
   } catch (error) {
-    if (!(error instanceof DomainError) || error.class === "outage") throw error;
+    if (!(error instanceof DomainError) || error.passes) throw error;
     if (error.code === "unauthenticated") await limit?.countRefusal(ctx);
   }
   return owner;

@@ -61,7 +61,10 @@ describe("by class", () => {
     Object.assign(clock, { now: 0, cpu: 0 });
     unwatch = watchStandstill({ now: () => clock.now, cpuMs: () => clock.cpu });
   });
-  afterEach(() => unwatch());
+  afterEach(() => {
+    vi.useRealTimers();
+    unwatch();
+  });
 
   test("a database that answers nobody is an outage", () => {
     vi.spyOn(performance, "now").mockReturnValueOnce(performance.now() + 60_000);
@@ -80,6 +83,7 @@ describe("by class", () => {
   });
 
   test("what ran out while the loop stood still is starved, and waits as an outage does", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const silent = new Promise<never>(() => undefined);
     const store = within(1_000, silent).catch((error: unknown) => error);
     const probe = answersInTime(async () => new Promise((resolve) => setTimeout(resolve, 2_500)));
@@ -87,6 +91,7 @@ describe("by class", () => {
     // It never comes to a tick within the window of any of them.
     clock.now = 3_600_000;
     expect([before, stoodStill(1_000)]).toEqual([false, true]);
+    await vi.advanceTimersByTimeAsync(2_500);
     const error = await store;
     expect(codeOf(error)).toEqual(["starved", "starved"]);
     expect(error).toMatchObject({

@@ -19,7 +19,7 @@ import {
   readSealedRequest,
 } from "../../db/responses/responses.ts";
 import { findContentsBefore } from "../../db/responses/conversations.ts";
-import { findInputPlaces, readInput } from "../../db/responses/items.ts";
+import { findInputPlaces, readItems } from "../../db/responses/items.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
@@ -212,9 +212,9 @@ async function readRequest(
           isWhole: false,
           characters: Number.POSITIVE_INFINITY,
         });
-  const { count, characters } = await findInputPlaces(deps.db, organization, id, []);
+  const { characters } = await findInputPlaces(deps.db, organization, id, []);
   const items = await deps.sealing.seated(organization.id, characters, async () =>
-    openItems(deps, organization.id, await readInput(deps.db, organization, id, { from: 0, to: count })),
+    openItems(deps, organization.id, await readItems(deps.db, organization, id, { isOutput: false })),
   );
   return { ...head, before, items };
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../db/documents/search.ts";
 import { inTenant, readTenant } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
-import { readOutput } from "../../db/responses/items.ts";
+import { readItems } from "../../db/responses/items.ts";
 import {
   type NewResponse,
   type ResponseRow,
@@ -184,7 +184,7 @@ async function responseOf(
   if (sealed === undefined) throw notFound("response");
   const response = await openResponse(deps, organization.id, { id, isItemized }, sealed);
   if (!isItemized) return response;
-  const rows = await readOutput(deps.db, organization, id);
+  const rows = await readItems(deps.db, organization, id, { isOutput: true });
   return { ...response, output: await openItems<OutputItem>(deps, organization.id, rows) };
 }
 

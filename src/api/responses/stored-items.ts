@@ -1,7 +1,7 @@
 /** Finds items of stored responses, to which a request refers or which it gives back. */
 import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findOutputItems, readOutputItem } from "../../db/responses/items.ts";
+import { findOutputItems, readItems } from "../../db/responses/items.ts";
 import {
   type ResponseOfItems,
   findResponsesOfItems,
@@ -105,9 +105,9 @@ async function rowsOf(
   const rows = await findOutputItems(deps.db, organization, id, digests);
   return rows.map(({ idDigest, place, characters }) => {
     const open = async (): Promise<OutputItem | undefined> => {
-      const row = await readOutputItem(deps.db, organization, id, place);
-      if (row === undefined) return undefined;
-      const items = await orNone(() => openItems<OutputItem>(deps, organization.id, [row]));
+      const output = { isOutput: true, from: place, to: place + 1 };
+      const rows = await readItems(deps.db, organization, id, output);
+      const items = await orNone(() => openItems<OutputItem>(deps, organization.id, rows));
       return items?.[0];
     };
     return [idsByDigest.get(idDigest.toString("hex")) ?? "", { documentIds, characters, open }] as const;

@@ -36,14 +36,6 @@ export interface ConversationLengths {
   readonly imageCharacters: number;
 }
 
-const ITEM = `
-  item.response_id as "responseId",
-  item.is_output as "isOutput",
-  item.place,
-  item.characters,
-  item.key_id as "keyId",
-  item.sealed`;
-
 export const bytesOf = (items: readonly SealedText[]): number =>
   items.reduce((sum, { sealed }) => sum + sealed.length, 0);
 
@@ -128,21 +120,38 @@ async function insertItems(
   );
 }
 
-/** What was answered, in order. */
-export async function readOutput(
+interface ItemRange {
+  /** Whether items of the output are meant, else of the input. */
+  readonly isOutput: boolean;
+  /** The first place. Default 0. */
+  readonly from?: number;
+  /** The first place after the range; by default it goes to the end. */
+  readonly to?: number;
+}
+
+/** Items of a response in their order. */
+export async function readItems(
   db: Database,
   organization: OrganizationKey,
-  id: string,
+  responseId: string,
+  { isOutput, from = 0, to }: ItemRange,
 ): Promise<ItemRow[]> {
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<ItemRow>(
-      `select ${ITEM}
+      `select item.response_id as "responseId",
+              item.is_output as "isOutput",
+              item.place,
+              item.characters,
+              item.key_id as "keyId",
+              item.sealed
        from response_items item
        where item.organization_id = $1
          and item.response_id = $2
-         and item.is_output
+         and item.is_output = $3
+         and item.place >= $4
+         and ($5::int is null or item.place < $5)
        order by item.place`,
-      [organization.id, id],
+      [organization.id, responseId, isOutput, from, to ?? null],
     ),
   );
   return rows;
@@ -192,29 +201,6 @@ export async function findInputPlaces(
   return rows[0]!;
 }
 
-/** The items of the input from place `from` to before place `to`. */
-export async function readInput(
-  db: Database,
-  organization: OrganizationKey,
-  id: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<ItemRow[]> {
-  const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<ItemRow>(
-      `select ${ITEM}
-       from response_items item
-       where item.organization_id = $1
-         and item.response_id = $2
-         and not item.is_output
-         and item.place >= $3
-         and item.place < $4
-       order by item.place`,
-      [organization.id, id, from, to],
-    ),
-  );
-  return rows;
-}
-
 /** Which outputs of the response have the ids of these digests, and how long they are: nothing sealed is read. */
 export async function findOutputItems(
   db: Database,
@@ -238,25 +224,4 @@ export async function findOutputItems(
     ),
   );
   return rows;
-}
-
-/** Undefined if it is gone. */
-export async function readOutputItem(
-  db: Database,
-  organization: OrganizationKey,
-  responseId: string,
-  place: number,
-): Promise<ItemRow | undefined> {
-  const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<ItemRow>(
-      `select ${ITEM}
-       from response_items item
-       where item.organization_id = $1
-         and item.response_id = $2
-         and item.is_output
-         and item.place = $3`,
-      [organization.id, responseId, place],
-    ),
-  );
-  return rows[0];
 }

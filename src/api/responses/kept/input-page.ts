@@ -1,5 +1,5 @@
 /** Pages through the items that a response was asked with, and opens only those of the page. */
-import { findInputPlaces, readInput } from "../../../db/responses/items.ts";
+import { findInputPlaces, readItems } from "../../../db/responses/items.ts";
 import { type ResponseRow, readSealedRequest } from "../../../db/responses/responses.ts";
 import type { OrganizationKey } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
@@ -42,7 +42,11 @@ async function pageOfRows(
     (param) => places[cursors.indexOf(param)] ?? null,
   );
   const items = await deps.sealing.seated(organization.id, characters, async () =>
-    openItems(deps, organization.id, await readInput(deps.db, organization, id, { from, to })),
+    openItems(
+      deps,
+      organization.id,
+      await readItems(deps.db, organization, id, { isOutput: false, from, to }),
+    ),
   );
   return { items: isReversed ? items.toReversed() : items, hasMore };
 }
