@@ -2,7 +2,6 @@
  * One parser process: starts it inside its sandbox, watches its time and memory, and kills it over a limit.
  */
 
-import { starvedError, wasStarved } from "../../process/standstill.ts";
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
@@ -14,6 +13,7 @@ import {
   type ChildRequest,
 } from "./child-protocol.ts";
 import { residentBytes } from "./process-usage.ts";
+import { limitTime } from "./time-limit.ts";
 import { permissionArguments } from "./sandbox/node-permissions.ts";
 import { takeOwnUser } from "./sandbox/own-user.ts";
 import { watchParent } from "./sandbox/parent-watch.ts";
@@ -253,13 +253,10 @@ function receive(running: Running, job: Job, message: Exclude<ChildMessage, { ki
  */
 function watch(running: Running, timeoutMs: number, signal: AbortSignal | undefined): () => void {
   const { limits, child } = running;
-  const seconds = Math.round(timeoutMs / 1000);
-  const timer = setTimeout(() => {
-    const late = new DomainError("timeout", `Parsing took more than ${seconds} s.`);
-    stop(running, wasStarved(timeoutMs) ? starvedError(late) : late);
-  }, timeoutMs);
+  const pid = child.pid ?? 0;
+  const endLimit = limitTime({ pid, timeoutMs, onLate: (error) => stop(running, error) });
   const poll = setInterval(() => {
-    void residentBytes(child.pid ?? 0).then((bytes) => {
+    void residentBytes(pid).then((bytes) => {
       if (bytes > limits.maxRssBytes) stop(running, outOfMemory());
     });
   }, MEMORY_POLL_MS);
@@ -267,7 +264,7 @@ function watch(running: Running, timeoutMs: number, signal: AbortSignal | undefi
   signal?.addEventListener("abort", abort, { once: true });
   if (signal?.aborted === true) abort();
   return () => {
-    clearTimeout(timer);
+    endLimit();
     clearInterval(poll);
     signal?.removeEventListener("abort", abort);
   };
