@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "../../test/support/stack/stack.ts";
 import { AGENTS, KEYS } from "../../test/support/tenants/tenants.ts";
 import { percentile, say } from "../report.ts";
+import { type Watched, watchMe } from "./me-watcher.ts";
 
 /** Nearly the largest body that is taken: four of them make the conversation. */
 const TEXT = "word ".repeat(800_000);
@@ -12,8 +13,6 @@ const ROUNDS = 5;
 const OF_A_KIND = 8;
 /** The most times that p95 meanwhile may be of p95 in quiet. */
 const MOST_TIMES = 3;
-/** A caller has 600 requests a minute. */
-const PAUSE_MS = 20;
 
 const post = (url: string, body: unknown): Promise<Response> =>
   fetch(url, {
@@ -69,21 +68,6 @@ async function askAtOnce({ url }: Stack, id: string): Promise<number[]> {
   );
 }
 
-/** Asks again and again who it is. @returns the milliseconds of each answer, and how many of which status were no answer. */
-async function watchMe({ url }: Stack, token: string, isOver: () => boolean) {
-  const took: number[] = [];
-  const failures = new Map<number, number>();
-  while (!isOver() || took.length === 0) {
-    const started = performance.now();
-    const answer = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
-    await answer.arrayBuffer();
-    took.push(performance.now() - started);
-    if (answer.status !== 200) failures.set(answer.status, (failures.get(answer.status) ?? 0) + 1);
-    await sleep(PAUSE_MS);
-  }
-  return { took, failures };
-}
-
 function countOf(statuses: readonly number[]): string {
   const counts = new Map<number, number>();
   for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -113,22 +97,19 @@ export async function measureKeptResponses(stack: Stack, token: string): Promise
   ];
 }
 
-function watchFor(stack: Stack, token: string, ms: number): Promise<Watched> {
-  const until = performance.now() + ms;
-  return watchMe(stack, token, () => performance.now() > until);
+async function watchFor({ url }: Stack, token: string, ms: number): Promise<Watched> {
+  const stop = watchMe({ url, token });
+  await sleep(ms);
+  return stop();
 }
 
-type Watched = Awaited<ReturnType<typeof watchMe>>;
-
 async function watchWhile(stack: Stack, token: string, id: string) {
-  let isOver = false;
-  const watching = watchMe(stack, token, () => isOver);
+  const stop = watchMe({ url: stack.url, token });
   const statuses: number[] = [];
   const started = performance.now();
   for (let round = 0; round < ROUNDS; round += 1) statuses.push(...(await askAtOnce(stack, id)));
   const seconds = (performance.now() - started) / 1_000;
-  isOver = true;
-  return { ...(await watching), statuses, seconds };
+  return { ...(await stop()), statuses, seconds };
 }
 
 const timesOf = ({ took }: Watched, quiet: Watched): number =>
