@@ -24,11 +24,13 @@ interface WriteBehindSettings<T> {
   readonly name: string;
   readonly maxEntries: number;
   readonly log: Pick<Log, "error">;
-  readonly write: (entries: T[]) => Promise<void>;
+  /** Is called again with the same entries after it has failed. */
+  readonly write: (entries: readonly T[]) => Promise<void>;
 }
 
 /**
- * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second.
+ * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second, before
+ * what came after it.
  * @see test/auth/write-behind.database.test.ts
  */
 export function createWriteBehind<T>({
@@ -38,6 +40,8 @@ export function createWriteBehind<T>({
   write,
 }: WriteBehindSettings<T>): WriteBehind<T> {
   let waiting: T[] = [];
+  /** Is written, or will be tried again: as it is, since it may have been written and the answer lost. */
+  let batch: T[] = [];
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -46,37 +50,39 @@ export function createWriteBehind<T>({
     timer ??= setTimeout(() => {
       timer = undefined;
       flush().catch((error: unknown) => {
-        log.error({ err: error, waiting: waiting.length }, `${name} could not be written; trying again`);
+        log.error(
+          { err: error, waiting: batch.length + waiting.length },
+          `${name} could not be written; trying again`,
+        );
         schedule(RETRY_MS);
       });
     }, delayMs).unref();
   }
 
   async function writeBatch(): Promise<void> {
-    const batch = waiting;
+    if (batch.length === 0) [batch, waiting] = [waiting, []];
     if (batch.length === 0) return;
-    waiting = [];
-    try {
-      await write(batch);
-    } catch (error) {
-      const room = maxEntries - waiting.length;
-      dropped += Math.max(0, batch.length - room);
-      waiting = [...batch.slice(0, room), ...waiting];
-      throw error;
-    }
+    await write(batch);
+    batch = [];
     if (dropped > 0) log.error({ dropped }, `${name} lost entries: more came than could be written`);
     dropped = 0;
   }
 
+  async function writeAll(): Promise<void> {
+    const isRepeat = batch.length > 0;
+    await writeBatch();
+    if (isRepeat) await writeBatch();
+  }
+
   function flush(): Promise<void> {
-    const batch = writing.then(writeBatch);
-    writing = batch.catch(() => undefined);
-    return batch;
+    const written = writing.then(writeAll);
+    writing = written.catch(() => undefined);
+    return written;
   }
 
   return {
     add(entry) {
-      if (waiting.length >= maxEntries) {
+      if (batch.length + waiting.length >= maxEntries) {
         dropped += 1;
         return;
       }
@@ -87,7 +93,7 @@ export function createWriteBehind<T>({
     async close() {
       clearTimeout(timer);
       await flush().catch((error: unknown) =>
-        log.error({ err: error, lost: waiting.length }, `${name} lost entries at the end`),
+        log.error({ err: error, lost: batch.length + waiting.length }, `${name} lost entries at the end`),
       );
       clearTimeout(timer);
     },

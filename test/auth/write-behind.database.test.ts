@@ -108,6 +108,23 @@ it("audit rows of reads are in the database within a second, with the key", asyn
   await audit.close();
 });
 
+it("audit rows whose write was committed and not answered are there once, and later ones follow", async () => {
+  const before = (await auditRows()).length;
+  let isLost = true;
+  const query = async (text: string, values: unknown[]): Promise<unknown> => {
+    const answer = await test.db.app.query(text, values);
+    if (!isLost) return answer;
+    isLost = false;
+    throw new Error("Connection terminated unexpectedly");
+  };
+  const audit = createAuditLog({ ...test.db, app: { query } as unknown as typeof test.db.app }, log);
+  for (let at = 0; at < 3; at += 1) audit.record(principal, entry);
+  await expect(audit.flush()).rejects.toThrow("not reachable");
+  audit.record(principal, entry);
+  await audit.close();
+  expect(await auditRows()).toHaveLength(before + 4);
+});
+
 it("the audit row of a change is written with the change or not at all", async () => {
   const before = (await auditRows()).length;
   const change = inTenant(test.db, organization, async (sql) => {

@@ -5,7 +5,7 @@ import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { noteEvents } from "../events/noted.ts";
-import { type Database, queryOnce, type Sql } from "../pool.ts";
+import { type Database, queryOnce, type Sql, violates } from "../pool.ts";
 
 const FOREIGN_KEY_VIOLATION = "23503";
 
@@ -107,7 +107,8 @@ export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): 
 
 /**
  * Writes rows some time after what they are about. Those of an organization that was deleted meanwhile are left
- * out: its log is gone, and they must not keep those of others from being written.
+ * out: its log is gone, and they must not keep those of others from being written. Idempotent: rows whose write was
+ * committed, but not answered, are not written again.
  */
 export async function appendLateAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
   let left = rows;
@@ -116,6 +117,8 @@ export async function appendLateAuditRows(db: Database, rows: readonly AuditRow[
       await appendAuditRows(db, left);
       return;
     } catch (error) {
+      // They are written together or not at all.
+      if (violates(error, "audit_log_pkey")) return;
       const known = left.filter(({ organization_id: id }) => !isAboutMissing(error, id));
       if (known.length === left.length) throw error;
       left = known;
