@@ -5,9 +5,10 @@
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
+import { countResponseFaults, type ResponseFaultCounts } from "./response-integrity.ts";
 
 /** Counts of rows that should not exist; each must be 0. */
-export interface IntegrityCounts extends EventFaultCounts {
+export interface IntegrityCounts extends EventFaultCounts, ResponseFaultCounts {
   readonly chunks_without_run: number;
   readonly text_without_run: number;
   readonly entries_without_run: number;
@@ -142,7 +143,9 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
     );
     const vectors = await countVectors(sql, organization);
     const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
-    const { rows } = await sql.query<Omit<IntegrityCounts, OrphanRun["kind"] | keyof EventFaultCounts>>(
+    const { rows } = await sql.query<
+      Omit<IntegrityCounts, OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts>
+    >(
       `select *
        from count_faults($1, $2, $3, $4)`,
       counted,
@@ -156,6 +159,7 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
       entries_not_served: orphansOf("entries_not_served"),
       ...rows[0]!,
       ...(await countEventFaults(sql, organization.id)),
+      ...(await countResponseFaults(sql, organization.id)),
     };
   };
   return inTenant(db, organization, count, "isolation level repeatable read");
