@@ -17,6 +17,7 @@ import type { RateLimit } from "./middleware/rate-limit.ts";
 import type { ErrorAnswer } from "./errors/answer-error.ts";
 import type { Route, RouteContext } from "./route.ts";
 import { send } from "./send-answer.ts";
+import { pointToQuery } from "./validation/suggestion.ts";
 import { unknownFieldWarnings } from "./validation/unknown-fields.ts";
 import { allValues, findUnusable, type Parsed, parsePart } from "./validation/validate.ts";
 
@@ -206,8 +207,13 @@ function nothingThere([problem]: readonly Problem[]): DomainError {
 function readBody(route: Route, parsed: Parsed): Parsed {
   const checked =
     route.body === undefined || "problems" in parsed ? parsed : parsePart(route.body, parsed.value, "body");
-  if (!("problems" in checked) || !route.hasSecretBody) return checked;
-  return { problems: checked.problems.map((problem) => ({ ...problem, input: "[redacted]" })) };
+  if (!("problems" in checked)) return checked;
+  const problems = pointToQuery(checked.problems, route.query);
+  return {
+    problems: route.hasSecretBody
+      ? problems.map((problem) => ({ ...problem, input: "[redacted]" }))
+      : problems,
+  };
 }
 
 function readPart(schema: Route["params"], strings: unknown, part: "path" | "query"): Parsed {

@@ -45,6 +45,18 @@ describe("unknown members of a body that narrows or limits are 422, naming the n
     });
   });
 
+  test("one that belongs in the query is told so", async () => {
+    const { status, body } = await editor("POST", "/data/search", { limit: 5, page: 1 });
+
+    expect([status, body.detail.map(({ msg }: { msg: string }) => msg)]).toEqual([
+      422,
+      [
+        "Extra inputs are not permitted; send limit in the query",
+        "Extra inputs are not permitted; send page in the query",
+      ],
+    ]);
+  });
+
   test("a search of a vector store and a file_search are refused in OpenAI's form", async () => {
     const { body: store } = await editor("POST", "/vector_stores", {
       name: "Clauses",

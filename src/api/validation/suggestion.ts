@@ -1,6 +1,7 @@
 /** Says which known name a client probably meant. */
 import { closest, distance } from "fastest-levenshtein";
 import { z } from "zod";
+import type { Problem } from "../../schema/requests/problem.ts";
 
 /** Names that are looked at: those that may stand in a header, and are short enough to be compared. */
 export const NAMEABLE = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -27,6 +28,18 @@ function begunBy(name: string, known: readonly string[]): string | undefined {
   if (beginning.length < MIN_BEGINNING) return undefined;
   const begun = known.filter((one) => one.split("_").some((part) => part.startsWith(beginning)));
   return begun.length === 1 ? begun[0] : undefined;
+}
+
+/** Says of members of the body that the contract has in the query where they belong. */
+export function pointToQuery(problems: readonly Problem[], query: z.ZodObject | undefined): Problem[] {
+  return problems.map((problem) => {
+    const [, name, ...below] = problem.loc;
+    const isInQuery =
+      typeof name === "string" && below.length === 0 && Object.hasOwn(query?.shape ?? {}, name);
+    return isInQuery && problem.type === "extra_forbidden"
+      ? { ...problem, msg: `Extra inputs are not permitted; send ${name} in the query` }
+      : problem;
+  });
 }
 
 /** For checks whose messages are shown as they are: tells unknown keys with the names that were meant. */
