@@ -1,7 +1,11 @@
-/** Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans. */
+/**
+ * Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans; and how many
+ * bytes of responses are kept.
+ */
 import type { Client } from "@temporalio/client";
 import { countOrphans } from "../db/upkeep/orphan-counts.ts";
 import type { Database } from "../db/pool.ts";
+import { countResponseBytes } from "../db/responses/quota.ts";
 import { readQueue } from "../db/runs/queue-state.ts";
 import { readBacklog } from "../temporal/facts/backlog.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
@@ -74,6 +78,12 @@ export function measureDurability(
     help: "What belongs to nothing, or is not whole, as of the last count; each must be 0.",
     labels: ["kind"],
     read: () => orphans,
+  });
+  metrics.gauge({
+    name: "holdfast_response_bytes",
+    help: "Sealed bytes of stored responses, of all organizations.",
+    labels: [],
+    read: async () => [{ labels: {}, value: await countResponseBytes(db.system) }],
   });
   return async () => {
     const { counts } = await countOrphans(db);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readInputPage } from "../../../src/api/responses/kept/input-page.ts";
 import type { KeptItem } from "../../../src/api/responses/input.ts";
 import { inTenant } from "../../../src/db/pool.ts";
+import { countResponseBytes } from "../../../src/db/responses/quota.ts";
 import { deleteResponse } from "../../../src/db/responses/responses.ts";
 import { deleteOrganizationRows } from "../../../src/db/tenancy/closed-organization.ts";
 import { deleteExpired } from "../../../src/db/upkeep/retention.ts";
@@ -200,6 +201,14 @@ it("leaves nothing in an organization that is deleted", async () => {
     ]);
     expect([table, rowCount]).toEqual([table, 0]);
   }
+});
+
+it("is counted with those of all others for the operator", async () => {
+  const before = await countResponseBytes(database.db.system);
+  const owns = [await keptResponses(database), await keptResponses(database)];
+  for (const own of owns) await own.keep({ asked: ["1"], answered: ["one"] });
+  const [one, other] = await Promise.all(owns.map((own) => own.bytesOf(own.principal.user.id)));
+  expect(await countResponseBytes(database.db.system)).toBe(before + one! + other!);
 });
 
 describe("a quota", () => {
