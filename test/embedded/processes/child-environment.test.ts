@@ -115,8 +115,8 @@ test("every program gives memory back, unless whoever starts it says otherwise",
   const envOf = (user: NodeJS.ProcessEnv) => childEnvironment(user, loadConfig({}), { ...parts, database });
   for (const program of ["api", "worker"] as const)
     expect(programEnvironment(envOf({}), program)).toMatchObject({
-      MALLOC_MMAP_THRESHOLD_: "1048576",
-      MALLOC_TRIM_THRESHOLD_: "1048576",
+      MALLOC_MMAP_THRESHOLD_: "131072",
+      MALLOC_TRIM_THRESHOLD_: "131072",
       NODE_OPTIONS: "--max-semi-space-size=16",
     });
   const given = { MALLOC_MMAP_THRESHOLD_: "4096", NODE_OPTIONS: "--inspect-port=0" };
