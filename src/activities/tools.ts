@@ -166,8 +166,9 @@ const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
  * then the last ones.
  */
 function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
-  if (output.type === "text") {
-    const room = maxBytes - (output.documentIds ?? []).length * ID_BYTES;
+  if (output.type !== "passages") {
+    const documentIds = output.type === "text" ? (output.documentIds ?? []) : [];
+    const room = maxBytes - documentIds.length * ID_BYTES;
     if (Buffer.byteLength(output.text) <= room) return output;
     return { ...output, text: cut(output.text, room - CUT_NOTE.length) + CUT_NOTE };
   }

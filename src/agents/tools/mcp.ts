@@ -165,7 +165,7 @@ async function callTool(
   });
   const text = textOf(result.content);
   if (result.isError === true)
-    throw new DomainError("bad_request", `The tool reported an error. ${fenceData(text.slice(0, 1_000))}`);
+    return { type: "error", text: `The tool reported an error. ${fenceData(text.slice(0, 1_000))}` };
   return { type: "text", text: fenceData(text) };
 }
 

@@ -18,12 +18,13 @@ export interface ToolContext {
 }
 
 /**
- * Either a text for the model, with the documents that it names, or passages, which the turn numbers so that
- * the answer can cite them.
+ * A text for the model, with the documents that it names; passages, which the turn numbers so that the answer can
+ * cite them; or what somebody else's server says that went wrong: a result, since the message of an error is logged.
  */
 export type ToolOutput =
   | { readonly type: "text"; readonly text: string; readonly documentIds?: readonly string[] }
-  | { readonly type: "passages"; readonly passages: readonly Passage[] };
+  | { readonly type: "passages"; readonly passages: readonly Passage[] }
+  | { readonly type: "error"; readonly text: string };
 
 export interface Tool extends ToolDefinition {
   /**

@@ -33,7 +33,7 @@ import type { ResponseEvent, ResponseObject } from "./items.ts";
 import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
 import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
 import { type WholeRequest, openHead, openItems, openRequest } from "./sealed.ts";
-import { eventsAfter } from "./store.ts";
+import { allEvents } from "./store.ts";
 
 export interface Background {
   /**
@@ -84,10 +84,10 @@ export function createBackground(deps: ResponsesDeps): Background {
     const organization = { id: row.organization_id, num: row.organization_num };
     const fence = { organization, id: row.id, attempt: row.attempt };
     try {
-      const events = await eventsAfter(deps, organization, row.id, -1);
-      const last = events.at(-1)?.event;
+      const events = await allEvents(deps, organization, row.id);
+      const last = events.at(-1);
       if (last !== undefined && isLast(last)) return await endAsWritten(deps, row, fence, last);
-      await run(await takenUp(deps, row, fence, foldEvents(events.map(({ event }) => event))));
+      await run(await takenUp(deps, row, fence, foldEvents(events)));
     } catch (error) {
       await giveBack(deps, row, fence, error);
     }

@@ -73,7 +73,7 @@ async function readBefore(
     if (row.is_itemized) throw notFound("response");
     return readWhole(deps, organization, row, wanted);
   }
-  if (!wanted.mayTruncate && isTooLong(lengths, deps.contextTokens)) throw tooLong();
+  if (lengths.isFull || (!wanted.mayTruncate && isTooLong(lengths, deps.contextTokens))) throw tooLong();
   const items = await readChain(deps, organization, row.id, {
     ...wanted,
     characters: lengths.textCharacters + lengths.imageCharacters,

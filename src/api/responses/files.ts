@@ -133,11 +133,16 @@ async function fetched(parts: FileParts, ask: FileAsk, { name, object }: StoredF
       throw refuse(ask.param, "The file was replaced or deleted while it was fetched.");
     throw error;
   });
-  const { fileType } = await detectFileKind(await headOf(placed.path), name);
-  return {
-    input: { fileType, path: placed.path, name },
-    [Symbol.asyncDispose]: () => placed[Symbol.asyncDispose](),
-  };
+  try {
+    const { fileType } = await detectFileKind(await headOf(placed.path), name);
+    return {
+      input: { fileType, path: placed.path, name },
+      [Symbol.asyncDispose]: () => placed[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await placed[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 async function headOf(path: string): Promise<Buffer> {

@@ -91,12 +91,13 @@ async function followEvents(
     // Before the events: if it has ended by now, all of them are there. It also checks what may be seen.
     const principal = await now();
     const row = await store.findRow(principal, id);
-    const events = await eventsAfter(deps, principal.organization, id, lastNo);
+    const { events, mayHaveMore } = await eventsAfter(deps, principal.organization, id, lastNo);
     for (const { event, text } of events) {
       await send(event, text);
       lastNo = event.sequence_number;
       if (isLast(event)) return;
     }
+    if (mayHaveMore) continue;
     if (!isUnderWay(row)) return;
     await sleep(LOOK_MS);
   }

@@ -16,7 +16,7 @@ interface Repeated {
   readonly body: ResponseBody;
   readonly signal: AbortSignal;
   readonly lookUp: () => Promise<Principal>;
-  /** One in the background has its seat already. */
+  /** For a stream, and for whoever waits; a stream of one in the background has its seat already. */
   readonly takeSeat: () => void;
 }
 
@@ -34,10 +34,15 @@ export async function repeat(
   id: string,
 ): Promise<ResponseObject | StreamAnswer> {
   if (body.stream === true && body.background !== true) takeSeat();
+  let isSeated = body.stream === true;
+  const wait = (): void => {
+    if (!isSeated) takeSeat();
+    isSeated = true;
+  };
   const withResults = includesResults(body.include);
   const now = callerOf({ principal, lookUp });
   try {
-    await untilThere({ deps, store }, now, { id, signal, isStream: body.stream === true });
+    await untilThere({ deps, store }, now, { id, signal, wait, isStream: body.stream === true });
     if (body.stream === true)
       return await followResponse(deps, store, { principal, lookUp, id, afterNo: -1, withResults });
     const { response } = await store.find(await now(), id);
@@ -52,6 +57,8 @@ interface Awaited {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly isStream: boolean;
+  /** Called before it waits. @throws DomainError `too_many_open`. */
+  readonly wait: () => void;
 }
 
 /**
@@ -62,7 +69,7 @@ interface Awaited {
 async function untilThere(
   { deps, store }: { readonly deps: ResponsesDeps; readonly store: ResponseStore },
   now: () => Promise<Principal>,
-  { id, signal, isStream }: Awaited,
+  { id, signal, isStream, wait }: Awaited,
 ): Promise<void> {
   const until = Date.now() + WAIT_MAX_MS;
   for (let isUnderWay = true; Date.now() < until;) {
@@ -74,6 +81,7 @@ async function untilThere(
       if (!isNotFound(error) || !isUnderWay) throw error;
       isUnderWay = await isKeptTurnUnderWay(deps.db, principal.organization, id);
     }
+    wait();
     await sleep(isUnderWay ? LOOK_MS : WRITTEN_WITHIN_MS, undefined, { signal });
   }
   throw new DomainError("provider_timeout", "The response is not there yet: repeat it with the same key.");

@@ -129,7 +129,11 @@ export async function openEvents(
     ({ sealed }) => sealed.length,
     (list) => deps.sealing.open<string[]>(org, list, aad(id, `events ${list.firstNo}`)),
   );
-  return opened.flat().map((text) => ({ text, event: JSON.parse(text) as ResponseEvent }));
+  return inTurns(
+    opened.flat(),
+    (text) => text.length,
+    async (text) => ({ text, event: JSON.parse(text) as ResponseEvent }),
+  );
 }
 
 const RETRY_MS = 1_000;

@@ -1,7 +1,7 @@
 /** Reads and writes the responses that are kept. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../db/documents/search.ts";
-import { inTenant, readTenant } from "../../db/pool.ts";
+import { inTenant, type OrganizationKey, readTenant } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
 import { readItems } from "../../db/responses/items.ts";
 import {
@@ -17,7 +17,7 @@ import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { foldEvents } from "./fold.ts";
-import { type OutputItem, type ResponseObject, itemId, shownItems } from "./items.ts";
+import { type OutputItem, type ResponseEvent, type ResponseObject, itemId, shownItems } from "./items.ts";
 import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
 import {
   type RequestHead,
@@ -28,6 +28,8 @@ import {
   openRequest,
   openResponse,
 } from "./sealed.ts";
+
+const EVENTS_PAGE_BYTES = 1_024 * 1_024;
 
 interface StoredResponse {
   readonly row: ResponseRow;
@@ -208,7 +210,7 @@ async function soFar(
   { id, is_background: isBackground }: ResponseRow,
 ): Promise<readonly OutputItem[]> {
   if (!isBackground) return [];
-  return foldEvents((await eventsAfter(deps, organization, id, -1)).map(({ event }) => event)).items;
+  return foldEvents(await allEvents(deps, organization, id)).items;
 }
 
 /** A response that has not ended; one that was lost has failed. */
@@ -234,15 +236,35 @@ function unfinished(
   };
 }
 
+/** The next events of a response in the background: as many as fit about a mebibyte, so that a reader holds no more. */
 export async function eventsAfter(
   deps: ResponsesDeps,
-  organization: Principal["organization"] | { readonly id: string; readonly num: number },
+  organization: OrganizationKey,
   id: string,
   afterNo: number,
 ) {
-  const lists = await readResponseEvents(deps.db, organization, id, afterNo);
-  const events = await openEvents(deps, organization.id, id, lists);
-  return events.filter(({ event }) => event.sequence_number > afterNo);
+  const lists = await readResponseEvents(deps.db, organization, { id, afterNo, maxBytes: EVENTS_PAGE_BYTES });
+  const opened = await openEvents(deps, organization.id, id, lists);
+  const bytes = lists.reduce((sum, { sealed }) => sum + sealed.length, 0);
+  return {
+    events: opened.filter(({ event }) => event.sequence_number > afterNo),
+    mayHaveMore: bytes >= EVENTS_PAGE_BYTES,
+  };
+}
+
+/** All events that are written so far. */
+export async function allEvents(
+  deps: ResponsesDeps,
+  organization: OrganizationKey,
+  id: string,
+): Promise<ResponseEvent[]> {
+  const all: ResponseEvent[] = [];
+  for (let hasMore = true; hasMore;) {
+    const page = await eventsAfter(deps, organization, id, all.at(-1)?.sequence_number ?? -1);
+    all.push(...page.events.map(({ event }) => event));
+    hasMore = page.mayHaveMore;
+  }
+  return all;
 }
 
 /** Ends a response that is under way as cancelled, with what it has written so far. */

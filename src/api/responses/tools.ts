@@ -4,6 +4,7 @@ import { noteUse } from "../../commands/vector-stores/note-use.ts";
 import { attributesOf } from "../../commands/vector-stores/presented.ts";
 import { requireStore } from "../../commands/vector-stores/store.ts";
 import { type Database, readTenant } from "../../db/pool.ts";
+import { findCallerNow } from "../../db/responses/callers.ts";
 import { readFoundFiles } from "../../db/stores/files.ts";
 import type { StoreRow } from "../../db/stores/stores.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -13,7 +14,7 @@ import type { ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { Log } from "../../process/log.ts";
 import { decodeId, idFault } from "../../schema/openai/ids.ts";
 import { VectorStoreSearch } from "../../schema/openai/vector-stores.ts";
-import { type SearchDeps, type SearchHit, searchSpaces } from "../../search/hybrid.ts";
+import { type SearchDeps, type SearchHit, type SpacesScope, searchSpaces } from "../../search/hybrid.ts";
 import { FILE_SEARCH, type FileSearch, type FoundHit } from "../turns/response-ask.ts";
 import { tellUnknownKeys } from "../validation/suggestion.ts";
 import { isObject, refuse } from "./input.ts";
@@ -97,14 +98,12 @@ async function readFileSearch(
     read.data,
     stores.map(({ id }) => id),
   );
-  const spaces = [...new Set(stores.map(({ space_id: id }) => id))].flatMap(
-    (id) => principal.reach.get(id) ?? [],
-  );
-  const scope = { organization: principal.organization, spaces };
+  const spaceIds = new Set(stores.map(({ space_id: id }) => id));
   return {
     definition: FILE_SEARCH,
     async search(queries, signal) {
       noteUses(deps, principal, stores);
+      const scope = await scopeNow(deps.db, principal, spaceIds);
       const found: SearchHit[] = [];
       // One after the other: each search takes two connections.
       for (const query of queries)
@@ -112,6 +111,16 @@ async function readFileSearch(
       return withFiles(deps.db, principal, best(found, options.limit));
     },
   };
+}
+
+/** Those of the spaces that the caller still reaches: a turn may take minutes. */
+async function scopeNow(
+  db: Database,
+  { organization, user, apiKeyId }: Principal,
+  spaceIds: ReadonlySet<string>,
+): Promise<SpacesScope> {
+  const now = await readTenant(db, organization, (sql) => findCallerNow(sql, user.id, apiKeyId));
+  return { organization, spaces: (now?.spaces ?? []).filter(({ id }) => spaceIds.has(id)) };
 }
 
 /** `["filters", 0, "type"]` is `.filters[0].type`. */

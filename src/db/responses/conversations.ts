@@ -2,20 +2,40 @@
 import { type Database, type OrganizationKey, readTenant } from "../pool.ts";
 import type { ConversationLengths, ItemRow } from "./items.ts";
 
-/** How long the conversation is up to the end of a response; undefined if it has none. */
+/** The most responses of one conversation: each request about it, and its deletion, passes all of them. */
+export const MAX_CONVERSATION_RESPONSES = 1_000;
+
+/**
+ * How long the conversation is up to the end of a response, and whether it has as many responses as it may; undefined if
+ * it has none.
+ */
 export async function findConversation(
   db: Database,
   organization: OrganizationKey,
   id: string,
-): Promise<ConversationLengths | undefined> {
+): Promise<(ConversationLengths & { readonly isFull: boolean }) | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<ConversationLengths>(
-      `select text_characters as "textCharacters",
-              image_characters as "imageCharacters"
+    sql.query<ConversationLengths & { readonly isFull: boolean }>(
+      `with recursive chain as (
+         select before_id, 1 as responses
+         from response_contents
+         where organization_id = $1
+           and id = $2
+         union all
+         select earlier.before_id, chain.responses + 1
+         from chain
+         join response_contents earlier
+           on earlier.organization_id = $1
+           and earlier.id = chain.before_id
+         where chain.responses < $3
+       )
+       select text_characters as "textCharacters",
+              image_characters as "imageCharacters",
+              (select max(responses) >= $3 from chain) as "isFull"
        from response_contents
        where organization_id = $1
          and id = $2`,
-      [organization.id, id],
+      [organization.id, id, MAX_CONVERSATION_RESPONSES],
     ),
   );
   return rows[0];

@@ -40,12 +40,14 @@ export async function addResponseEvents(
   });
 }
 
-/** Reads the events after number `afterNo`, in order. */
+/**
+ * Reads the first lists of events after number `afterNo`, in order: at least one, and further ones while those before
+ * have less than `maxBytes`.
+ */
 export async function readResponseEvents(
   db: Database,
   organization: OrganizationKey,
-  id: string,
-  afterNo: number,
+  { id, afterNo, maxBytes }: { readonly id: string; readonly afterNo: number; readonly maxBytes: number },
 ): Promise<SealedEvents[]> {
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<SealedEvents>(
@@ -53,11 +55,16 @@ export async function readResponseEvents(
               last_no as "lastNo",
               key_id as "keyId",
               sealed
-       from response_events
-       where response_id = $1
-         and last_no > $2
+       from (
+         select *,
+                sum(octet_length(sealed)) over (order by first_no) - octet_length(sealed) as bytes_before
+         from response_events
+         where response_id = $1
+           and last_no > $2
+       ) list
+       where bytes_before < $3
        order by first_no`,
-      [id, afterNo],
+      [id, afterNo, maxBytes],
     ),
   );
   return rows;

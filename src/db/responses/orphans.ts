@@ -11,7 +11,7 @@ export interface TakenResponse extends ResponseRow {
 const BEGUN_WITHIN = "interval '30 seconds'";
 
 /**
- * Takes background responses for the process `apiProcessId`, oldest first: those whose process is gone, and those
+ * Takes background responses for the process `apiProcessId`, oldest first and organizations in turn: those whose process is gone, and those
  * that the process has let go of, because it could not write them, and that are not among `held`.
  */
 export async function takeOrphans(
@@ -33,6 +33,13 @@ export async function takeOrphans(
        and response.id = any(array(
          select orphan.id
          from responses orphan
+         join (
+           select id, row_number() over (partition by organization_id order by created_at) as place
+           from responses
+           where is_background
+             and ${UNDER_WAY}
+             and (retry_at is null or retry_at <= now())
+         ) queue on queue.id = orphan.id
          where orphan.is_background
            and orphan.${UNDER_WAY}
            and (orphan.retry_at is null or orphan.retry_at <= now())
@@ -49,9 +56,9 @@ export async function takeOrphans(
                and not orphan.id = any($3::uuid[])
              )
            )
-         order by orphan.created_at
+         order by queue.place, orphan.created_at
          limit $2
-         for update skip locked
+         for update of orphan skip locked
        ))
      returning ${COLUMNS},
                response.organization_id,

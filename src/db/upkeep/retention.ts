@@ -140,16 +140,24 @@ const DELETE_EXPIRED = {
 } as const;
 
 /**
- * Deletes a bounded part of the rows that are past their retention from every table.
+ * Deletes a bounded part of the rows that are past their retention from every table. One table that fails keeps no
+ * other from it.
  * @returns how many rows of each table, and whether there may be more.
+ * @throws the first error, when all have had their turn.
  */
 export async function deleteExpired(
   db: Database,
 ): Promise<{ counts: Record<string, number>; hasMore: boolean }> {
   const counts: Record<string, number> = {};
+  const errors: unknown[] = [];
   for (const [table, statement] of Object.entries(DELETE_EXPIRED)) {
-    const { rowCount } = await queryOnce(db.system, statement, [ROWS_A_PURGE]);
-    counts[table] = rowCount ?? 0;
+    try {
+      const { rowCount } = await queryOnce(db.system, statement, [ROWS_A_PURGE]);
+      counts[table] = rowCount ?? 0;
+    } catch (error) {
+      errors.push(error);
+    }
   }
+  if (errors.length > 0) throw errors[0];
   return { counts, hasMore: Object.values(counts).some((count) => count >= ROWS_A_PURGE) };
 }

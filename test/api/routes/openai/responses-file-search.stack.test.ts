@@ -10,6 +10,7 @@ import {
   createSpace,
   publishDocuments,
 } from "../../../support/stack/search-space.ts";
+import { until } from "../../../support/until.ts";
 
 const HERON = "The grey heron nests in tall trees near the river.";
 
@@ -206,11 +207,10 @@ describe("file_search", () => {
       file: new File(["The launch is in June."], "plan.txt"),
       purpose: "user_data",
     });
-    const ask = (id: string) =>
-      client.responses.create({
-        model: "scripted-chat",
-        input: [{ role: "user", content: [{ type: "input_file", file_id: id }] }],
-      });
+    const input = (file_id: string) => [
+      { role: "user" as const, content: [{ type: "input_file" as const, file_id }] },
+    ];
+    const ask = (id: string) => client.responses.create({ model: "scripted-chat", input: input(id) });
     await ask(uploaded.id);
     expect(JSON.stringify(lastRequest()["messages"])).toContain("The launch is in June.");
     const param = "input[0].content[0].file_id";
@@ -251,6 +251,19 @@ describe("file_search", () => {
           tools: [toolOf({ vector_store_ids: [id] })],
         }),
       ).rejects.toMatchObject({ status: 404, param: "tools[0].vector_store_ids[0]" });
+  });
+
+  it("finds nothing in a space that its caller has lost since the response began", async () => {
+    const change = (text: string) => chat.database.db.owner.query(text, [chat.spaceId, chat.userId]);
+    const { promise: heldBy, resolve: goOn } = Promise.withResolvers<void>();
+    chat.provider.reply({ ...searches("heron"), pieces: ["Wa", "it."], heldBy }, { pieces: ["Nothing."] });
+    const asked = client.responses.create({ model: "scripted-chat", input: "Heron?", tools: [toolOf()] });
+    await until("the model is asked", async () => chat.provider.requests.some((one) => one.route === "chat"));
+    await change("delete from space_members where space_id = $1 and user_id = $2");
+    goOn();
+    await asked;
+    await change("insert into space_members select id, $2, organization_id, 'owner' from spaces where id=$1");
+    expect(JSON.stringify(lastRequest()["messages"])).not.toContain("tall trees");
   });
 
   it("tells what the id of a store looks like, whatever the one given begins with", async () => {
