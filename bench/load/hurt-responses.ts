@@ -14,10 +14,8 @@ const TURNS = 4;
 const QUIET_MS = 5_000;
 const ROUNDS = 5;
 const OF_A_KIND = 8;
-/** The most times that p95 afterwards may be of p95 in quiet. */
+/** The most times that p95 meanwhile and afterwards may be of p95 in quiet. */
 const MOST_TIMES = 3;
-/** The most times that p95 beside a long response may be of p95 beside a short one: a burst costs by its number. */
-const MOST_TIMES_SHORT = 1.5;
 
 const post = (url: string, body: unknown): Promise<Response> =>
   fetch(url, {
@@ -96,17 +94,16 @@ export async function measureKeptResponses(stack: Stack, token: string): Promise
   const after = await watchFor(stack, token, QUIET_MS);
   report("after them", after, quiet);
   const failures = [quiet, short, long, after].flatMap((one) => [...one.failures]);
-  const times = timesOf(after, quiet);
-  const timesShort = timesOf(long, short);
   return [
     ...(long.statuses.some((status) => status >= 500) ? [`kept responses: ${countOf(long.statuses)}`] : []),
     ...failures.map(([status, count]) => `kept responses: /v1/me answered ${status} ${count} times`),
-    ...(times > MOST_TIMES ? [`kept responses: /v1/me ${times.toFixed(1)} times as long afterwards`] : []),
-    ...(timesShort > MOST_TIMES_SHORT
-      ? [`kept responses: /v1/me ${timesShort.toFixed(1)} times as long as beside a short one`]
-      : []),
+    ...tooLong("meanwhile", timesOf(long, quiet)),
+    ...tooLong("afterwards", timesOf(after, quiet)),
   ];
 }
+
+const tooLong = (when: string, times: number): string[] =>
+  times > MOST_TIMES ? [`kept responses: /v1/me ${times.toFixed(1)} times as long ${when}`] : [];
 
 async function watchFor({ url }: Stack, token: string, ms: number): Promise<Watched> {
   const stop = watchMe({ url, token });

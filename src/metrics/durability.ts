@@ -4,8 +4,8 @@
  */
 import type { Client } from "@temporalio/client";
 import { countOrphans } from "../db/upkeep/orphan-counts.ts";
+import { countResponseBytes } from "../db/upkeep/retention.ts";
 import type { Database } from "../db/pool.ts";
-import { countResponseBytes } from "../db/responses/quota.ts";
 import { readQueue } from "../db/runs/queue-state.ts";
 import { readBacklog } from "../temporal/facts/backlog.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";

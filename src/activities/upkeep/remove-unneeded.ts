@@ -75,11 +75,14 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
     let counts: MaintenanceCounts = { requeued_runs: await requeueStrayRuns(deps.db.system) };
     await drillPoint("maintenance: stray runs queued");
     counts = addCounts(counts, { unfinished_objects: await deps.storage.removeUnfinished(ORPHAN_AGE_MS) });
-    for (let hasMore = true; hasMore;) {
+    const errors: unknown[] = [];
+    for (let hasMore = true; hasMore && errors.length === 0;) {
       const deleted = await deleteExpired(deps.db);
       counts = addCounts(counts, deleted.counts);
       hasMore = deleted.hasMore;
+      errors.push(...deleted.errors);
     }
+    for (const err of errors) deps.log.error({ err }, "expired rows could not be deleted");
     const days = deps.eventRetentionDays;
     counts = addCounts(counts, {
       webhook_deliveries: await untilNone(
@@ -88,7 +91,9 @@ export async function maintainInstance(deps: MaintenanceDeps): Promise<Maintenan
       ),
     });
     // Last, so that an outage of the store delays nothing else.
-    return addCounts(counts, { audit_anchors: await anchorToday(deps, new Date()) });
+    counts = addCounts(counts, { audit_anchors: await anchorToday(deps, new Date()) });
+    if (errors.length > 0) throw errors[0];
+    return counts;
   });
 }
 

@@ -11,8 +11,9 @@ export interface TakenResponse extends ResponseRow {
 const BEGUN_WITHIN = "interval '30 seconds'";
 
 /**
- * Takes background responses for the process `apiProcessId`, oldest first and organizations in turn: those whose process is gone, and those
- * that the process has let go of, because it could not write them, and that are not among `held`.
+ * Takes background responses for the process `apiProcessId`, oldest first and organizations in turn: those whose
+ * process is gone, and those that the process has let go of, because it could not write them, and that are not among
+ * `held`.
  */
 export async function takeOrphans(
   db: Database,

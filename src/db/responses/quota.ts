@@ -1,7 +1,6 @@
 /** Checks that no more responses are kept for a user or an organization than may be. */
-import type pg from "pg";
 import { DomainError } from "../../domain/errors.ts";
-import { queryOnce, type Sql } from "../pool.ts";
+import type { Sql } from "../pool.ts";
 
 export interface ResponseQuotas {
   /** Sealed bytes of what is kept for one user. */
@@ -47,16 +46,6 @@ export async function requireRoomForResponse(
   );
   if (all[0]!.bytes + bytes > bytesPerOrganization)
     throw exceeded(`the organization's quota of ${bytesPerOrganization} bytes`);
-}
-
-/** Sealed bytes that are kept for all users of all organizations. */
-export async function countResponseBytes(system: pg.Pool): Promise<number> {
-  const { rows } = await queryOnce<{ bytes: number }>(
-    system,
-    `select coalesce(sum(bytes), 0)::bigint as bytes
-     from response_usage`,
-  );
-  return rows[0]!.bytes;
 }
 
 function exceeded(quota: string): DomainError {

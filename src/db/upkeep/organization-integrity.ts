@@ -5,7 +5,13 @@
 import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
-import { countResponseFaults, type ResponseFaultCounts } from "./response-integrity.ts";
+
+interface ResponseFaultCounts {
+  /** Users for whom another number of bytes of stored responses is noted than is kept. */
+  readonly response_usage_wrong: number;
+  /** Contents that no response has or goes on from. */
+  readonly response_contents_unneeded: number;
+}
 
 /** Counts of rows that should not exist; each must be 0. */
 export interface IntegrityCounts extends EventFaultCounts, ResponseFaultCounts {
@@ -125,6 +131,47 @@ async function countVectors(sql: Sql, { id, num }: OrganizationKey): Promise<Rea
   return new Map(rows.map((row) => [row.run_num, row.count]));
 }
 
+/** Lengths of stored responses are read without the sealed bytes. */
+const COUNT_RESPONSE_FAULTS = `
+  with kept as (
+    select user_id, sum(bytes) as bytes
+    from (
+      select user_id,
+             octet_length(sealed_request) + coalesce(octet_length(sealed_response), 0) + event_bytes as bytes
+      from responses
+      where organization_id = $1
+      union all
+      select user_id, bytes
+      from response_contents
+      where organization_id = $1
+    ) one
+    group by user_id
+  ),
+  noted as (
+    select user_id, bytes
+    from response_usage
+    where organization_id = $1
+  )
+  select
+    (
+      select count(*)::int
+      from kept
+      full join noted using (user_id)
+      where coalesce(kept.bytes, 0) <> coalesce(noted.bytes, 0)
+    ) as response_usage_wrong,
+    (
+      select count(*)::int
+      from response_contents content
+      where content.organization_id = $1
+        and not exists (select from responses where organization_id = $1 and id = content.id)
+        and not exists (
+          select
+          from response_contents later
+          where later.organization_id = $1
+            and later.before_id = content.id
+        )
+    ) as response_contents_unneeded`;
+
 /** Counts the faults of the organization as of one moment. */
 export async function countFaults(db: Database, organization: OrganizationKey): Promise<IntegrityCounts> {
   const count = async (sql: Sql): Promise<IntegrityCounts> => {
@@ -150,6 +197,7 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
        from count_faults($1, $2, $3, $4)`,
       counted,
     );
+    const responses = await sql.query<ResponseFaultCounts>(COUNT_RESPONSE_FAULTS, [organization.id]);
     const orphansOf = (kind: OrphanRun["kind"]): number =>
       orphans.filter((orphan) => orphan.kind === kind).length;
     return {
@@ -159,7 +207,7 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
       entries_not_served: orphansOf("entries_not_served"),
       ...rows[0]!,
       ...(await countEventFaults(sql, organization.id)),
-      ...(await countResponseFaults(sql, organization.id)),
+      ...responses.rows[0]!,
     };
   };
   return inTenant(db, organization, count, "isolation level repeatable read");

@@ -1,6 +1,6 @@
 /**
- * All SQL of maintenance over all organizations: deletes rows that are past their retention, and queues stray
- * runs again.
+ * All SQL of maintenance over all organizations: deletes rows that are past their retention, counts what is kept of
+ * responses, and queues stray runs again.
  */
 import type pg from "pg";
 import { ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
@@ -142,12 +142,11 @@ const DELETE_EXPIRED = {
 /**
  * Deletes a bounded part of the rows that are past their retention from every table. One table that fails keeps no
  * other from it.
- * @returns how many rows of each table, and whether there may be more.
- * @throws the first error, when all have had their turn.
+ * @returns how many rows of each table, whether there may be more, and what was thrown.
  */
 export async function deleteExpired(
   db: Database,
-): Promise<{ counts: Record<string, number>; hasMore: boolean }> {
+): Promise<{ counts: Record<string, number>; hasMore: boolean; errors: unknown[] }> {
   const counts: Record<string, number> = {};
   const errors: unknown[] = [];
   for (const [table, statement] of Object.entries(DELETE_EXPIRED)) {
@@ -158,6 +157,15 @@ export async function deleteExpired(
       errors.push(error);
     }
   }
-  if (errors.length > 0) throw errors[0];
-  return { counts, hasMore: Object.values(counts).some((count) => count >= ROWS_A_PURGE) };
+  return { counts, hasMore: Object.values(counts).some((count) => count >= ROWS_A_PURGE), errors };
+}
+
+/** Sealed bytes of the responses that are kept for all users of all organizations. */
+export async function countResponseBytes(system: pg.Pool): Promise<number> {
+  const { rows } = await queryOnce<{ bytes: number }>(
+    system,
+    `select coalesce(sum(bytes), 0)::bigint as bytes
+     from response_usage`,
+  );
+  return rows[0]!.bytes;
 }

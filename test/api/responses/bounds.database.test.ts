@@ -1,5 +1,6 @@
 /** What a stored response may cost others: long conversations, many events, and many responses that wait. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { repeat } from "../../../src/api/responses/repeat.ts";
 import { sealEvents } from "../../../src/api/responses/sealed.ts";
 import { allEvents, eventsAfter } from "../../../src/api/responses/store.ts";
 import { inTenant } from "../../../src/db/pool.ts";
@@ -8,7 +9,9 @@ import { addResponseEvents } from "../../../src/db/responses/events.ts";
 import { takeOrphans } from "../../../src/db/responses/orphans.ts";
 import { deleteResponse } from "../../../src/db/responses/responses.ts";
 import { deleteExpired } from "../../../src/db/upkeep/retention.ts";
+import { DomainError } from "../../../src/domain/errors.ts";
 import { newId } from "../../../src/domain/ids.ts";
+import type { ResponseBody } from "../../../src/schema/openai/response-request.ts";
 import { type KeptResponses, keptResponses } from "../../support/responses/kept-responses.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 
@@ -81,6 +84,43 @@ it("events are read a mebibyte at a time, each of them once", async () => {
   expect(all.map(({ sequence_number: no }) => no)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
+it("a repeat takes a seat only if it has to wait", async () => {
+  const kept = await keptResponses(database);
+  const tooMany = new DomainError("rate_limited", "No seat is left.");
+  const repeated = (id: string) =>
+    repeat(
+      kept,
+      kept.principal,
+      {
+        body: {} as ResponseBody,
+        signal: new AbortController().signal,
+        lookUp: async () => kept.principal,
+        takeSeat() {
+          throw tooMany;
+        },
+      },
+      id,
+    );
+  const { id } = await kept.keep({
+    asked: ["1"],
+    answered: ["one"],
+    async beforeEnd() {
+      const { rows } = await database.db.owner.query<{ id: string }>(
+        `with begun as (
+           select id, api_process_id from responses where organization_id = $1
+         ),
+         alive as (
+           insert into api_processes (id) select api_process_id from begun
+         )
+         select id from begun`,
+        [kept.organization.id],
+      );
+      await expect(repeated(rows[0]!.id)).rejects.toBe(tooMany);
+    },
+  });
+  await expect(repeated(id)).resolves.toMatchObject({ status: "completed" });
+});
+
 it("background responses that wait are taken up from each organization in turn", async () => {
   const [many, few] = [await keptResponses(database), await keptResponses(database)];
   for (let at = 0; at < 4; at += 1) await many.keep({ asked: ["1"] });
@@ -110,7 +150,8 @@ it("rows of a table that cannot be deleted keep none of another table from it", 
     "create trigger refuse before delete on responses for each statement execute function refuse()",
   );
 
-  await expect(deleteExpired(database.db)).rejects.toThrow("not now");
+  const { errors } = await deleteExpired(database.db);
+  expect(errors).toEqual([expect.objectContaining({ message: "not now" })]);
   const { rowCount } = await owner.query("select from rate_limits where caller = 'old'");
   expect(rowCount).toBe(0);
 });

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readInputPage } from "../../../src/api/responses/kept/input-page.ts";
 import type { KeptItem } from "../../../src/api/responses/input.ts";
 import { inTenant } from "../../../src/db/pool.ts";
-import { countResponseBytes } from "../../../src/db/responses/quota.ts";
 import { deleteResponse } from "../../../src/db/responses/responses.ts";
 import { deleteOrganizationRows } from "../../../src/db/tenancy/closed-organization.ts";
-import { deleteExpired } from "../../../src/db/upkeep/retention.ts";
+import { countResponseBytes, deleteExpired } from "../../../src/db/upkeep/retention.ts";
 import type { ListPage } from "../../../src/schema/openai/list.ts";
 import {
   type KeptResponses,

@@ -88,7 +88,7 @@ test("search has the same scores there, and an import that loses its worker embe
   const hold = await owner.connect();
   await hold.query("select pg_advisory_lock(1)");
   await owner.query(
-    `create function hold() returns trigger
+    `create or replace function hold() returns trigger
      language plpgsql
      as $$
      begin
@@ -98,7 +98,9 @@ test("search has the same scores there, and an import that loses its worker embe
        return new;
      end $$`,
   );
-  await owner.query("create or replace trigger hold before insert on documents for each row execute function hold()");
+  await owner.query(
+    "create or replace trigger hold before insert on documents for each row execute function hold()",
+  );
   const { operation_id: id } = await organization(target, "import", "--from", archive, "--no-wait", "--json");
   await until(
     "it is held in the middle of a page",
