@@ -14,6 +14,7 @@ import { createFileReader } from "./files.ts";
 import { type Followed, followResponse } from "./follow.ts";
 import type { ResponseObject } from "./items.ts";
 import { type InputPage, readInputPage } from "./kept/input-page.ts";
+import { isReached } from "./reached.ts";
 import { cancelStored, createResponseStore, shown } from "./store.ts";
 
 interface Viewing {
@@ -58,18 +59,20 @@ export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
       readInputPage(deps, principal.organization, await store.findRow(principal, id), page),
     async cancel(principal, id) {
       await background.flush(id);
-      const row = await store.findRow(principal, id);
+      const row = await store.findOwnRow(principal, id);
       if (!row.is_background)
         throw new DomainError("bad_request", "Only a response in the background can be cancelled.");
       if (row.has_ended) return shown((await store.find(principal, id)).response, false);
       const cancelled = await cancelStored(deps, principal, row);
       background.drop(id);
+      if (!(await isReached(deps, principal, row.document_ids)))
+        return shown({ ...cancelled, output: [] }, false);
       // It may have ended meanwhile: then that stands.
       const { response } = await store.find(principal, id);
       return shown(response.status === "in_progress" ? cancelled : response, false);
     },
     async delete(principal, id) {
-      await store.findRow(principal, id);
+      await store.findOwnRow(principal, id);
       const isGone = await inTenant(deps.db, principal.organization, (sql) =>
         deleteResponse(sql, callerIdOf(principal), id),
       );

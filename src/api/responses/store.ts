@@ -1,7 +1,6 @@
 /** Reads and writes the responses that are kept. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { findDocumentPlaces } from "../../db/documents/search.ts";
-import { inTenant, type OrganizationKey, readTenant } from "../../db/pool.ts";
+import { inTenant, type OrganizationKey } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
 import { readItems } from "../../db/responses/items.ts";
 import {
@@ -19,6 +18,7 @@ import type { ResponsesDeps } from "./deps.ts";
 import { foldEvents } from "./fold.ts";
 import { type OutputItem, type ResponseEvent, type ResponseObject, itemId, shownItems } from "./items.ts";
 import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
+import { requireReached } from "./reached.ts";
 import {
   type RequestHead,
   insistently,
@@ -56,6 +56,11 @@ export interface ResponseStore {
   find(principal: Principal, id: string): Promise<StoredResponse>;
   /** Opens nothing. @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
+  /**
+   * To stop or delete it, which tells nothing of it: also where its documents are out of reach by now.
+   * @throws DomainError `response_not_found`.
+   */
+  findOwnRow(principal: Principal, id: string): Promise<ResponseRow>;
   /** Resolves when all is written that this process has answered the caller with. */
   written(principal: Principal): Promise<void>;
   /** Resolves when all is written, or after `timeoutMs`. */
@@ -118,12 +123,17 @@ function writingTo(
   };
 }
 
-function readingFrom(deps: ResponsesDeps, writing: Writing): Pick<ResponseStore, "find" | "findRow"> {
+function readingFrom(
+  deps: ResponsesDeps,
+  writing: Writing,
+): Pick<ResponseStore, "find" | "findRow" | "findOwnRow"> {
   const { db, sealing } = deps;
-  const findRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
+  const findOwnRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
     await writing.get(id)?.done;
-    const { organization } = principal;
-    const row = await soon(id, () => findResponse(db, organization, callerIdOf(principal), id));
+    return soon(id, () => findResponse(db, principal.organization, callerIdOf(principal), id));
+  };
+  const findRow = async (principal: Principal, id: string): Promise<ResponseRow> => {
+    const row = await findOwnRow(principal, id);
     await requireReached(deps, principal, row.document_ids);
     return row;
   };
@@ -135,7 +145,7 @@ function readingFrom(deps: ResponsesDeps, writing: Writing): Pick<ResponseStore,
     );
     return { row, response };
   };
-  return { find, findRow };
+  return { find, findRow, findOwnRow };
 }
 
 /** Waits a little for what was just made, which another process may not have written yet. */
@@ -153,17 +163,6 @@ async function soon<T>(id: string, look: () => Promise<T | undefined>): Promise<
 export function wasJustMade(id: string): boolean {
   const at = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
   return Math.abs(Date.now() - at) < 2 * WRITTEN_WITHIN_MS;
-}
-
-/** @throws DomainError `response_not_found` if the caller does not reach all of the documents any more. */
-export async function requireReached(
-  { db }: ResponsesDeps,
-  { organization, reach }: Principal,
-  documentIds: readonly string[],
-): Promise<void> {
-  if (documentIds.length === 0) return;
-  const places = await readTenant(db, organization, (sql) => findDocumentPlaces(sql, reach, documentIds));
-  if (places.length < new Set(documentIds).size) throw notFound("response");
 }
 
 /** @throws DomainError `response_not_found` if it was deleted meanwhile. */

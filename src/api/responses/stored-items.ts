@@ -12,7 +12,8 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { type OutputItem, uuidOfItem } from "./items.ts";
 import { digestOfId, openItems, openResponse } from "./sealed.ts";
-import { LOOK_MS, type ResponseStore, WRITTEN_WITHIN_MS, requireReached, wasJustMade } from "./store.ts";
+import { requireReached } from "./reached.ts";
+import { LOOK_MS, type ResponseStore, WRITTEN_WITHIN_MS, wasJustMade } from "./store.ts";
 
 export interface StoredItem {
   /** Those that the model of its response was shown. */

@@ -26,7 +26,6 @@ export async function takeOrphans(
     `update responses response
      set api_process_id = $1,
          attempt = response.attempt + 1,
-         waiting_for = null,
          retry_at = null
      from organizations organization
      where organization.id = response.organization_id

@@ -126,7 +126,9 @@ it("background responses that wait are taken up from each organization in turn",
   for (let at = 0; at < 4; at += 1) await many.keep({ asked: ["1"] });
   await few.keep({ asked: ["1"] });
   await database.db.owner.query(
-    "update responses set is_background = true, status = 'queued', sealed_response = null where organization_id = any($1)",
+    `update responses
+     set is_background = true, status = 'queued', sealed_response = null, waiting_for = 'provider_unavailable'
+     where organization_id = any($1)`,
     [[many.organization.id, few.organization.id]],
   );
 
@@ -134,6 +136,8 @@ it("background responses that wait are taken up from each organization in turn",
   expect(new Set(taken.map((row) => row.organization_id))).toEqual(
     new Set([many.organization.id, few.organization.id]),
   );
+  // Until the provider answers.
+  expect(taken.map((row) => row.waiting_for)).toEqual(["provider_unavailable", "provider_unavailable"]);
 });
 
 it("rows of a table that cannot be deleted keep none of another table from it", async () => {

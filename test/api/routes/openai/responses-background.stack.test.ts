@@ -216,6 +216,25 @@ describe("a response in the background", () => {
     expect((await client.responses.retrieve(id)).error).toMatchObject({ code: "server_error" });
   });
 
+  it("is stopped and deleted by its caller also when its document is out of reach, and tells nothing", async () => {
+    const { owner } = chat.database.db;
+    const isRunning = async (id: string) =>
+      (await owner.query("select status from responses where id = $1", [decodeId("response", id)])).rows[0]
+        ?.status;
+    chat.provider.reply({ pieces: ["Half", " more"], heldBy: new Promise(() => undefined) });
+    const { id } = await client.responses.create({ model: agent, input: "Think", background: true });
+    await ended(id, "in_progress");
+    await owner.query("update responses set document_ids = array[gen_random_uuid()] where id = $1", [
+      decodeId("response", id),
+    ]);
+    await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    expect(await client.responses.cancel(id)).toMatchObject({ id, status: "cancelled", output: [] });
+    expect(await isRunning(id)).toBe("cancelled");
+    await expect(client.responses.cancel(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await client.responses.delete(id);
+    expect(await isRunning(id)).toBeUndefined();
+  });
+
   it("is the only kind that can be cancelled", async () => {
     const { id } = await client.responses.create({ model: agent, input: "Now" });
     await expect(client.responses.cancel(id)).rejects.toMatchObject({ status: 400 });
