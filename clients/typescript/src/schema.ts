@@ -10446,7 +10446,7 @@ export interface components {
             kind: ("api" | "worker") | null;
             /**
              * @description The version that it runs; null if unknown
-             * @example 0.10.0
+             * @example 0.11.0
              */
             version: string | null;
             /**
@@ -36612,7 +36612,7 @@ export interface operations {
                      *         {
                      *           "id": "01900000-0000-7000-8000-000000000010",
                      *           "kind": "worker",
-                     *           "version": "0.10.0",
+                     *           "version": "0.11.0",
                      *           "identity": "4711@worker-1",
                      *           "queues": [
                      *             "parse",
