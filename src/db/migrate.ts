@@ -17,6 +17,9 @@ const CREATE_MIGRATIONS = `
 
 const FOLDER = join(import.meta.dirname, "migrations");
 
+/** The migrations of 0.10 come before it. */
+const FIRST_OF_THIS_VERSION = "0042";
+
 const UNDEFINED_TABLE = "42P01";
 const INSUFFICIENT_PRIVILEGE = "42501";
 
@@ -35,14 +38,16 @@ export interface Migrated {
  * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one
  * transaction under a lock, so several processes may call it at once. Idempotent. If a later version migrated
  * the schema, what that version added stays.
- * @throws ExpectedFailure if something is wrong that this login may not repair, or nobody can. Nothing is
- *   changed then.
+ * @throws ExpectedFailure if the database is older than 0.10, or if something is wrong that this login may not
+ *   repair, or nobody can. Nothing is changed then.
+ * @see test/db/migrate.database.test.ts
  * @see test/db/access/access.database.test.ts
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   const names = await ownMigrations();
   const work = async (sql: Sql): Promise<Migrated> => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
+    await assertNotOlder(sql, names);
     await ensureRoles(sql);
     await sql.query(CREATE_MIGRATIONS);
     const applied = new Set(
@@ -66,6 +71,27 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
       error,
     );
   }
+}
+
+/** @throws ExpectedFailure for a database that 0.10 has not migrated, or whose payloads need not be bound. */
+async function assertNotOlder(sql: Sql, names: readonly string[]): Promise<void> {
+  const { rows: tables } = await sql.query("select to_regclass('public.migrations') is not null as found");
+  if (!tables[0]!["found"]) return;
+  const { rows } = await sql.query<{ name: string }>("select name from migrations");
+  if (rows.length === 0) return;
+  const applied = new Set(rows.map(({ name }) => name));
+  const lacking = names.find((name) => name < FIRST_OF_THIS_VERSION && !applied.has(name));
+  if (lacking !== undefined)
+    throw new ExpectedFailure(
+      `The database is older than version 0.10, since it lacks ${lacking}: ` +
+        "upgrade it with 0.10.0 first, then with this version.",
+    );
+  const { rowCount } = await sql.query("select from cut_overs where name = 'bound_payloads'");
+  if (rowCount === 0)
+    throw new ExpectedFailure(
+      "The database still lets payloads of versions before 0.4 in: " +
+        "run `holdfast seals cut-over` with 0.10 first, then upgrade.",
+    );
 }
 
 /** Lists the names of this version's migrations in their order. */
