@@ -14,7 +14,6 @@ import { addOrganizationCommand } from "./commands/operations.ts";
 import { addCreateCommand } from "./commands/organization-create.ts";
 import { addProvisionCommand } from "./commands/provision.ts";
 import { addReceiptCommand } from "./commands/receipt.ts";
-import { addSealsCommand } from "./commands/seals.ts";
 import { addTokenCommand } from "./commands/token.ts";
 import { addOperationsCommand } from "./commands/work.ts";
 import { addTransferCommands } from "./commands/transfer.ts";
@@ -37,7 +36,6 @@ export function createProgram(): Command {
   addAuditCommand(program);
   addBackupCommand(program);
   addDrillCommand(program);
-  addSealsCommand(program);
   addReceiptCommand(program);
   const organization = addOrganizationCommand(program);
   addCreateCommand(organization);

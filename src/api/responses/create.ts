@@ -94,7 +94,7 @@ async function begin(
   refuseMissing(body);
   const agent = await findModel(deps, principal, body.model);
   const isKept = body.store !== false;
-  const isItemized = isKept && (await deps.writesItems());
+  const isItemized = isKept;
   const before = await conversationBefore(deps, store, principal, {
     previousId: body.previous_response_id,
     mayTruncate: body.truncation === "auto",
