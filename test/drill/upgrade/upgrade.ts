@@ -101,11 +101,7 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
       ]);
       const [before, after] = await Promise.all([
         prepareService(world, version.number, oldTree.root),
-        prepareService(world, "this version", root, {
-          ...world.database.env,
-          DATABASE_OWNER_URL: world.database.url,
-          REQUIRE_DATABASE_LOGINS: "true",
-        }),
+        prepareService(world, "this version", root),
       ]);
       services = [before, after];
       const made: Upgrade = { world, before, after, ledger: openLedger(), chats: openChats() };
