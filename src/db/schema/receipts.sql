@@ -1,3 +1,5 @@
+-- What vouches for a citation.
+
 -- The keys that sign receipts: one of an organization signs, and those before it stay, for what they signed.
 create table receipt_keys (
   -- Random, so that nobody can list keys: whoever has a receipt knows the one that signed it.
@@ -15,7 +17,6 @@ create table receipt_keys (
 );
 create unique index receipt_keys_active on receipt_keys (organization_id) where retired_at is null;
 create index on receipt_keys (organization_id, created_at);
-call protect_tenant_table('receipt_keys');
 
 -- The public half of a key of any organization that is not closed, for whoever checks a receipt.
 create function find_receipt_key(wanted text)
@@ -29,5 +30,3 @@ begin atomic
     and organization.deleted_at is null
   where key.kid = wanted;
 end;
-revoke execute on function find_receipt_key from public;
-grant execute on function find_receipt_key to holdfast_app;

@@ -22,14 +22,14 @@ create table openai_files (
 create index openai_files_user on openai_files (user_id, created_at, id);
 create index openai_files_object on openai_files (object_key);
 create index openai_files_expiry on openai_files (organization_id, expires_at) where expires_at is not null;
-call protect_tenant_table('openai_files');
 
 -- What a folder that is used as a vector store has beyond a folder. Any folder is one; those with a row are
 -- listed.
 create table vector_stores (
   folder_id uuid primary key references folders on delete cascade,
   organization_id uuid not null references organizations,
-  -- As it was given; the folder has a valid and unique form of it, which is `folder_name` until people rename it.
+  -- As it was given; the folder has a valid and unique form of it, which is `folder_name` until people rename
+  -- it.
   name text not null,
   folder_name text not null,
   description text,
@@ -45,7 +45,6 @@ create table vector_stores (
 create index vector_stores_listed on vector_stores (organization_id, created_at, folder_id);
 create index vector_stores_expiry on vector_stores (organization_id)
   where expires_after_days is not null and expired_at is null;
-call protect_tenant_table('vector_stores');
 
 -- A document that came in through the routes of vector stores, and the file that it was made of.
 create table vector_store_files (
@@ -56,7 +55,6 @@ create table vector_store_files (
   chunking jsonb
 );
 create index vector_store_files_file on vector_store_files (file_id);
-call protect_tenant_table('vector_store_files');
 
 create table vector_store_batches (
   id uuid primary key,
@@ -67,4 +65,3 @@ create table vector_store_batches (
   cancelled_at timestamptz(3)
 );
 create index vector_store_batches_folder on vector_store_batches (folder_id);
-call protect_tenant_table('vector_store_batches');

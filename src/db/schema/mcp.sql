@@ -1,5 +1,5 @@
--- Sessions of the Model Context Protocol. Any API process serves a session's requests, so nothing of one is in
--- memory alone.
+-- Sessions of the Model Context Protocol. Any API process serves a session's requests, so nothing of one is
+-- in memory alone.
 
 create table mcp_sessions (
   id uuid primary key,
@@ -21,11 +21,9 @@ create table mcp_sessions (
 );
 create index on mcp_sessions (user_id, created_at);
 create index on mcp_sessions (used_at);
-call protect_tenant_table('mcp_sessions');
-call open_to_system('mcp_sessions');
 
--- Requests whose answer is a stream, while they run and for a short time after, so that a client that lost the
--- connection gets the rest from any process, and any process can cancel them.
+-- Requests whose answer is a stream, while they run and for a short time after, so that a client that lost
+-- the connection gets the rest from any process, and any process can cancel them.
 create table mcp_answers (
   stream_id uuid primary key,
   organization_id uuid not null,
@@ -33,8 +31,8 @@ create table mcp_answers (
   -- The JSON-RPC id, as JSON.
   request_id text not null,
   api_process_id uuid not null,
-  -- What the caller reached when it began, and the documents that the answer may tell of: whoever does not reach
-  -- all of them any more does not get the rest.
+  -- What the caller reached when it began, and the documents that the answer may tell of: whoever does not
+  -- reach all of them any more does not get the rest.
   space_ids uuid[] not null,
   document_ids uuid[] not null default '{}',
   created_at timestamptz not null default now(),
@@ -45,8 +43,6 @@ create table mcp_answers (
 );
 create index on mcp_answers (session_id, request_id);
 create index on mcp_answers (created_at);
-call protect_tenant_table('mcp_answers');
-call open_to_system('mcp_answers');
 
 -- The messages of such an answer, sealed with the organization's key.
 create table mcp_answer_messages (
@@ -57,4 +53,3 @@ create table mcp_answer_messages (
   sealed bytea not null,
   primary key (stream_id, no)
 );
-call protect_tenant_table('mcp_answer_messages');

@@ -1,9 +1,58 @@
--- Items of kept responses are rows, sealed apart, so that a request opens only those that it answers, and a response
--- that goes on from another refers to its items. Rows of the version before stay as they are; they have no contents.
-alter table responses
-  add column is_itemized boolean not null default false,
+-- Responses of OpenAI's interface: turns whose answer is kept, so that it can be read, gone on from and, with
+-- `background`, finished by another process.
+
+create table responses (
+  -- The id of its (first) turn.
+  id uuid primary key,
+  organization_id uuid not null references organizations,
+  -- The API key, else the user: nobody else reads it.
+  caller_id uuid not null,
+  user_id uuid not null,
+  api_key_id uuid,
+  status text not null
+    check (status in ('queued', 'in_progress', 'completed', 'failed', 'cancelled', 'incomplete')),
+  is_background boolean not null,
+  -- The process that has it in hand, and how often one has taken it: the fence of what is written.
+  api_process_id uuid not null,
+  attempt int not null default 1,
+  -- How many of the attempts an outage ended, the code of the last one while it is waited for, and until
+  -- when.
+  outages int not null default 0,
+  waiting_for text,
+  retry_at timestamptz,
+  -- Documents that the answer may rest on, or that of a response before it.
+  document_ids uuid[] not null default '{}',
+  -- What was asked, and the response as it ended.
+  request_key_id uuid not null,
+  sealed_request bytea not null,
+  response_key_id uuid,
+  sealed_response bytea,
+  -- The ids of its output's items, by which later requests may refer to them.
+  item_ids uuid[] not null default '{}',
+  created_at timestamptz(3) not null,
+  expires_at timestamptz not null,
+  -- Whether its items are rows of their own, sealed apart, so that a request opens only those that it
+  -- answers, and a response that goes on from another refers to its items.
+  is_itemized boolean not null default false,
   -- Sealed bytes of its events.
-  add column event_bytes bigint not null default 0;
+  event_bytes bigint not null default 0
+);
+create index on responses (expires_at);
+create index on responses (organization_id);
+create index responses_with_item on responses using gin (item_ids);
+create index responses_under_way on responses (api_process_id)
+  where is_background and status in ('queued', 'in_progress');
+
+-- Events first_no to last_no of a background response, in one sealed list.
+create table response_events (
+  response_id uuid not null references responses on delete cascade,
+  organization_id uuid not null,
+  first_no int not null,
+  last_no int not null,
+  key_id uuid not null,
+  sealed bytea not null,
+  primary key (response_id, first_no)
+);
 
 -- The input and the output of a response, under its id. They outlive it for as long as one goes on from it.
 create table response_contents (
@@ -14,15 +63,14 @@ create table response_contents (
   before_id uuid,
   -- Sealed bytes of its own items.
   bytes bigint not null,
-  -- Lengths of what the model is shown of them and of all that comes before: texts, and the addresses of pictures.
+  -- Lengths of what the model is shown of them and of all that comes before: texts, and the addresses of
+  -- pictures.
   text_characters bigint not null,
   image_characters bigint not null,
   primary key (organization_id, id),
   foreign key (organization_id, before_id) references response_contents
 );
 create index on response_contents (organization_id, before_id);
-call protect_tenant_table('response_contents');
-call open_to_system('response_contents');
 
 create table response_items (
   organization_id uuid not null,
@@ -43,7 +91,6 @@ create table response_items (
 );
 -- Nothing that is sealed can be compressed.
 alter table response_items alter column sealed set storage external;
-call protect_tenant_table('response_items');
 
 -- How many sealed bytes of responses are kept for each user.
 create table response_usage (
@@ -52,10 +99,8 @@ create table response_usage (
   bytes bigint not null,
   primary key (organization_id, user_id)
 );
-call protect_tenant_table('response_usage');
-call open_to_system('response_usage');
 
--- With the rights of who writes. Triggers count, because processes of the version before write and delete too.
+-- With the rights of who writes. Triggers count, whoever writes and deletes.
 create function count_response_bytes() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   of_organization uuid;
@@ -95,7 +140,6 @@ begin
   end if;
   return null;
 end $$;
-revoke execute on function count_response_bytes from public;
 create trigger count_response_bytes
   after insert or delete or update of sealed_request, sealed_response, event_bytes on responses
   for each row execute function count_response_bytes();
@@ -103,8 +147,9 @@ create trigger count_response_bytes
   after insert or delete or update of bytes on response_contents
   for each row execute function count_response_bytes();
 
--- Deletes the contents of a response that is gone, and then those before it, up to the first that a response has or
--- goes on from. Each statement sees what was committed before it: who goes on from them holds a lock on their row.
+-- Deletes the contents of a response that is gone, and then those before it, up to the first that a response
+-- has or goes on from. Each statement sees what was committed before it: who goes on from them holds a lock
+-- on their row.
 create function release_response_contents() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   released uuid := old.id;
@@ -130,19 +175,5 @@ begin
   end loop;
   return null;
 end $$;
-revoke execute on function release_response_contents from public;
 create trigger release_response_contents after delete on responses
   for each row execute function release_response_contents();
-
-insert into response_usage (organization_id, user_id, bytes)
-select organization_id,
-       user_id,
-       sum(octet_length(sealed_request) + coalesce(octet_length(sealed_response), 0))
-from responses
-group by 1, 2;
-
--- Items are written only once no process of the version before runs, which could not read them.
-alter table processes add column reads_response_items boolean not null default false;
-insert into cut_overs (name)
-select 'response_items'
-where not exists (select from instance_secrets);

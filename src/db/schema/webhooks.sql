@@ -42,16 +42,6 @@ create index on webhooks (space_id);
 create index on webhooks (created_by);
 create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
 create index webhooks_at_rest on webhooks (organization_id, position) where status = 'active' and is_resting;
-call protect_tenant_table('webhooks');
-create policy system on webhooks to holdfast_system using (true) with check (true);
-grant
-  select (
-    id, organization_id, space_id, types, status, status_reason, position, is_resting, next_attempt_at,
-    leased_until, failing_since, failures, deleted_at
-  ),
-  update (leased_until, position),
-  delete
-  on webhooks to holdfast_system;
 
 -- One row for each event and endpoint, and one for each stretch of the log that was skipped because it was
 -- not kept any more.
@@ -79,15 +69,10 @@ create table webhook_deliveries (
   completed_at timestamptz(3)
 );
 create unique index webhook_deliveries_event on webhook_deliveries (webhook_id, event_num);
-create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at, num) where status = 'pending';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at, num)
+  where status = 'pending';
 create index webhook_deliveries_list on webhook_deliveries (webhook_id, num desc);
 create index webhook_deliveries_age on webhook_deliveries using brin (created_at);
-call protect_tenant_table('webhook_deliveries');
-create policy system on webhook_deliveries to holdfast_system using (true) with check (true);
-grant
-  select (num, organization_id, webhook_id, status, attempts, created_at, next_attempt_at),
-  delete
-  on webhook_deliveries to holdfast_system;
 
 -- Stretches of the log that somebody asked to be delivered again, until all their deliveries are made.
 create table webhook_replays (
@@ -107,4 +92,3 @@ create table webhook_replays (
   completed_at timestamptz(3)
 );
 create index on webhook_replays (webhook_id) where completed_at is null;
-call protect_tenant_table('webhook_replays');

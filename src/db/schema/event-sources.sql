@@ -1,138 +1,4 @@
--- The log of what happened. An event is written in the transaction of its change, without a position. After
--- the commit `place_events` gives it one, under a lock of its organization alone: positions are given to
--- committed events only and become visible in their order, so a reader who goes on after a position misses
--- nothing, and one organization's long transaction delays nobody else's events.
-
-create table events (
-  num bigint generated always as identity primary key,
-  -- A UUIDv7 (RFC 9562): the milliseconds since the epoch, the version, and random bits.
-  id uuid not null default encode(
-    set_bit(
-      set_bit(
-        overlay(
-          uuid_send(gen_random_uuid())
-          placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
-          from 1 for 6
-        ),
-        52,
-        1
-      ),
-      53,
-      1
-    ),
-    'hex'
-  )::uuid,
-  organization_id uuid not null references organizations,
-  -- From 1, without gaps within the organization; null until the event is placed.
-  position bigint,
-  type text not null,
-  occurred_at timestamptz(3) not null default clock_timestamp(),
-  space_id uuid,
-  resource_type text not null,
-  resource_id uuid,
-  actor_id uuid,
-  auth_method text not null default 'system' check (auth_method in ('api_key', 'jwt', 'system')),
-  api_key_id uuid,
-  request_id text,
-  -- Ids, states, codes and counts; never text and never names.
-  data jsonb not null default '{}',
-  -- From here on it says who may see the event, and is shown to nobody. 'space': who reaches its spaces;
-  -- 'organization': all members; 'admins': admins who logged in; 'user': `user_id`, and admins who logged in;
-  -- 'login': the same, but `user_id` has to log in too; 'own': `user_id` alone; 'listed': who is in
-  -- `listed_ids`. All but 'listed' also need the reach of `space_id` and `space_ids`, as far as there are some.
-  audience text not null
-    check (audience in ('space', 'organization', 'admins', 'user', 'login', 'own', 'listed')),
-  user_id uuid,
-  space_ids uuid[] not null default '{}',
-  -- Users and keys that reached a space just before it was deleted.
-  listed_ids uuid[] not null default '{}'
-);
-create index events_unplaced on events (organization_id, num) where position is null;
-create unique index events_order on events (organization_id, position) where position is not null;
-create index events_of_resource on events (organization_id, resource_id, position) where position is not null;
--- For those who ask for a stretch of time.
-create index events_age on events using brin (occurred_at);
--- Each event is updated once, when it is placed: what that leaves behind in `events_unplaced` is read by every
--- later placement until it is vacuumed.
-alter table events set (
-  autovacuum_vacuum_scale_factor = 0,
-  autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_cost_delay = 0
-);
-call protect_tenant_table('events');
-revoke update, delete on events from holdfast_app;
-create policy system on events to holdfast_system using (true) with check (true);
-grant
-  select (num, organization_id, position, occurred_at, type, space_id, space_ids, resource_id),
-  update (position),
-  delete
-  on events to holdfast_system;
-
--- How far the log of an organization goes: its last position, and the last that is not kept any more.
-create table event_positions (
-  organization_id uuid primary key references organizations,
-  last_position bigint not null default 0,
-  expired_position bigint not null default 0
-);
-call protect_tenant_table('event_positions');
-revoke insert, update, delete on event_positions from holdfast_app;
-create policy system on event_positions to holdfast_system using (true) with check (true);
-grant select, insert, update, delete on event_positions to holdfast_system;
-
--- The monthly budgets of tokens that were found used up, each once, whichever process finds it first.
-create table budgets_reached (
-  organization_id uuid not null references organizations,
-  budget text not null,
-  -- The organization, the user or the key whose budget it is.
-  owner_id uuid not null,
-  month date not null,
-  primary key (organization_id, budget, owner_id, month)
-);
-call protect_tenant_table('budgets_reached');
-revoke update, delete on budgets_reached from holdfast_app;
-create policy system on budgets_reached to holdfast_system using (true) with check (true);
-grant select, delete on budgets_reached to holdfast_system;
-
--- Places at most `at_most` committed events of the organization after those that are placed already, in the
--- order in which they were written, and tells listeners. Idempotent; several processes may call it at once. Its
--- transaction is `read committed`: each statement sees what was committed before it began.
--- @returns how many it placed, and whether there is somebody to deliver them to.
-create function place_events(of_organization uuid, at_most int, out placed int, out has_webhooks boolean)
-  language plpgsql set search_path = public, pg_temp as $$
-declare
-  last bigint;
-begin
-  select last_position into last from event_positions where organization_id = of_organization for update;
-  if not found then
-    insert into event_positions (organization_id) values (of_organization) on conflict do nothing;
-    select last_position into last from event_positions where organization_id = of_organization for update;
-  end if;
-  -- A statement of its own, so that it sees what the last one who had the lock has placed.
-  with unplaced as (
-    select num,
-           row_number() over (order by num) as ordinal
-    from (
-      select num
-      from events
-      where organization_id = of_organization
-        and position is null
-      order by num
-      limit at_most
-    ) oldest
-  )
-  update events event
-  set position = last + unplaced.ordinal
-  from unplaced
-  where event.num = unplaced.num;
-  get diagnostics placed = row_count;
-  if placed > 0 then
-    update event_positions set last_position = last + placed where organization_id = of_organization;
-    perform pg_notify('holdfast_events', of_organization::text);
-  end if;
-  has_webhooks := exists (
-    select from webhooks where organization_id = of_organization and status = 'active'
-  );
-end $$;
+-- How changes become events.
 
 -- Everybody who reaches the space, as `reach_of` decides it: users by their id, and keys by theirs.
 create function callers_of_space(of_space uuid) returns uuid[] language sql stable
@@ -204,11 +70,10 @@ create function audience_of_event(type text) returns text language sql immutable
     else 'space'
   end;
 
--- As before, and each successful change becomes an event, or the events that its row names: `events`, a list
--- of {type, resource_type, resource_id, space_id, data}, of which the row of the change gives what is left out.
--- Processes of the version before name none. Most rows are reads, which become none and cost a look at their
--- action.
-create or replace function append_audit_rows(entries jsonb) returns void language plpgsql volatile
+-- Rows come in through this function alone. Each successful change becomes an event, or the events that its
+-- row names: `events`, a list of {type, resource_type, resource_id, space_id, data}, of which the row of the
+-- change gives what is left out. Most rows are reads, which become none and cost a look at their action.
+create function append_audit_rows(entries jsonb) returns void language plpgsql volatile
   security definer set search_path = public, pg_temp as $$
 begin
   insert into audit_log (
@@ -254,8 +119,8 @@ begin
   order by entry.ordinal, event.ordinal;
 end $$;
 
--- How a run ends or that it waits, whoever writes it: every path of this version and of the one before. Runs
--- that end because their document was deleted are part of its deletion.
+-- How a run ends or that it waits, whoever writes it. Runs that end because their document was deleted are
+-- part of its deletion.
 create function note_run_event() returns trigger language plpgsql security definer
   set search_path = public, pg_temp as $$
 declare
@@ -292,6 +157,33 @@ create trigger note_run_event after update on pipeline_runs for each row
   )
   execute function note_run_event();
 
+-- The step that a run has gone on to, whoever writes it. Only changes of the status count, so that an attempt
+-- which is made again within a step tells nothing. A trigger, so that processing takes no further statement.
+create function note_run_progress() returns trigger language plpgsql security definer
+  set search_path = public, pg_temp as $$
+begin
+  insert into events (organization_id, type, space_id, resource_type, resource_id, data, audience)
+  values (
+    new.organization_id,
+    'document.progressed',
+    new.space_id,
+    'document',
+    new.document_id,
+    jsonb_strip_nulls(jsonb_build_object(
+      'version', new.version,
+      'run_id', new.id,
+      'batch_id', new.batch_id,
+      'trigger', new.trigger,
+      'status', new.status
+    )),
+    'space'
+  );
+  return null;
+end $$;
+create trigger note_run_progress after update on pipeline_runs for each row
+  when (new.status in ('parsing', 'chunking', 'embedding') and new.status <> old.status)
+  execute function note_run_progress();
+
 create function note_batch_event() returns trigger language plpgsql security definer
   set search_path = public, pg_temp as $$
 begin
@@ -319,15 +211,15 @@ create trigger note_batch_event after update on batches for each row
   execute function note_batch_event();
 
 -- How turns ended, once for a statement, because a process writes the ends of many at once. Calls are counted
--- if they were written before, as this version does. A turn that was taken for lost may end again, as it did
--- in truth.
+-- if they were written before. A turn that was taken for lost may end again, as it did in truth. Calls that
+-- reranked a search are no answer of anybody.
 create function note_turn_events() returns trigger language plpgsql security definer
   set search_path = public, pg_temp as $$
 declare
   turn_ids uuid[];
 begin
   if tg_op = 'INSERT' then
-    turn_ids := array(select id from written where status <> 'open');
+    turn_ids := array(select id from written where status <> 'open' and not is_rerank);
   else
     turn_ids := array(
       select written.id
@@ -335,6 +227,7 @@ begin
       join overwritten on overwritten.id = written.id
       where written.status <> 'open'
         and written.status <> overwritten.status
+        and not written.is_rerank
     );
   end if;
   if turn_ids = '{}' then return null; end if;
@@ -377,7 +270,3 @@ create trigger note_turn_ends after insert on turns
 create trigger note_turn_ends_later after update on turns
   referencing old table as overwritten new table as written
   for each statement execute function note_turn_events();
-
-revoke execute on function place_events, callers_of_space, event_of_change, audience_of_event,
-  note_run_event, note_batch_event, note_turn_events from public;
-grant execute on function place_events to holdfast_system;
