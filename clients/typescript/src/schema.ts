@@ -3888,7 +3888,7 @@ export interface components {
         };
         DocumentSearch: {
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`, `processing_state.parser_version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -3898,7 +3898,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, space_id, folder_id, organization_id, created_by, file_type, file_size, file_path, created_at, updated_at, version, doc_metadata.<key>, processing_state.parsed, processing_state.chunked, processing_state.embedded, processing_state.searchable, processing_state.pipeline_run_id, processing_state.pipeline_status, processing_state.waiting_for, processing_state.waiting_for.code, processing_state.waiting_for.since, processing_state.parser_name, processing_state.chunker_name, processing_state.embedding_model.
+             * @description Fields, each with `-` before it for descending order; newest first by default. Fields: id, space_id, folder_id, organization_id, created_by, file_type, file_size, file_path, created_at, updated_at, version, doc_metadata.<key>, processing_state.parsed, processing_state.chunked, processing_state.embedded, processing_state.searchable, processing_state.pipeline_run_id, processing_state.pipeline_status, processing_state.waiting_for, processing_state.waiting_for.code, processing_state.waiting_for.since, processing_state.parser_name, processing_state.parser_version, processing_state.chunker_name, processing_state.embedding_model.
              * @example [
              *       "-created_at"
              *     ]
@@ -3962,7 +3962,7 @@ export interface components {
              */
             document_ids?: unknown[] | null;
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`, `processing_state.parser_version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -4001,7 +4001,7 @@ export interface components {
              */
             document_ids?: unknown[] | null;
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`, `processing_state.parser_version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -4041,7 +4041,7 @@ export interface components {
              */
             document_ids?: unknown[] | null;
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`, `processing_state.parser_version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -4091,7 +4091,7 @@ export interface components {
             /** @description Narrows to these folders and all folders below; an empty list narrows to nothing, null does not narrow */
             folder_ids?: string[] | null;
             /**
-             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
+             * @description Keys are `field__operator`; a bare `field` means `exact`. All must hold; they narrow and never widen. uuid fields (`id`, `space_id`, `folder_id`, `organization_id`, `created_by`, `processing_state.pipeline_run_id`) take exact, ne, in, isnull; text fields (`file_type`, `file_path`, `processing_state.pipeline_status`, `processing_state.waiting_for`, `processing_state.waiting_for.code`, `processing_state.parser_name`, `processing_state.chunker_name`, `processing_state.embedding_model`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; number fields (`file_size`, `version`, `processing_state.parser_version`) take exact, ne, in, isnull, gt, gte, lt, lte; timestamp fields (`created_at`, `updated_at`, `processing_state.waiting_for.since`) take exact, ne, in, isnull, gt, gte, lt, lte; json fields (`doc_metadata.<key>`) take exact, iexact, ne, in, contains, icontains, startswith, istartswith, endswith, gt, gte, lt, lte, isnull; boolean fields (`processing_state.parsed`, `processing_state.chunked`, `processing_state.embedded`, `processing_state.searchable`) take exact, ne, in, isnull.
              * @example {
              *       "space_id__exact": "01900000-0000-7000-8000-000000000010",
              *       "file_type__exact": "PDF"
@@ -6329,6 +6329,11 @@ export interface components {
              * @example pdf
              */
             parser_name?: string | null;
+            /**
+             * @description The version of the parsers that read the file, higher for each whose text, locations or warnings differ; null until it is parsed, and for what versions before 0.11.0 parsed
+             * @example 1
+             */
+            parser_version?: number | null;
             /**
              * @description What cut the text into chunks; null until it is chunked
              * @example page_based
@@ -14781,6 +14786,7 @@ export interface operations {
                      *             "embedding_model": "all-minilm-l6-v2-int8",
                      *             "embedded_chunk_count": 12,
                      *             "parser_name": "pdf",
+                     *             "parser_version": 1,
                      *             "chunker_name": "page_based",
                      *             "progress": 1,
                      *             "waiting_for": {
@@ -14992,6 +14998,7 @@ export interface operations {
                      *             "embedding_model": "all-minilm-l6-v2-int8",
                      *             "embedded_chunk_count": 12,
                      *             "parser_name": "pdf",
+                     *             "parser_version": 1,
                      *             "chunker_name": "page_based",
                      *             "progress": 1,
                      *             "waiting_for": {
@@ -15195,6 +15202,7 @@ export interface operations {
                      *         "embedding_model": "all-minilm-l6-v2-int8",
                      *         "embedded_chunk_count": 12,
                      *         "parser_name": "pdf",
+                     *         "parser_version": 1,
                      *         "chunker_name": "page_based",
                      *         "progress": 1,
                      *         "waiting_for": {
@@ -15587,6 +15595,7 @@ export interface operations {
                      *         "embedding_model": "all-minilm-l6-v2-int8",
                      *         "embedded_chunk_count": 12,
                      *         "parser_name": "pdf",
+                     *         "parser_version": 1,
                      *         "chunker_name": "page_based",
                      *         "progress": 1,
                      *         "waiting_for": {
@@ -28867,6 +28876,7 @@ export interface operations {
                      *             "embedding_model": "all-minilm-l6-v2-int8",
                      *             "embedded_chunk_count": 12,
                      *             "parser_name": "pdf",
+                     *             "parser_version": 1,
                      *             "chunker_name": "page_based",
                      *             "progress": 1,
                      *             "waiting_for": {

@@ -194,7 +194,7 @@ const INSERT_DOCUMENT = `
       id, organization_id, space_id, space_num, document_id, version,
       trigger, priority, parsed, chunked, progress,
       object_key, file_name, file_type, file_size,
-      parser_name, chunker_name, chunker_config,
+      parser_name, parser_version, chunker_name, chunker_config,
       embedding_model,
       page_count, chunk_count, warnings, created_by
     )
@@ -203,7 +203,8 @@ const INSERT_DOCUMENT = `
            $7, $3 is not null, $3 is not null,
            case when $3 is null then 0 else 0.5 end,
            $5, given.name, given.file_type, given.file_size,
-           before.parser_name, coalesce(before.chunker_name, $8), coalesce(before.chunker_config, '{}'),
+           before.parser_name, before.parser_version,
+           coalesce(before.chunker_name, $8), coalesce(before.chunker_config, '{}'),
            case when $3 is not null then $6 end,
            before.page_count, before.chunk_count, coalesce(before.warnings, '[]'), given.created_by
     from given
