@@ -222,7 +222,7 @@ it("an owner that is no superuser migrates and hands over what maintenance needs
     () => undefined,
   );
   try {
-    expect((await migrate({ owner: pool })).applied.length).toBeGreaterThan(10);
+    expect((await migrate({ owner: pool })).applied).toContain("the schema");
     const { app, system, maintenance } = loginUrlsOf(managed.url);
     expect(
       await describeStrongLogins(managed.db, { url: app, systemUrl: system, maintenanceUrl: maintenance }),
