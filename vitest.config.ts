@@ -19,6 +19,7 @@ export default defineConfig({
         find: /^@temporalio\/workflow$/,
         replacement: join(import.meta.dirname, "test/support/workflows/virtual-workflow.ts"),
       },
+      { find: "#timings", replacement: join(import.meta.dirname, "test/support/run/quick-timings.ts") },
       // As the console is built: from its sources, so that nothing has to be built before.
       {
         find: /^@holdfast\/client$/,
@@ -29,7 +30,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     // Its heap is large, and it would be searched for garbage twice whenever a test waits for a server.
-    execArgv: ["--no-memory-reducer"],
+    execArgv: ["--no-memory-reducer", "--conditions=quick-timings"],
     // Files share what their worker process has imported and started.
     isolate: false,
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.

@@ -1,4 +1,5 @@
 /** The activities of an API process's own queue: they take over turns that already run in its memory. */
+import { PAUSES } from "#timings";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";
 import type { StepResult, ToolResult } from "../domain/work/turn.ts";
@@ -54,11 +55,6 @@ export const NO_TURNS: TurnsInMemory = {
   abortedSignal: () => undefined,
 };
 
-/**
- * Less often than other activities, because hundreds of groups are open at once, each as long as its longest
- * answer, and each heartbeat is a write in Temporal.
- */
-const ADOPTION_HEARTBEAT_MS = 3_000;
 const FAST_HEARTBEAT_MS = 250;
 /** Lets the next request, which often follows an answer at once, go before the bookkeeping. */
 const BEHIND_ANSWER_MS = 20;
@@ -80,7 +76,7 @@ export function createChatActivities(turns: TurnsInMemory): ChatActivities {
         if (counts.cancelled + counts.unknown === turnIds.length) await untilCancelled();
         else await sleep(BEHIND_ANSWER_MS);
         return counts;
-      }, ADOPTION_HEARTBEAT_MS),
+      }, PAUSES.adoptionHeartbeat),
     callModel: (input) =>
       withHeartbeat(async () => {
         const step = await turns.step(input.turnId, input.no, input.results);

@@ -9,7 +9,7 @@ import { Command } from "commander";
 import { startParts } from "../support/run/global-setup.ts";
 import { seeded } from "../support/seeded.ts";
 import { startIssuer } from "../support/servers/issuer.ts";
-import { keepGarbageOfIdleProcesses } from "../support/stack/processes.ts";
+import { startProcessesWith } from "../support/stack/processes.ts";
 import { startStack } from "../support/stack/stack.ts";
 import { TENANTS } from "../support/tenants/tenants.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
@@ -223,7 +223,7 @@ async function run(options: Options): Promise<void> {
     return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
   const { broken, long, seed } = options;
   isJson = options.json === true;
-  keepGarbageOfIdleProcesses();
+  startProcessesWith("--no-memory-reducer");
   if (!(options.store in DRILL_STORES)) throw new Error(`Stores: ${Object.keys(DRILL_STORES).join(", ")}`);
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN))
     throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);

@@ -1,4 +1,5 @@
 /** All SQL of answers that are streams: their sealed messages, who reads them, and whether they were cancelled. */
+import { DEADLINES } from "#timings";
 import { type Database, inTenant, type OrganizationKey, readTenant } from "../pool.ts";
 
 export interface McpAnswerKey {
@@ -27,7 +28,7 @@ interface McpAnswer {
 }
 
 /** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = "interval '5 seconds'";
+const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 /** One read of an answer that goes on. */
 const MESSAGES_A_READ = 100;
 

@@ -1,4 +1,5 @@
 /** Keeps responses: what was asked and what was answered, sealed, for the caller who asked. */
+import { DEADLINES } from "#timings";
 import { DomainError } from "../../domain/errors.ts";
 import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
 import { inTenantContended } from "../retry-deadlocks.ts";
@@ -44,7 +45,7 @@ export interface ResponseFence {
 }
 
 /** Of a process that renewed its lease within this time nothing is taken. */
-export const LEASE = "interval '5 seconds'";
+export const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 /** Of a row of `responses`. */
 export const UNDER_WAY = "status in ('queued', 'in_progress')";

@@ -2,6 +2,7 @@
  * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
  * the encrypted pieces of its answer, and its encrypted end.
  */
+import { DEADLINES } from "#timings";
 import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
 
 export interface KeptTurnKey {
@@ -36,7 +37,7 @@ export interface KeptTurnState {
 
 const KEPT_FOR = "interval '24 hours'";
 /** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = "interval '5 seconds'";
+const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 interface FoundTurn {
   readonly turn_id: string;

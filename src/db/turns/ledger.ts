@@ -159,14 +159,14 @@ export async function deleteApiProcess(db: Database, id: string): Promise<void> 
   await queryOnce(db.system, "delete from api_processes where id = $1", [id]);
 }
 
-/** Finds API processes whose lease was last renewed more than `leaseSeconds` ago. */
-export async function findDeadApiProcesses(db: Database, leaseSeconds: number): Promise<string[]> {
+/** Finds API processes whose lease was last renewed more than `leaseMs` ago. */
+export async function findDeadApiProcesses(db: Database, leaseMs: number): Promise<string[]> {
   const { rows } = await queryOnce<{ id: string }>(
     db.system,
     `select id
      from api_processes
-     where renewed_at < now() - make_interval(secs => $1)`,
-    [leaseSeconds],
+     where renewed_at < now() - $1 * interval '1 millisecond'`,
+    [leaseMs],
   );
   return rows.map((row) => row.id);
 }

@@ -3,7 +3,7 @@
  * `stack`.
  */
 import type { TestProject } from "vitest/node";
-import { keepGarbageOfIdleProcesses } from "../stack/processes.ts";
+import { startProcessesWith } from "../stack/processes.ts";
 import type { RunningParts } from "./global-setup.ts";
 
 /**
@@ -24,7 +24,7 @@ type Holder = { [SHARED]?: Shared };
  */
 async function start(): Promise<RunningParts> {
   const { startParts } = await import("./global-setup.ts");
-  keepGarbageOfIdleProcesses();
+  startProcessesWith("--no-memory-reducer", "--conditions=quick-timings");
   return startParts({ isDurable: false });
 }
 
