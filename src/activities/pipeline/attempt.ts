@@ -66,7 +66,7 @@ interface Ended {
 /**
  * Takes the claim's members for a new attempt, lets `work` do the step, and records every member's outcome.
  * @throws DomainError only if the outcomes could not be recorded, because the database is down
- * @see test/workflows/killed-worker.own-stack.test.ts
+ * @see test/workflows/killed-worker.stack.test.ts
  */
 export async function attemptStep(
   deps: MemberDeps,

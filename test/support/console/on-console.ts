@@ -3,6 +3,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { launchBrowser } from "../browser/chromium.ts";
 import { laterOf } from "../run/later.ts";
+import { restartEnded } from "../stack/shared-stack.ts";
 import type { StackOptions } from "../stack/stack.ts";
 import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
@@ -46,6 +47,19 @@ export const emailOf = ({ domain }: Tenants, who: Who): string =>
  */
 export function onSharedConsole(): OnConsole<SharedConsole> {
   return useConsole<SharedConsole>(() => (shared ??= startConsole({ withoutTenants: true })));
+}
+
+/** The shared one for tests that kill its processes; afterwards they run again. To be called as the shared one is. */
+export function onKillableConsole(): OnConsole<ConsoleStack> {
+  let used: ConsoleStack | undefined;
+  const console = useConsole<ConsoleStack>(async () => {
+    used = await (shared ??= startConsole({ withoutTenants: true }));
+    return used;
+  });
+  afterAll(async () => {
+    if (used !== undefined) await restartEnded(used);
+  });
+  return console;
 }
 
 /** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */

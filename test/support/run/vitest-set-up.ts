@@ -34,7 +34,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const shared = (holder[SHARED] ??= { parts: start(), users: 0 });
   shared.users += 1;
   const parts = await shared.parts;
-  const temporal = project.name === "stack" ? await parts.startTemporal() : undefined;
+  const temporal = ["stack", "nightly"].includes(project.name) ? await parts.startTemporal() : undefined;
   return async () => {
     await temporal?.stop();
     shared.users -= 1;

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { call, ended, fileForm, upload } from "../../support/clients/client.ts";
 import { type TestProcess, runCli, startProcess } from "../../support/stack/processes.ts";
-import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { onKillableStack } from "../../support/stack/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
 /** So many segments of a size may exist; one more, and they are merged. */
 const MOST_OF_A_SIZE = 3;
 
-const { stack, tenants } = onOwnStack();
+const { stack, tenants } = onKillableStack();
 let connection: Connection;
 let secondWorker: TestProcess;
 let secondApi: TestProcess;
