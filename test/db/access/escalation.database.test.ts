@@ -172,8 +172,8 @@ describe("in every tenant table", () => {
       await client.query(`begin; select ${asTenant(own)}; reset role; set local role none`);
       return (await client.query(statement, values)).rowCount ?? 0;
     } catch (error) {
-      expect((error as Error).message).toMatch(/permission denied|row-level security/);
-      return 0;
+      if (/permission denied|row-level security/.test((error as Error).message)) return 0;
+      throw error;
     } finally {
       client.release(true);
     }

@@ -55,7 +55,7 @@ it("who appends never waits for the chainer", async () => {
   try {
     await client.query("begin");
     await client.query("select from audit_chains where organization_id = $1 for update", [organization.id]);
-    await append(1);
+    await expect(append(1)).resolves.toBeUndefined();
   } finally {
     await client.query("rollback");
     client.release();
@@ -165,7 +165,7 @@ it("an organization checks its own chain in parts, and each row once", async () 
     { after: 3, checked: 3, next: 6, unchained: 1, head, fault: null },
     { after: 6, checked: 1, next: null, unchained: 1, head, fault: null },
   ]);
-  expect((await parts(7)).length).toBe(1);
+  expect(await parts(7)).toHaveLength(1);
 });
 
 it.each([
