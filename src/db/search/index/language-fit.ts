@@ -151,12 +151,12 @@ export async function readNeighbours(
   { spaceNum, modelNum }: ModelToMeasure,
   pairs: readonly PairPlace[],
 ): Promise<Neighbours[]> {
-  const nameOf = (runNum: number, index: number): string => `${runNum}/${index}`;
+  const chunkName = (runNum: number, index: number): string => `${runNum}/${index}`;
   const places = pairs.flatMap(({ runNum, index }) => [
     { runNum, index },
     { runNum, index: index + 1 },
   ]);
-  const wanted = [...new Map(places.map((place) => [nameOf(place.runNum, place.index), place])).values()];
+  const wanted = [...new Map(places.map((place) => [chunkName(place.runNum, place.index), place])).values()];
   const { rows } = await sql.query<{
     run_num: number;
     chunk_index: number;
@@ -180,7 +180,7 @@ export async function readNeighbours(
   );
   const read = new Map(
     rows.map((row): [string, SampledChunk] => [
-      nameOf(row.run_num, row.chunk_index),
+      chunkName(row.run_num, row.chunk_index),
       {
         runNum: row.run_num,
         content: row.content,
@@ -189,7 +189,7 @@ export async function readNeighbours(
     ]),
   );
   return pairs.flatMap(({ runNum, index }): Neighbours[] => {
-    const [one, next] = [read.get(nameOf(runNum, index)), read.get(nameOf(runNum, index + 1))];
+    const [one, next] = [read.get(chunkName(runNum, index)), read.get(chunkName(runNum, index + 1))];
     return one === undefined || next === undefined ? [] : [[one, next]];
   });
 }

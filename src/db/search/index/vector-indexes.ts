@@ -83,7 +83,7 @@ export async function listSpacesToIndex(
   return rows.map(({ space_num, id, num }) => ({ organization: { id, num }, spaceNum: space_num }));
 }
 
-const nameOf = ({ spaceNum, modelNum }: Pick<IndexedVectors, "spaceNum" | "modelNum">): string =>
+const indexName = ({ spaceNum, modelNum }: Pick<IndexedVectors, "spaceNum" | "modelNum">): string =>
   `embeddings_hnsw_${positiveLiteral(spaceNum)}_${positiveLiteral(modelNum)}`;
 
 interface Vectors extends IndexedVectors {
@@ -192,7 +192,7 @@ async function drop(client: pg.PoolClient, vectors: IndexedVectors): Promise<voi
        and model_num = $2`,
     [vectors.spaceNum, vectors.modelNum],
   );
-  await client.query(`drop index concurrently if exists ${SCHEMA}.${nameOf(vectors)}`);
+  await client.query(`drop index concurrently if exists ${SCHEMA}.${indexName(vectors)}`);
 }
 
 async function build(client: pg.PoolClient, organizationNum: number, vectors: Vectors): Promise<void> {
@@ -235,7 +235,7 @@ async function setBuildMemory(client: pg.PoolClient, { rows, dimensions }: Vecto
 /** Builds the graph, after dropping what a build that did not end has left. */
 async function writeGraph(client: pg.PoolClient, vectors: Vectors): Promise<void> {
   const { spaceNum, modelNum, dimensions } = vectors;
-  const name = nameOf(vectors);
+  const name = indexName(vectors);
   const space = positiveLiteral(spaceNum);
   if (vectors.builtRows !== null) {
     await client.query(`drop index concurrently if exists ${SCHEMA}.${name}_ccnew`);
