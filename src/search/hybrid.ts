@@ -1,7 +1,7 @@
 /**
  * Searches spaces by meaning and by words, for the HTTP route and for agents alike; the entry of this folder.
  */
-import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
+import type { Database, OrganizationRef, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
@@ -37,7 +37,7 @@ export interface SearchDeps {
 
 /** Where to search; the caller has decided that the principal may. */
 export interface SpacesScope {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly spaces: readonly SpaceRef[];
 }
 
@@ -61,7 +61,7 @@ function gateOf(db: Database): Gate {
 /** As {@link searchSpaces}, in one space. */
 export function hybridSearch(
   deps: SearchDeps,
-  { organization, space }: { readonly organization: OrganizationKey; readonly space: SpaceRef },
+  { organization, space }: { readonly organization: OrganizationRef; readonly space: SpaceRef },
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchAnswer> {
@@ -115,7 +115,7 @@ async function rankHits(
  */
 export function embedAhead(
   { queryEmbedding }: Pick<SearchDeps, "queryEmbedding">,
-  { id }: OrganizationKey,
+  { id }: OrganizationRef,
   query: string,
   signal?: AbortSignal,
 ): void {
@@ -149,7 +149,7 @@ async function findHits(
 
 async function searchSpace(
   search: Search,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   signal: AbortSignal | undefined,
 ): Promise<FoundHits> {
   const { db } = search.deps;

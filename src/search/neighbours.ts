@@ -1,5 +1,5 @@
 /** Gives the hits of a search what stands beside them in their documents. */
-import { type Database, type OrganizationKey, readTenant } from "../db/pool.ts";
+import { type Database, type OrganizationRef, readTenant } from "../db/pool.ts";
 import { readNeighbours } from "../db/search/neighbours.ts";
 import type { SpaceRef } from "../db/search/scope.ts";
 import { searchStage } from "../telemetry/stage.ts";
@@ -13,7 +13,7 @@ import { MAX_NEIGHBOURS, type SearchHit } from "./request.ts";
  */
 export async function withNeighbours(
   db: Database,
-  { organization, spaces }: { readonly organization: OrganizationKey; readonly spaces: readonly SpaceRef[] },
+  { organization, spaces }: { readonly organization: OrganizationRef; readonly spaces: readonly SpaceRef[] },
   hits: readonly SearchHit[],
   reach: number,
 ): Promise<SearchHit[]> {

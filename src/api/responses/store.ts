@@ -1,6 +1,6 @@
 /** Reads and writes the responses that are kept. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
 import { readItems } from "../../db/responses/items.ts";
 import {
@@ -238,7 +238,7 @@ function unfinished(
 /** The next events of a response in the background: as many as fit about a mebibyte, so that a reader holds no more. */
 export async function eventsAfter(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
   afterNo: number,
 ) {
@@ -254,7 +254,7 @@ export async function eventsAfter(
 /** All events that are written so far. */
 export async function allEvents(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
 ): Promise<ResponseEvent[]> {
   const all: ResponseEvent[] = [];

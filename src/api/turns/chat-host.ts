@@ -11,7 +11,7 @@ import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
+import type { ReceiptSigner } from "../../domain/receipts/statement.ts";
 import { TURN_BUDGET, type TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
 import type { Reranker } from "../../models/rerank/types.ts";
@@ -38,7 +38,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
-  readonly receipts: ReceiptIssuer;
+  readonly receipts: ReceiptSigner;
   readonly secondLook?: SecondLook | undefined;
   readonly contextTokens: number;
   readonly budgets: TokenBudgets;

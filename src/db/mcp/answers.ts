@@ -1,8 +1,8 @@
 /** All SQL of answers that are streams: their sealed messages, who reads them, and whether they were cancelled. */
-import { type Database, inTenant, type OrganizationKey, readTenant } from "../pool.ts";
+import { type Database, inTenant, type OrganizationRef, readTenant } from "../pool.ts";
 
 export interface McpAnswerKey {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly sessionId: string;
   readonly streamId: string;
 }

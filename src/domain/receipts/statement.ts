@@ -29,7 +29,7 @@ export interface IssuedReceipt {
   readonly salt: string;
 }
 
-export interface ReceiptIssuer {
+export interface ReceiptSigner {
   /**
    * Signs a receipt for each statement, with the key of the organization, which is made when it is first
    * needed. Takes no connection once the key is known.

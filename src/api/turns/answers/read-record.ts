@@ -1,7 +1,7 @@
 /** Reads a kept answer as it is written, by this process or another one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../../db/documents/search.ts";
-import { type Database, type OrganizationKey, inTenant } from "../../../db/pool.ts";
+import { type Database, type OrganizationRef, inTenant } from "../../../db/pool.ts";
 import { type KeptTurnState, readKeptTurn, touchKeptTurn } from "../../../db/turns/kept-answers.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Reach } from "../../../domain/tenancy/principal.ts";
@@ -16,7 +16,7 @@ export type RecordEvent =
 
 /** The caller who asks for a kept answer. */
 export interface Reader {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly reach: Reach;
 }
 

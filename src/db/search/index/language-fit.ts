@@ -14,7 +14,7 @@ import {
   type SampledChunk,
   type SampledRun,
 } from "../../../domain/language-fit.ts";
-import { type OrganizationKey, type Sql, queryOnce } from "../../pool.ts";
+import { type OrganizationRef, type Sql, queryOnce } from "../../pool.ts";
 import { positiveLiteral } from "../literals.ts";
 
 /** Fewer chunks do not have {@link LEAST_PAIRS} pairs in the two documents that are needed at least. */
@@ -59,7 +59,7 @@ const due = (ofSpace: string): string => `(
 export async function listSpacesToMeasure(
   system: pg.Pool,
   limit: number,
-): Promise<Array<{ organization: OrganizationKey; spaceNum: number }>> {
+): Promise<Array<{ organization: OrganizationRef; spaceNum: number }>> {
   const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
     system,
     `select due.space_num, organization.id, organization.num

@@ -5,7 +5,7 @@
  */
 import type pg from "pg";
 import { VECTOR_INDEX_NUMBERS } from "../../../domain/work/index-upkeep.ts";
-import { type Database, type OrganizationKey, queryOnce } from "../../pool.ts";
+import { type Database, type OrganizationRef, queryOnce } from "../../pool.ts";
 import { positiveLiteral } from "../literals.ts";
 
 /** The schema of the partitions of `embeddings`, and so of their indexes. The maintenance login owns both. */
@@ -51,7 +51,7 @@ interface IndexedVectors {
 export async function listSpacesToIndex(
   system: pg.Pool,
   limit: number,
-): Promise<Array<{ organization: OrganizationKey; spaceNum: number }>> {
+): Promise<Array<{ organization: OrganizationRef; spaceNum: number }>> {
   const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
     system,
     `with large as (

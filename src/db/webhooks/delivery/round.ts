@@ -3,7 +3,7 @@
  */
 import { appendAudit } from "../../audit/append.ts";
 import { type Database, inTenant } from "../../pool.ts";
-import type { OrganizationKey, Sql } from "../../sql.ts";
+import type { OrganizationRef, Sql } from "../../sql.ts";
 import { type DueDelivery, listDue, nextDueMs } from "./due.ts";
 import { type Endpoint, lockEndpoint } from "./endpoint.ts";
 import { makeDeliveries, makeReplays } from "./make.ts";
@@ -31,7 +31,7 @@ const ROUND_LEASE = "60 seconds";
  */
 export async function beginRound(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
   limit: number,
 ): Promise<Round> {
@@ -78,7 +78,7 @@ async function rest(sql: Sql, { id }: Endpoint, waitMs: number | null): Promise<
  */
 export async function hasNewEvents(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
 ): Promise<boolean> {
   return inTenant(
