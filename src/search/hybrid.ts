@@ -70,11 +70,10 @@ export function hybridSearch(
 
 /**
  * The chunks of the spaces that answer the query best: by score, then by space, document and index; in the
- * reranker's order if there is one and the request does not leave it out, or in the chat model's if the request
- * wants that. A score is the one that the chunk
- * has in its space alone, exact and of one snapshot of it: it does not depend on other candidates, so those of
- * several spaces make one ranking. If the query cannot be embedded in time, results are ranked by their words
- * only, and the answer has a `warning`.
+ * reranker's order if there is one and the request does not leave it out, or in the chat model's if the
+ * request wants that. A score is the one that the chunk has in its space alone, exact and of one snapshot of
+ * it: it does not depend on other candidates, so those of several spaces make one ranking. If the query
+ * cannot be embedded in time, results are ranked by their words only, and the answer has a `warning`.
  *
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` after it is aborted.
  * @example `test/search/hybrid.database.test.ts`
@@ -110,8 +109,8 @@ async function rankHits(
 }
 
 /**
- * Begins to embed a query that is searched for once something else is known. The search shares the vector, and
- * meets what fails.
+ * Begins to embed a query that is searched for once something else is known. The search shares the vector,
+ * and meets what fails.
  */
 export function embedAhead(
   { queryEmbedding }: Pick<SearchDeps, "queryEmbedding">,

@@ -6,8 +6,9 @@ import { searchStage } from "../telemetry/stage.ts";
 import { MAX_NEIGHBOURS, type SearchHit } from "./request.ts";
 
 /**
- * The hits with up to `reach` chunks on either side. It is read once the hits are chosen, so that nothing is read
- * for those that a limit or a reranker leaves out; a hit whose version was replaced or deleted meanwhile has none.
+ * The hits with up to `reach` chunks on either side. These are read once the hits are chosen, so that nothing
+ * is read for those that a limit or a reranker leaves out; a hit whose version was replaced or deleted
+ * meanwhile has none.
  *
  * @throws DomainError `database_unavailable`.
  */

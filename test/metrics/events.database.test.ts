@@ -1,6 +1,6 @@
 /**
- * The gauges of events and endpoints, as of rows that a test writes. What it asks for is seconds less than what
- * it wrote: a machine's clock may be set back a little in between.
+ * The gauges of events and endpoints, as of rows that a test writes. What it asks for is seconds less than
+ * what it wrote: a machine's clock may be set back a little in between.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { measureEvents } from "../../src/metrics/events.ts";

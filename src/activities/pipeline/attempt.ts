@@ -24,7 +24,10 @@ import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 
 const HEARTBEAT_MS = 1_000;
-/** Within this time an attempt was lost before the next one begins: ten seconds without a heartbeat, and a queue. */
+/**
+ * Within this time an attempt was lost before the next one begins: ten seconds without a heartbeat, and a
+ * queue.
+ */
 const LOST_WITHIN_MS = 30_000;
 const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
 

@@ -41,8 +41,8 @@ const FileSearchTool = VectorStoreSearch.pick({
 
 /**
  * @param own the names of the agent's own tools, which no function may have.
- * @throws DomainError `bad_request` with `param` for a tool that is not there, `not_found` for a store that the
- *   caller does not reach.
+ * @throws DomainError `bad_request` with `param` for a tool that is not there, `not_found` for a store that
+ *   the caller does not reach.
  */
 export async function readTools(
   deps: StoreDeps,
@@ -183,7 +183,9 @@ function best(hits: readonly SearchHit[], limit: number): readonly SearchHit[] {
     .slice(0, limit);
 }
 
-/** @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired. */
+/**
+ * @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired.
+ */
 async function readStores(
   db: Database,
   principal: Principal,

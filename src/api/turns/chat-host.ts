@@ -79,7 +79,10 @@ export interface ChatHost {
   readonly modelNames: readonly string[];
   /** Whether it is the built-in model, which quotes and calls no functions. */
   readonly isLocal: boolean;
-  /** The model as a reranker of a caller's searches, whose tokens count for the caller; none if it is built in. */
+  /**
+   * The model as a reranker of a caller's searches, whose tokens count for the caller; none if it is built
+   * in.
+   */
   rerankerFor(principal: Principal): Reranker | undefined;
   /**
    * Begins a turn; its first model call is under way when this resolves.

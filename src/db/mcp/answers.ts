@@ -1,4 +1,7 @@
-/** All SQL of answers that are streams: their sealed messages, who reads them, and whether they were cancelled. */
+/**
+ * All SQL of answers that are streams: their sealed messages, who reads them, and whether they were
+ * cancelled.
+ */
 import { type Database, inTenant, type OrganizationRef, readTenant } from "../pool.ts";
 
 export interface McpAnswerKey {

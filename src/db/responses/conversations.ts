@@ -6,8 +6,8 @@ import type { ConversationLengths, ItemRow } from "./items.ts";
 export const MAX_CONVERSATION_RESPONSES = 1_000;
 
 /**
- * How long the conversation is up to the end of a response, and whether it has as many responses as it may; undefined if
- * it has none.
+ * How long the conversation is up to the end of a response, and whether it has as many responses as it may;
+ * undefined if it has none.
  */
 export async function findConversation(
   db: Database,

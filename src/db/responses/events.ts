@@ -41,8 +41,8 @@ export async function addResponseEvents(
 }
 
 /**
- * Reads the first lists of events after number `afterNo`, in order: at least one, and further ones while those before
- * have less than `maxBytes`.
+ * Reads the first lists of events after number `afterNo`, in order: at least one, and further ones while
+ * those before have less than `maxBytes`.
  */
 export async function readResponseEvents(
   db: Database,

@@ -51,7 +51,8 @@ export const UNDER_WAY = "status in ('queued', 'in_progress')";
 
 /**
  * Writes that a response is under way, unless that would be more than may be kept. Idempotent.
- * @throws DomainError `response_quota_exceeded`, `previous_response_not_found` if what it goes on from is gone.
+ * @throws DomainError `response_quota_exceeded`, `previous_response_not_found` if what it goes on from is
+ * gone.
  */
 export async function putResponse(
   db: Database,

@@ -27,7 +27,7 @@ export interface OdfWalk {
   readonly styles: OdfStyles;
   /** The number of cells that repeat counts may still add. */
   repeatsLeft: number;
-  /** Where what follows is in a presentation; undefined in a text, where each element has a place of its own. */
+  /** Where what follows is in a presentation; undefined in a text, where each element has its own place. */
   slide: Spot | undefined;
 }
 
@@ -251,7 +251,7 @@ function addRows(walk: OdfWalk, table: MarkupElement, to: TableReading): void {
   }
 }
 
-/** A cell that is merged with those below is in each of their rows, and one of the head in each of its columns. */
+/** A cell merged with those below is in each of their rows, and one of the head in each of its columns. */
 function rowCells(walk: OdfWalk, row: MarkupElement, reading: TableReading): string[] {
   const cells: string[] = [];
   const across = { columns: 0, text: "" };

@@ -214,7 +214,10 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
     writeParagraphs(slide.writer, drawingParagraphs(body), { bulleted: true, running: false });
 }
 
-/** Texts by column: a cell that is merged with those below is in each of their rows, one of the head in each column. */
+/**
+ * Texts by column: a cell that is merged with those below is in each of their rows, one of the head in each
+ * column.
+ */
 function tableRows(table: MarkupElement): string[][] {
   const repeats = createCellRepeats();
   const rows: string[][] = [];

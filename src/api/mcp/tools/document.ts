@@ -41,8 +41,8 @@ export function presentDocument(
 }
 
 /**
- * Waits until the document's latest run has ended or the time is over, and tells how far it is. What was asked
- * for is done by then, so that a wait that is refused or fails ends with what was seen last.
+ * Waits until the document's latest run has ended or the time is over, and tells how far it is. What was
+ * asked for is done by then, so that a wait that is refused or fails ends with what was seen last.
  * @returns undefined if nothing was seen.
  */
 export async function whenProcessed(

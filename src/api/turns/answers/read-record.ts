@@ -22,7 +22,7 @@ export interface Reader {
 
 const READ_EVERY_MS = 100;
 
-/** @see `TurnRecords.read` in record.ts, which says its errors. */
+/** @see `TurnRecords.read`, which says its errors. */
 export async function* readRecord(
   deps: TurnRecordsDeps,
   place: RecordPlace & Reader,
