@@ -35,7 +35,9 @@ export interface Directory {
   readonly space_members: Row[];
   readonly folders: Row[];
   readonly agents: Row[];
-  /** The public keys of receipts. Archives of versions before 0.9.0 have none, and those versions ignore them. */
+  /**
+   * The public keys of receipts. Archives of versions before 0.9.0 have none, and those versions ignore them.
+   */
   readonly receipt_keys?: Row[];
   /** Archives of versions before 0.10.0 have none, and those versions ignore them. */
   readonly vector_stores?: Row[];

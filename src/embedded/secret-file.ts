@@ -53,8 +53,8 @@ export async function demoKey(dataDir: string): Promise<string> {
 }
 
 /**
- * What the development issuer asks for before it signs anybody in. A data folder of an older release gets one at
- * its next start.
+ * What the development issuer asks for before it signs anybody in. A data folder of an older release gets one
+ * at its next start.
  */
 export async function issuerSecret(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "issuer-secret"), () => randomBytes(ISSUER_SECRET_BYTES).toString("hex"));

@@ -1,6 +1,6 @@
 /**
- * Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans; and how many
- * bytes of responses are kept.
+ * Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans; and how
+ * many bytes of responses are kept.
  */
 import type { Client } from "@temporalio/client";
 import { countOrphans } from "../db/upkeep/orphan-counts.ts";

@@ -57,7 +57,7 @@ async function encrypt(
   const { organizationId, keyId, sealed } = await sealer.seal(
     organizationOfWorkflow(workflowId),
     PayloadMessage.encode(plain).finish(),
-    textOf(binding),
+    authenticatedData(binding),
   );
   const form =
     binding === null
@@ -73,7 +73,7 @@ const activityOf = (context: SerializationContext | undefined): string =>
   context?.type === "activity" ? (context.activityId ?? "") : "";
 
 /** The additional authenticated data of the encryption; undefined in the old encoding. */
-function textOf(binding: Binding | null): string | undefined {
+function authenticatedData(binding: Binding | null): string | undefined {
   if (binding === null) return undefined;
   const { workflowId, activityId, place } = binding;
   return JSON.stringify([
@@ -150,7 +150,7 @@ function refusalOfClaims(
 }
 
 async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Payload> {
-  return PayloadMessage.decode(await sealer.open(claimed, textOf(claimed.binding)));
+  return PayloadMessage.decode(await sealer.open(claimed, authenticatedData(claimed.binding)));
 }
 
 /**

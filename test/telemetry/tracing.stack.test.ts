@@ -128,7 +128,7 @@ test("a turn that uses a tool is one trace too, over the workflow that runs it",
     "activity callModel",
     "search sparse",
   ]);
-  expect(spans.filter((span) => span.name === "model chat").length).toBe(2);
+  expect(spans.filter((span) => span.name === "model chat")).toHaveLength(2);
 });
 
 test("a request without a trace begins one; one that its caller does not want traced has none", async () => {

@@ -11,7 +11,7 @@ import type { Toolbox } from "../../agents/tools/index.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
+import type { ReceiptSigner } from "../../domain/receipts/statement.ts";
 import { TURN_BUDGET, type TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
 import type { Reranker } from "../../models/rerank/types.ts";
@@ -38,7 +38,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly model: ChatModel;
   readonly search: SearchDeps;
   readonly toolbox: Toolbox;
-  readonly receipts: ReceiptIssuer;
+  readonly receipts: ReceiptSigner;
   readonly secondLook?: SecondLook | undefined;
   readonly contextTokens: number;
   readonly budgets: TokenBudgets;
@@ -79,7 +79,10 @@ export interface ChatHost {
   readonly modelNames: readonly string[];
   /** Whether it is the built-in model, which quotes and calls no functions. */
   readonly isLocal: boolean;
-  /** The model as a reranker of a caller's searches, whose tokens count for the caller; none if it is built in. */
+  /**
+   * The model as a reranker of a caller's searches, whose tokens count for the caller; none if it is built
+   * in.
+   */
   rerankerFor(principal: Principal): Reranker | undefined;
   /**
    * Begins a turn; its first model call is under way when this resolves.

@@ -11,7 +11,7 @@ import type { Usage } from "../../agents/usage.ts";
 import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import type { TurnRow } from "../../db/turns/ledger.ts";
 import type { DomainError } from "../../domain/errors.ts";
-import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
+import type { ReceiptSigner } from "../../domain/receipts/statement.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { StepResult, ToolCall, ToolResult, TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
@@ -112,7 +112,7 @@ export interface TurnDeps {
   readonly budget: TurnBudget;
   readonly ledger: Ledger;
   readonly log: Log;
-  readonly receipts: ReceiptIssuer;
+  readonly receipts: ReceiptSigner;
   /** Undefined: words alone choose what is quoted. */
   readonly secondLook?: SecondLook | undefined;
   /** Starts the workflow of a turn that asks for tools. */

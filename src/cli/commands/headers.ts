@@ -1,6 +1,6 @@
 /** `holdfast headers`: says how much was embedded with headers, and how much before there were any. */
 import type { Command } from "commander";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { countHeaders, type HeaderCounts } from "../../db/upkeep/without-headers.ts";
 import { withDatabase } from "../connect.ts";
 import { everyOrganization } from "../organizations.ts";
@@ -67,7 +67,7 @@ async function printHeaders({ organization, space, documents, json }: Options): 
 /** @param keepsIds Else only counts, as an organization may have millions of documents. */
 async function lookAt(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { spaceId, keepsIds }: { readonly spaceId: string | null; readonly keepsIds: boolean },
 ): Promise<{ counts: Counts; ids: string[] }> {
   const ids: string[] = [];

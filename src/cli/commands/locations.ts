@@ -1,6 +1,6 @@
 /** `holdfast locations`: says how many documents have to be reprocessed until all know where they stand. */
 import type { Command } from "commander";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { listLocatedDocuments, type LocatedDocument } from "../../db/upkeep/unlocated.ts";
 import { withDatabase } from "../connect.ts";
 import { everyOrganization } from "../organizations.ts";
@@ -63,7 +63,7 @@ async function countLocations({ organization, documents, json }: Options): Promi
 /** @param keepsIds Else only counts, as an organization may have millions of documents. */
 async function lookAt(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   keepsIds: boolean,
 ): Promise<{ counts: Counts; ids: string[] }> {
   const ids: string[] = [];

@@ -1,9 +1,12 @@
-/** All SQL of answers that are streams: their sealed messages, who reads them, and whether they were cancelled. */
+/**
+ * All SQL of answers that are streams: their sealed messages, who reads them, and whether they were
+ * cancelled.
+ */
 import { DEADLINES } from "#timings";
-import { type Database, inTenant, type OrganizationKey, readTenant } from "../pool.ts";
+import { type Database, inTenant, type OrganizationRef, readTenant } from "../pool.ts";
 
 export interface McpAnswerKey {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly sessionId: string;
   readonly streamId: string;
 }

@@ -24,7 +24,9 @@ export interface TurnEnd extends TurnRow {
   readonly status: Exclude<TurnStatus, "open" | "lost">;
   readonly error_code: string | null;
   readonly ended_at: Date;
-  /** True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens. */
+  /**
+   * True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens.
+   */
   readonly is_rerank?: boolean;
 }
 

@@ -2,7 +2,7 @@
  * Checks all rows of one organization against each other, with functions of the database. For the command
  * line, metrics and thorough maintenance; it reads most of what the organization has.
  */
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
 
@@ -39,7 +39,7 @@ const PATIENCE = "set local statement_timeout = '1h'";
  * Returns the numbers of runs that left rows behind: their own row is gone, or no version serves their search
  * entries.
  */
-export async function findOrphanRuns(db: Database, organization: OrganizationKey): Promise<OrphanRun[]> {
+export async function findOrphanRuns(db: Database, organization: OrganizationRef): Promise<OrphanRun[]> {
   return inTenant(db, organization, async (sql) => {
     await sql.query(PATIENCE);
     return listOrphanRuns(sql, organization);
@@ -50,7 +50,7 @@ export async function findOrphanRuns(db: Database, organization: OrganizationKey
  * Reads the runs that have vectors with the rights of the application, since the functions of the database,
  * which have the owner's rights, may not read these tables. The recursive query finds each next run by index.
  */
-async function listOrphanRuns(sql: Sql, { id }: OrganizationKey): Promise<OrphanRun[]> {
+async function listOrphanRuns(sql: Sql, { id }: OrganizationRef): Promise<OrphanRun[]> {
   const { rows } = await sql.query<OrphanRun>(
     `with recursive step as (
        select space.num as space_num, first.run_num
@@ -92,7 +92,7 @@ async function listOrphanRuns(sql: Sql, { id }: OrganizationKey): Promise<Orphan
  * Counts the chunks of each run that have a vector or, if a published run lacks vectors, that its model
  * refuses.
  */
-async function countVectors(sql: Sql, { id, num }: OrganizationKey): Promise<ReadonlyMap<number, number>> {
+async function countVectors(sql: Sql, { id, num }: OrganizationRef): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql.query<{ run_num: number; count: number }>(
     `with embedded as (
        select run_num, count(*) as count
@@ -173,7 +173,7 @@ const COUNT_RESPONSE_FAULTS = `
     ) as response_contents_unneeded`;
 
 /** Counts the faults of the organization as of one moment. */
-export async function countFaults(db: Database, organization: OrganizationKey): Promise<IntegrityCounts> {
+export async function countFaults(db: Database, organization: OrganizationRef): Promise<IntegrityCounts> {
   const count = async (sql: Sql): Promise<IntegrityCounts> => {
     await sql.query(PATIENCE);
     const orphans = await listOrphanRuns(sql, organization);

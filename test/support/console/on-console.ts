@@ -49,7 +49,10 @@ export function onSharedConsole(): OnConsole<SharedConsole> {
   return useConsole<SharedConsole>(() => (shared ??= startConsole({ withoutTenants: true })));
 }
 
-/** The shared one for tests that kill its processes; afterwards they run again. To be called as the shared one is. */
+/**
+ * The shared one for tests that kill its processes; afterwards they run again. To be called as the shared one
+ * is.
+ */
 export function onKillableConsole(): OnConsole<ConsoleStack> {
   let used: ConsoleStack | undefined;
   const console = useConsole<ConsoleStack>(async () => {

@@ -137,14 +137,14 @@ test(
       }
     };
     await during(Promise.all(Array.from({ length: 10 }, publisher)), look);
-    expect(known.length).toBe(50);
+    expect(known).toHaveLength(50);
     expect(missed).toEqual([]);
     await until(
       "segments are merged",
       async () => (await segmentsOf(tenants.spaces.archive)) <= MOST_OF_A_SIZE,
       15_000,
     );
-    expect((await foundByWords(stack.url, "petrel", tenants.spaces.archive)).length).toBe(60);
+    expect(await foundByWords(stack.url, "petrel", tenants.spaces.archive)).toHaveLength(60);
     expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
   },
 );

@@ -18,8 +18,8 @@ export const askAgentTool = defineTool({
     "read, and answers with citations. list_agents has the ids. Each call stands alone: the agent remembers " +
     "nothing.",
   capability: "chat",
-  // Its tools may reach out, and it costs tokens. An agent's own `mcp` tool offers only what reads, so that no
-  // agent asks itself by way of this service unless an operator lists the tool.
+  // Its tools may reach out, and it costs tokens. An agent's own `mcp` tool offers only what reads, so that
+  // no agent asks itself by way of this service unless an operator lists the tool.
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   isLong: true,
   input: AskAgentInput,

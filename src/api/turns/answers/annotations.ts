@@ -38,7 +38,8 @@ export function createAnnotationFinder(publicUrl: string): AnnotationFinder {
     end({ citations, marks }) {
       found.end();
       const byIndex = new Map(citations.map((citation) => [citation.index, citation]));
-      // A stream that goes on behind its first pieces has not seen them; the answer's own marks are of all of it.
+      // A stream that goes on behind its first pieces has not seen them; the answer's own marks are of all of
+      // it.
       return (marks ?? markedIn(found.marks())).flatMap((mark) => {
         const citation = byIndex.get(mark.index);
         return citation === undefined ? [] : [annotation(citation, mark, publicUrl)];

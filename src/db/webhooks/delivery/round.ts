@@ -4,7 +4,7 @@
 import { appendAudit } from "../../audit/append.ts";
 import { RUNNING_LEASE } from "../../outbox/leases.ts";
 import { type Database, inTenant } from "../../pool.ts";
-import type { OrganizationKey, Sql } from "../../sql.ts";
+import type { OrganizationRef, Sql } from "../../sql.ts";
 import { type DueDelivery, listDue, nextDueMs } from "./due.ts";
 import { type Endpoint, lockEndpoint } from "./endpoint.ts";
 import { makeDeliveries, makeReplays } from "./make.ts";
@@ -29,7 +29,7 @@ export type Round =
  */
 export async function beginRound(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
   limit: number,
 ): Promise<Round> {
@@ -76,7 +76,7 @@ async function rest(sql: Sql, { id }: Endpoint, waitMs: number | null): Promise<
  */
 export async function hasNewEvents(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
 ): Promise<boolean> {
   return inTenant(
