@@ -46,8 +46,16 @@ const PARTS: readonly Part[] = [
     name: "schemathesis",
     what: `seeds ${SEEDS.join(", ")}`,
     commands: SEEDS.map((seed) => [
-      ...["run", "--silent", "schemathesis", "--", "--examples", "20", "--seed", seed],
-      ...["--phases", "examples,fuzzing"],
+      "run",
+      "--silent",
+      "schemathesis",
+      "--",
+      "--examples",
+      "20",
+      "--phases",
+      "examples,fuzzing",
+      "--seed",
+      seed,
     ]),
   },
   {
