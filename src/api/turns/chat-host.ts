@@ -129,6 +129,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     apiProcessId,
     budget: deps.turnBudget ?? TURN_BUDGET,
     ledger,
+    canUseTools: () => health.downForMs() === 0,
     handOver: (turn, calls) => bookkeeping.handOver(turn, calls),
   };
   const checkBudgets = createTokenBudgets(db, deps.budgets, log);
@@ -196,6 +197,7 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
     ping: () => pingTemporal(deps.probe),
     onDown: (downForMs) => {
       openTurns.leaveEnded();
+      bookkeeping.giveUpStarts();
       if (downForMs >= TOOLS_WAIT_MS) abortTurns(workflowsUnavailable(), (turn) => turn.isWaitingForTools);
     },
   });

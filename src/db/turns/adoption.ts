@@ -11,7 +11,7 @@ const ADOPTED_FROM = "2 seconds";
  * The lease of turns whose workflow is being started: longer than a start and the activity after it take. If
  * the process dies meanwhile, another one starts a workflow for them so much later.
  */
-const ADOPTION_LEASE = "30 seconds";
+const ADOPTION_LEASE = "15 seconds";
 /** How many turns one workflow adopts. */
 export const TURNS_AN_ADOPTION = 500;
 

@@ -16,6 +16,8 @@ export interface Bookkeeping {
   enter(turn: Turn): void;
   /** Starts the workflow of a turn that asks for tools. @throws DomainError `workflows_unavailable`. */
   handOver(turn: Turn, calls: readonly ToolCall[]): Promise<void>;
+  /** Fails the turns whose own workflow is being started: Temporal is away, and its client would try for long. */
+  giveUpStarts(): void;
 }
 
 interface BookkeepingDeps extends StartDeps {
@@ -35,6 +37,7 @@ export function createBookkeeping(deps: BookkeepingDeps): Bookkeeping {
   const join = (turn: Turn): void => (health.downForMs() > 0 ? starts.leaveToLater(turn) : gather(turn));
 
   return {
+    giveUpStarts: () => starts.giveUp(),
     enter(turn) {
       ledger.open(turn.row);
       if (!usesTools(turn.agent)) return join(turn);

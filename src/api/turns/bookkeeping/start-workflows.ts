@@ -27,6 +27,8 @@ interface BookkeepingStarts {
   leaveToLater(turn: Turn): void;
   /** Starts the workflow of a turn that asks for tools. @throws DomainError `workflows_unavailable`. */
   startOwn(turn: Turn, calls: readonly ToolCall[]): Promise<void>;
+  /** Fails the turns of which {@link startOwn} waits for Temporal. */
+  giveUp(): void;
 }
 
 export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
@@ -67,8 +69,13 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
     void turn.firstPart.then((end) => (end === "handed_over" ? undefined : openTurns.leave(turn.row.id)));
   };
 
+  const starting = new Set<Turn>();
+
   return {
     leaveToLater,
+    giveUp() {
+      for (const turn of starting) turn.abort(workflowsUnavailable());
+    },
     async startGroup(group) {
       if (health.downForMs() > 0) return group.forEach(leaveToLater);
       try {
@@ -91,6 +98,7 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
         leaveAtItsEnd(turn);
         throw workflowsUnavailable();
       }
+      starting.add(turn);
       try {
         workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });
       } catch (error) {
@@ -98,6 +106,8 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
         // The turn may be in no group, so that nothing would adopt it.
         leaveAtItsEnd(turn);
         throw workflowsUnavailable(error);
+      } finally {
+        starting.delete(turn);
       }
       // The turn may have been aborted before the start had resolved: then its result is there already.
       void turn.result.then((result) =>
