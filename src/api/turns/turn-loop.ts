@@ -61,19 +61,7 @@ export interface TurnLoop {
 
 interface LoopInput {
   readonly turnId: string;
-  readonly deps: Pick<
-    TurnDeps,
-    | "model"
-    | "search"
-    | "toolbox"
-    | "ledger"
-    | "log"
-    | "contextTokens"
-    | "budget"
-    | "receipts"
-    | "secondLook"
-    | "canUseTools"
-  >;
+  readonly deps: Omit<TurnDeps, "apiProcessId" | "handOver">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   /** Ends model calls and searches. */

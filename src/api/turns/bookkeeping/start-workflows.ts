@@ -62,8 +62,10 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
     );
     if (ends.every((end) => end === "cancelled")) await cancel(workflowId, group);
   };
-  const leaveAtItsEnd = (turn: Turn): void => {
+  /** @returns the error of a turn that gets no workflow of its own, and may be in no group. */
+  const refuse = (turn: Turn, cause?: unknown): DomainError => {
     void turn.result.then(() => openTurns.leave(turn.row.id));
+    return workflowsUnavailable(cause);
   };
   const leaveToLater = (turn: Turn): void => {
     void turn.firstPart.then((end) => (end === "handed_over" ? undefined : openTurns.leave(turn.row.id)));
@@ -94,18 +96,13 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
     },
     async startOwn(turn, calls) {
       let workflowId: string;
-      if (health.downForMs() > 0) {
-        leaveAtItsEnd(turn);
-        throw workflowsUnavailable();
-      }
+      if (health.downForMs() > 0) throw refuse(turn);
       starting.add(turn);
       try {
         workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });
       } catch (error) {
         health.failed(error);
-        // The turn may be in no group, so that nothing would adopt it.
-        leaveAtItsEnd(turn);
-        throw workflowsUnavailable(error);
+        throw refuse(turn, error);
       } finally {
         starting.delete(turn);
       }
