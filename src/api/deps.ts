@@ -18,6 +18,7 @@ import { RESPONSE_ITEMS } from "../db/instance/processes.ts";
 import { addCallerCounts } from "../db/instance/rate-limits.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { queryOnce } from "../db/pool.ts";
+import { adoptWaitingTurns } from "../db/turns/adoption.ts";
 import { readStates } from "../db/runs/states.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
@@ -280,7 +281,7 @@ async function chatParts(
     workerHooks: shared.workerHooks,
     workflowBundle,
     createActivities: (turns) => ({
-      ...createChatActivities(turns),
+      ...createChatActivities(turns, (turnIds) => adoptWaitingTurns(db, turnIds)),
       ...createToolActivities({
         ...search,
         toolbox,

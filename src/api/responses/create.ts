@@ -180,7 +180,7 @@ function answerParts(
     async begin(sink): Promise<Turn> {
       if (isKept) await store.keepBegin(response, request);
       try {
-        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink, signal);
+        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink);
         if (signal.aborted) leave(turn);
         signal.addEventListener("abort", () => leave(turn), { once: true });
         return turn;

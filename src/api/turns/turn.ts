@@ -115,6 +115,8 @@ export interface TurnDeps {
   readonly receipts: ReceiptSigner;
   /** Undefined: words alone choose what is quoted. */
   readonly secondLook?: SecondLook | undefined;
+  /** False while Temporal is away, so that a turn which asks for a tool will fail. */
+  readonly canUseTools: () => boolean;
   /** Starts the workflow of a turn that asks for tools. */
   readonly handOver: (turn: Turn, calls: readonly ToolCall[]) => Promise<void>;
 }
