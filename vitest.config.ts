@@ -6,10 +6,18 @@ import { unstableReporter } from "./test/support/run/unstable-reporter.ts";
 
 const report = process.env["TEST_REPORT"];
 
-/** What a file needs is the end of its name: `x.test.ts` needs no server at all. */
+/** What a file needs is the end of its name: `x.test.ts` needs no server and starts no process. */
+const PROCESS = "test/**/*.process.test.ts";
 const DATABASE = "test/**/*.database.test.ts";
 const STACK = "test/**/*.stack.test.ts";
 const OWN_STACK = "test/**/*.own-stack.test.ts";
+const NIGHTLY = "test/**/*.nightly.test.ts";
+
+const SET_UP = ["test/support/run/vitest-set-up.ts"];
+/** For tests that wait for processes to start, to be missed and to be replaced: a busy machine takes long. */
+const PROCESS_TIMEOUT_MS = 180_000;
+/** A test that ended by one of these is tried once more in CI; one whose expectation failed never is. */
+const TIMED_OUT = /timed out in \d+ ?ms|did not come true within|Timeout \d+ms exceeded/;
 
 export default defineConfig({
   resolve: {
@@ -19,6 +27,7 @@ export default defineConfig({
         find: /^@temporalio\/workflow$/,
         replacement: join(import.meta.dirname, "test/support/workflows/virtual-workflow.ts"),
       },
+      { find: "#timings", replacement: join(import.meta.dirname, "test/support/run/quick-timings.ts") },
       // As the console is built: from its sources, so that nothing has to be built before.
       {
         find: /^@holdfast\/client$/,
@@ -29,7 +38,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     // Its heap is large, and it would be searched for garbage twice whenever a test waits for a server.
-    execArgv: ["--no-memory-reducer"],
+    execArgv: ["--no-memory-reducer", "--conditions=quick-timings"],
     // Files share what their worker process has imported and started.
     isolate: false,
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.
@@ -37,7 +46,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    retry: process.env["CI"] === "true" ? 1 : 0,
+    retry: process.env["CI"] === "true" ? { count: 1, condition: TIMED_OUT } : 0,
     sequence: { sequencer: LongestFirst },
     reporters: [
       "default",
@@ -51,23 +60,29 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, DATABASE, STACK, OWN_STACK],
+          exclude: [...configDefaults.exclude, PROCESS, DATABASE, STACK, OWN_STACK, NIGHTLY],
         },
       },
       {
         extends: true,
-        test: { name: "database", include: [DATABASE], globalSetup: ["test/support/run/vitest-set-up.ts"] },
+        test: { name: "database", include: [DATABASE], globalSetup: SET_UP },
+      },
+      {
+        extends: true,
+        test: { name: "process", include: [PROCESS], testTimeout: PROCESS_TIMEOUT_MS, globalSetup: SET_UP },
       },
       {
         extends: true,
         test: {
           name: "stack",
           include: [STACK, OWN_STACK],
-          // They wait for processes to start, to be missed and to be replaced, which takes a busy machine
-          // long.
-          testTimeout: 180_000,
-          globalSetup: ["test/support/run/vitest-set-up.ts"],
+          testTimeout: PROCESS_TIMEOUT_MS,
+          globalSetup: SET_UP,
         },
+      },
+      {
+        extends: true,
+        test: { name: "nightly", include: [NIGHTLY], testTimeout: PROCESS_TIMEOUT_MS, globalSetup: SET_UP },
       },
     ],
   },

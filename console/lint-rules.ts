@@ -1,4 +1,6 @@
-/** What the linter asks of the console besides what it asks of all: the rules of React and of access for all. */
+/**
+ * What the linter asks of the console besides what it asks of all: the rules of React and of access for all.
+ */
 export const consoleRules = {
   files: ["console/src/**"],
   plugins: ["typescript", "import", "unicorn", "promise", "react", "jsx-a11y"],

@@ -1,4 +1,7 @@
-/** How the console is built: for the address /console/ of any host, with hashed names for everything in assets/. */
+/**
+ * How the console is built: for the address /console/ of any host, with hashed names for everything in
+ * assets/.
+ */
 import react from "@vitejs/plugin-react";
 import { join } from "node:path";
 import { defineConfig } from "vite";

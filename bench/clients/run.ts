@@ -1,7 +1,7 @@
 /**
- * Measures what the interfaces of others' clients cost over Holdfast's own: a streamed response over a streamed
- * chat, the search of a vector store over hybrid search, and the search of `/mcp` over the same. In turn, in one
- * run, one request at a time.
+ * Measures what the interfaces of others' clients cost over Holdfast's own: a streamed response over a
+ * streamed chat, the search of a vector store over hybrid search, and the search of `/mcp` over the same. In
+ * turn, in one run, one request at a time.
  */
 import { loadavg } from "node:os";
 import { Command } from "commander";

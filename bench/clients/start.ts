@@ -1,4 +1,7 @@
-/** Starts what the bench of clients asks: the scripted provider, the service, and a vector store with documents. */
+/**
+ * Starts what the bench of clients asks: the scripted provider, the service, and a vector store with
+ * documents.
+ */
 import OpenAI, { toFile } from "openai";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

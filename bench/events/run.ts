@@ -9,7 +9,7 @@ import { Command } from "commander";
 import { appendAudit } from "../../src/db/audit/append.ts";
 import { onNotedEvents } from "../../src/db/events/noted.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../src/db/pool.ts";
 import { createEventPlacer } from "../../src/dispatch/place-events.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { openStream } from "../../test/support/clients/event-stream.ts";
@@ -26,7 +26,7 @@ interface Options {
 
 interface Tenant {
   readonly db: OwnedDatabase;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly user: string;
   readonly space: string;
 }

@@ -1,6 +1,6 @@
 /**
- * What 40 requests at once about a kept response of 16 MiB do to `GET /v1/me` of another tenant, meanwhile and
- * afterwards.
+ * What 40 requests at once about a kept response of 16 MiB do to `GET /v1/me` of another tenant, meanwhile
+ * and afterwards.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "../../test/support/stack/stack.ts";
@@ -77,7 +77,10 @@ function countOf(statuses: readonly number[]): string {
   return [...counts].map(([status, count]) => `${count} × ${status}`).join(", ");
 }
 
-/** @param token lets a person of another organization in. @returns what is wrong; nothing if nobody was held up. */
+/**
+ * @param token lets a person of another organization in.
+ * @returns what is wrong; nothing if nobody was held up.
+ */
 export async function measureKeptResponses(stack: Stack, token: string): Promise<string[]> {
   // The first answers of a process take longer.
   await watchFor(stack, token, QUIET_MS);

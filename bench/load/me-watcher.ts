@@ -1,6 +1,6 @@
 /**
- * A thread that asks again and again who it is, until it is told to stop. Apart from those who hold it up, so that
- * what these do in their own process does not count as the service's.
+ * A thread that asks again and again who it is, until it is told to stop. Apart from those who hold it up, so
+ * that what these do in their own process does not count as the service's.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";

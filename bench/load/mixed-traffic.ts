@@ -1,4 +1,6 @@
-/** What the clients of the mixed soak do, one request after another: a little of everything that tenants do. */
+/**
+ * What the clients of the mixed soak do, one request after another: a little of everything that tenants do.
+ */
 import { type Answer, call, ended, fileForm } from "../../test/support/clients/client.ts";
 import { makePdf } from "../../test/support/files/text.ts";
 import { AGENTS, KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
@@ -23,7 +25,9 @@ const LINES_A_PAGE = 30;
 const LINE_CHARACTERS = 80;
 /** Of a note; some are longer, so that its text is in several buffers. */
 const NOTE_WORDS = [100, 400, 4_000] as const;
-/** Uploads go on replacing documents beyond these, so that the traffic is as mixed at the end as at the start. */
+/**
+ * Uploads go on replacing documents beyond these, so that the traffic is as mixed at the end as at the start.
+ */
 const MOST_DOCUMENTS = 200;
 /** A slow machine gets less traffic, not a backlog. */
 const MOST_WAITING = 12;

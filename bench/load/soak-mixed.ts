@@ -1,7 +1,7 @@
 /**
- * The mixed soak: clients that do everything at once with the built-in models, and then two quiet minutes. What
- * the API and the worker then hold is compared with what they held after each kind of work was done once, and
- * with what they held as they became ready.
+ * The mixed soak: clients that do everything at once with the built-in models, and then two quiet minutes.
+ * What the API and the worker then hold is compared with what they held after each kind of work was done
+ * once, and with what they held as they became ready.
  */
 import { loadavg } from "node:os";
 import setup from "../../test/support/run/global-setup.ts";

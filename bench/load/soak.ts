@@ -80,8 +80,8 @@ function median(samples: readonly Sample[], key: keyof Sample): number {
 }
 
 /**
- * Sends `rate` requests a second until `end`, but none while too much is waiting; a slow answer does not delay
- * the next request.
+ * Sends `rate` requests a second until `end`, but none while too much is waiting; a slow answer does not
+ * delay the next request.
  */
 async function traffic(
   asking: Asking,

@@ -14,7 +14,9 @@ import { isInside, readWords, type Word } from "./reader.ts";
 interface Measured {
   readonly document: string;
   readonly chunks: readonly Agreement[];
-  /** Chunks of pages on which the other reader finds no words: pictures that OCR read, with and without boxes. */
+  /**
+   * Chunks of pages on which the other reader finds no words: pictures that OCR read, with and without boxes.
+   */
   readonly ocr: { readonly located: number; readonly missing: number };
 }
 

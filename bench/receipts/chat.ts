@@ -1,6 +1,6 @@
 /**
- * Measures what quotes and receipts cost a chat: its first token, and the time from the last word of an answer
- * to its end. Agents with and without citations answer the same in turn, in one run.
+ * Measures what quotes and receipts cost a chat: its first token, and the time from the last word of an
+ * answer to its end. Agents with and without citations answer the same in turn, in one run.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../../src/domain/ids.ts";

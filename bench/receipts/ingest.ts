@@ -1,6 +1,6 @@
 /**
- * Times what locations cost when documents are read: parsing and chunking of each document by this checkout and,
- * in turn, by another one (`BASE`, with its node_modules), or with units whose places were taken away.
+ * Times what locations cost when documents are read: parsing and chunking of each document by this checkout
+ * and, in turn, by another one (`BASE`, with its node_modules), or with units whose places were taken away.
  */
 import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Measures receipts: whether a chunk's boxes hold its words, and what quotes cost an answer. `DIR` is a folder
- * of documents, `COLLECTIONS` one of retrieval's test collections; `SECTIONS`, by
- * name and with commas between, are all by default; with `VERBOSE` each document has a line of its own.
+ * Measures receipts: whether a chunk's boxes hold its words, and what quotes cost an answer. `DIR` is a
+ * folder of documents, `COLLECTIONS` one of retrieval's test collections; `SECTIONS`, by name and with commas
+ * between, are all by default; with `VERBOSE` each document has a line of its own.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Measures what locations take on disk: the documents go through the whole service, and the rows that it wrote
- * are then loaded twice into fresh tables, as they are and without their locations.
+ * Measures what locations take on disk: the documents go through the whole service, and the rows that it
+ * wrote are then loaded twice into fresh tables, as they are and without their locations.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";

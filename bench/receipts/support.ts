@@ -23,8 +23,8 @@ const DROPPED = 0.3;
 
 /**
  * Prints precision and recall of `strong` for each collection and way of making pairs.
- * @param dir a folder with a folder a collection, in the form of BEIR: corpus.jsonl, queries.jsonl, qrels/test.tsv,
- *   and answers.jsonl where questions have answers.
+ * @param dir a folder with a folder a collection, in the form of BEIR: corpus.jsonl, queries.jsonl,
+ *   qrels/test.tsv, and answers.jsonl where questions have answers.
  */
 export function measureSupport(dir: string): void {
   say("| collection | pairs | strong of supported | strong of unsupported | precision |");
@@ -115,7 +115,9 @@ export function pairsOf(dir: string): Pair[] {
     });
 }
 
-/** Finds the passage that shares most with a statement, rare words first, among those that do not carry it. */
+/**
+ * Finds the passage that shares most with a statement, rare words first, among those that do not carry it.
+ */
 function overlapIn(corpus: ReadonlyMap<string, string>): (statement: string, besides: string) => string {
   const having = new Map<string, string[]>();
   for (const [id, text] of corpus) for (const word of wordsOf(text)) push(having, word, id);
@@ -141,7 +143,9 @@ function wordsOf(text: string): Set<string> {
   return new Set(cutWords(text).map((token) => token.text.toLowerCase()));
 }
 
-/** A sentence of the passage without some of its words; with another number, which the source does not have. */
+/**
+ * A sentence of the passage without some of its words; with another number, which the source does not have.
+ */
 function ofSentence(passage: string, other: string, random: () => number): Pair[] {
   const ranges = sentencesIn(passage, 0, passage.length).filter(([start, end]) => end - start > 40);
   const range = ranges[Math.floor(random() * ranges.length)];

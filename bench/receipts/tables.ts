@@ -69,7 +69,9 @@ async function tablesOf(path: string, fileType: FileType): Promise<Cell[][]> {
   return units.flatMap(({ text }) => runsOfRows(text.split("\n"))).map(cellsOf);
 }
 
-/** Files of the same name may be of another text: at least half of the source's cells are words of the PDF. */
+/**
+ * Files of the same name may be of another text: at least half of the source's cells are words of the PDF.
+ */
 async function isSame(path: string, source: readonly Cell[][]): Promise<boolean> {
   const words = new Set((await readWords(await readFile(path)).catch(() => [])).map(({ text }) => text));
   const cells = source.flat();

@@ -72,7 +72,9 @@ function conditionsOf(filters: Row["filters"], spaceId: string): readonly Condit
   return conditions;
 }
 
-/** The share of the ten nearest chunks behind the filter that the dense side finds, equally near ones alike. */
+/**
+ * The share of the ten nearest chunks behind the filter that the dense side finds, equally near ones alike.
+ */
 async function recallOf(bench: Bench, conditions: readonly Condition[]): Promise<number> {
   const filter = { documentIds: null, folderIds: null, conditions };
   let found = 0;

@@ -162,8 +162,8 @@ const ID_BYTES = 39;
 const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
 
 /**
- * Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out what stands beside them,
- * then the last ones.
+ * Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out what stands beside
+ * them, then the last ones.
  */
 function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
   if (output.type !== "passages") {

@@ -35,10 +35,10 @@ export async function searchKnowledge(
 }
 
 /**
- * The passages that a model is given of those that a search has found: within the bound of characters, of which
- * neighbours take what passages leave.
- * @param neighbours whether the best have theirs: not for the built-in model, which would quote them as if they
- *   were the passage.
+ * The passages that a model is given of those that a search has found: within the bound of characters, of
+ * which neighbours take what passages leave.
+ * @param neighbours whether the best have theirs: not for the built-in model, which would quote them as if
+ *   they were the passage.
  */
 export async function fitPassages(
   db: SearchDeps["db"],

@@ -12,8 +12,8 @@ const REACH = 1;
 const SIDE_MAX_CHARACTERS = 2_000;
 
 /**
- * The passages, the best of them with what stands directly beside them. What is a passage itself is no neighbour,
- * and a chunk between two passages is given once, so that the model reads nothing twice.
+ * The passages, the best of them with what stands directly beside them. What is a passage itself is no
+ * neighbour, and a chunk between two passages is given once, so that the model reads nothing twice.
  *
  * @param maxCharacters of all neighbours together.
  * @throws DomainError `database_unavailable`.

@@ -28,7 +28,7 @@ function isIgnored(message: ClientMessage): message is Extract<ClientMessage, { 
 }
 
 /** The text of a message; text parts are joined by line breaks. */
-function textOf(message: ClientMessage): string {
+function contentText(message: ClientMessage): string {
   if (isIgnored(message)) return "";
   if (typeof message.content === "string") return message.content;
   return (message.content ?? []).flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
@@ -37,7 +37,7 @@ function textOf(message: ClientMessage): string {
 /** Null for ignored messages, and for those of an assistant without text, which asked for tools. */
 function toModelMessage(message: ClientMessage): ChatMessage | null {
   if (isIgnored(message)) return null;
-  const text = textOf(message);
+  const text = contentText(message);
   if (message.role === "system" || message.role === "developer") return { role: "system", content: text };
   if (message.role === "assistant") return text === "" ? null : { role: "assistant", content: text };
   const images =
@@ -93,7 +93,7 @@ export function presentSources(
 /** The text that a `rag` agent searches for: the last message of the user. */
 export function searchQuery(messages: readonly ClientMessage[]): string {
   const last = messages.findLast((message) => message.role === "user");
-  return last ? textOf(last) : "";
+  return last ? contentText(last) : "";
 }
 
 /** True for the first turn of a conversation. */

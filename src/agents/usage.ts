@@ -25,11 +25,11 @@ export function countUsage(
   const bounded = boundedCount(count);
   return {
     completion_tokens: bounded(answer),
-    prompt_tokens: bounded(messages.map(textOf).join("\n")) + TOKENS_A_MESSAGE * (messages.length + 1),
+    prompt_tokens: bounded(messages.map(messageText).join("\n")) + TOKENS_A_MESSAGE * (messages.length + 1),
   };
 }
 
-function textOf(message: ChatMessage): string {
+function messageText(message: ChatMessage): string {
   const { content } = message;
   if (content === null || typeof content === "string") return content ?? "";
   return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");

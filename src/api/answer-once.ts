@@ -1,4 +1,5 @@
 /** Makes repeats of a request with one Idempotency-Key a single effect with a single answer. */
+import { PAUSES } from "#timings";
 import { callerIdOf } from "../domain/tenancy/ownership.ts";
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -6,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type IdempotencyKey,
   type KeptAnswer,
-  RENEW_LEASE_MS,
   claimKey,
   keepAnswer,
   releaseKey,
@@ -126,7 +126,7 @@ function renewLease({ context, key, token }: KeyedRequest): NodeJS.Timeout {
         "the lease of an Idempotency-Key was not renewed",
       ),
     );
-  }, RENEW_LEASE_MS);
+  }, PAUSES.requestLease);
 }
 
 async function keepOrGiveUp(

@@ -30,7 +30,8 @@ export function auditedRequest(
 
 /**
  * Notes what a request read. Changes are noted in the transaction that makes them.
- * @param hasOpened whether it opened a document, of which {@link openedNoter} has noted more than is known here.
+ * @param hasOpened whether it opened a document, of which {@link openedNoter} has noted more than is known
+ * here.
  */
 export function auditRead(route: Route, audited: Audited, hasOpened: boolean): void {
   const { audit: rule } = route;
@@ -65,8 +66,8 @@ export interface Door extends Pick<Route, "fullPath" | "form"> {
 }
 
 /**
- * Notes a refused request: of a key folded by its code; of a login if a right is missing, for each thing that it
- * names.
+ * Notes a refused request: of a key folded by its code; of a login if a right is missing, for each thing that
+ * it names.
  */
 export function auditRefusal(door: Door, audited: Audited, error: unknown): void {
   const { audit: rule } = door;

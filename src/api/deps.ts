@@ -16,15 +16,16 @@ import { AUDIT_CHAIN_SECRET } from "../db/audit/chain.ts";
 import { addCallerCounts } from "../db/instance/rate-limits.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { queryOnce } from "../db/pool.ts";
+import { adoptWaitingTurns } from "../db/turns/adoption.ts";
 import { readStates } from "../db/runs/states.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
-import type { ReceiptIssuer } from "../domain/receipts/statement.ts";
+import type { ReceiptSigner } from "../domain/receipts/statement.ts";
 import { createChatModel } from "../models/chat/chat-model.ts";
 import { LOCAL_MODEL, openEmbeddingModel } from "../models/embedding/embedding-model.ts";
 import { type MergingEmbeddingModel, mergeEmbeddings } from "../models/embedding/merge.ts";
 import { type QueryEmbeddings, cacheQueries } from "../models/embedding/queries.ts";
-import { createReceiptIssuer } from "../receipts/issuer.ts";
+import { createReceiptSigner } from "../receipts/signer.ts";
 import { analyze, analyzeQuery } from "../search/text/analyzer.ts";
 import { openTemporaryFolder } from "../process/temporary-folder.ts";
 import { serviceVersion } from "../process/version.ts";
@@ -59,7 +60,7 @@ interface ApiParts {
   readonly textEmbedding: MergingEmbeddingModel;
   readonly chat: ChatHost;
   readonly responses: ResponsesHost;
-  readonly receipts: ReceiptIssuer;
+  readonly receipts: ReceiptSigner;
   readonly events: EventHost;
   readonly states: StateWatch;
   readonly pages: PageHost;
@@ -112,7 +113,7 @@ export async function openApiDeps(config: RealConfig, overrides: ApiOverrides = 
   const lastUsed = overrides.lastUsed ?? createLastUsed(db, log);
   const callerCounts = overrides.callerCounts ?? openCallerCounts(shared);
   const queryEmbedding = overrides.queryEmbedding ?? openQueryEmbedding(shared);
-  const receipts = createReceiptIssuer(shared);
+  const receipts = createReceiptSigner(shared);
   const usual = await chatParts(shared, queryEmbedding, receipts);
   const chat = await createChatHost(overrides.chat?.(usual) ?? usual);
   const authenticator = overrides.authenticator ?? openAuthenticator(shared, pepper);
@@ -252,7 +253,7 @@ function openReadiness(shared: SharedDeps, started: Promise<void>): Readiness {
 async function chatParts(
   shared: SharedDeps,
   queryEmbedding: QueryEmbeddings,
-  receipts: ReceiptIssuer,
+  receipts: ReceiptSigner,
 ): Promise<ChatHostDeps> {
   const { config, db, log, toolbox, reranker } = shared;
   const search = { db, queryEmbedding, reranker };
@@ -275,7 +276,7 @@ async function chatParts(
     workerHooks: shared.workerHooks,
     workflowBundle,
     createActivities: (turns) => ({
-      ...createChatActivities(turns),
+      ...createChatActivities(turns, (turnIds) => adoptWaitingTurns(db, turnIds)),
       ...createToolActivities({
         ...search,
         toolbox,

@@ -45,7 +45,8 @@ export interface RouteRequest {
    */
   readonly countTurn: () => Promise<void>;
   /**
-   * Notes in the audit log what the request opens by an id: whole content, or without a space what is known about it.
+   * Notes in the audit log what the request opens by an id: whole content, or without a space what is known
+   * about it.
    */
   readonly opened: NoteOpened;
   /** The `Idempotency-Key`, if the route takes one. */
@@ -140,8 +141,8 @@ interface RouteContract<A extends Access> {
   readonly description?: string;
   readonly tags: readonly [string, ...string[]];
   /**
-   * Whose clients it is for. With `openai` a request that fails its checks is 400, and an id on the path that is
-   * none is 404, so that their libraries raise what they raise against OpenAI. Default `holdfast`: 422.
+   * Whose clients it is for. With `openai` a request that fails its checks is 400, and an id on the path that
+   * is none is 404, so that their libraries raise what they raise against OpenAI. Default `holdfast`: 422.
    */
   readonly form?: ErrorForm;
   /** Error statuses that do not follow from the rest of the contract. */
@@ -210,7 +211,9 @@ interface RouteDefinition<
   /** The JSON body; an optional schema makes the body optional. */
   readonly body?: B;
   readonly response?: R;
-  /** As how many requests one counts, in the budget of its caller or, without one, of its address. Default 1. */
+  /**
+   * As how many requests one counts, in the budget of its caller or, without one, of its address. Default 1.
+   */
   readonly requestsOf?: (body: z.output<B>) => number;
   /**
    * Calls a command or reads, and presents. Returns the response's value, nothing for 204, or `raw(…)` or

@@ -51,7 +51,7 @@ export function createSite({ find, notYet, pageHeaders }: SiteOptions): Site {
         return raw({ status: 304, contentType: file.type, body: null, headers: sent });
       const coding = file.isZipped ? codingOf(headers["accept-encoding"]) : undefined;
       const suffix = coding === undefined ? "" : SUFFIXES[coding];
-      const body = await contentOf(join(site.folder, nameOf(isPage, path) + suffix));
+      const body = await contentOf(join(site.folder, fileNameOf(isPage, path) + suffix));
       if (body === undefined) {
         built.forget();
         return unavailable(notYet);
@@ -87,7 +87,7 @@ function keepBuilt(find: SiteOptions["find"]) {
   };
 }
 
-const nameOf = (isPage: boolean, path: string): string =>
+const fileNameOf = (isPage: boolean, path: string): string =>
   isPage ? `${path === "" ? "index" : path}.html` : path;
 
 const SUFFIXES = { br: ".br", gzip: ".gz" } as const;

@@ -35,7 +35,9 @@ interface Credentials {
   readonly isFresh?: boolean;
   /** What an access token must name as its audience. Default: the audience of the settings. */
   readonly audience?: string | undefined;
-  /** Called with the owner of a key that is known, before it is judged: its refusals are the owner's to see. */
+  /**
+   * Called with the owner of a key that is known, before it is judged: its refusals are the owner's to see.
+   */
   readonly onKnown?: ((owner: Principal) => void) | undefined;
 }
 

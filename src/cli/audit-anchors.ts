@@ -87,14 +87,14 @@ async function* storedAnchors(store: ObjectStore): AsyncGenerator<FoundAnchor> {
     });
     for (const { name } of page.filter((object) => ANCHOR_NAME.test(object.name))) {
       const isTooLarge = (await store.size(name)) > MAX_ANCHOR_BYTES;
-      yield { name, text: isTooLarge ? null : await textOf(await store.get(name)) };
+      yield { name, text: isTooLarge ? null : await readAll(await store.get(name)) };
     }
     after = page.at(-1)?.name ?? "";
     if (page.length < ANCHORS_A_PAGE) return;
   }
 }
 
-async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of stream) pieces.push(piece);
   return Buffer.concat(pieces).toString();

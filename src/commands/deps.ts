@@ -1,5 +1,5 @@
 /** What commands need of the process that they run in. Each names what it uses: `Pick<CommandDeps, "db">`. */
-import type { Database, OrganizationKey } from "../db/pool.ts";
+import type { Database, OrganizationRef } from "../db/pool.ts";
 import type { StorageQuotas } from "../db/tenancy/storage-quotas.ts";
 import type { MasterKey } from "../domain/tenancy/wrapped-keys.ts";
 import type { Keyring } from "../storage/keys/keyring.ts";
@@ -8,7 +8,7 @@ export interface CommandDeps {
   readonly db: Database;
   /** Starts what a change has queued without waiting for the next sweep; each returns at once. */
   readonly dispatcher: {
-    wake(organization: OrganizationKey): void;
+    wake(organization: OrganizationRef): void;
     wakeBatches(organizationId: string): void;
     wakeDeletions(organizationId: string): void;
     wakeWebhooks(organizationId: string): void;

@@ -1,4 +1,4 @@
-/** Builds the console if its sources have changed: see src/site/command.ts for the options. */
+/** Builds the console if its sources have changed. @see src/site/command.ts */
 import { runSiteCommand } from "../site/command.ts";
 import { buildConsole } from "./build.ts";
 import { CONSOLE } from "./built.ts";

@@ -64,13 +64,14 @@ function conditionSql(condition: Condition, columns: FieldColumns, params: Param
   const pattern = likePattern(operator, String(value));
   if (pattern !== null) {
     const like = pattern.isCaseless ? "ilike" : "like";
-    const matches = `${textOf(column, type)} ${like} ${params.add(pattern.pattern)}::text escape '\\'`;
+    const matches = `${comparedText(column, type)} ${like} ${params.add(pattern.pattern)}::text escape '\\'`;
     // A list contains its elements, such as a tag; `?` looks for them among the texts of an array.
     if (operator !== "contains" || type !== "json") return matches;
     const isElement = `jsonb_typeof(${column}) = 'array' and ${column} ? ${params.add(value)}::text`;
     return `coalesce(${matches}, ${isElement})`;
   }
-  if (operator === "iexact") return `lower(${textOf(column, type)}) = lower(${params.add(value)}::text)`;
+  if (operator === "iexact")
+    return `lower(${comparedText(column, type)}) = lower(${params.add(value)}::text)`;
   const comparison = COMPARISONS[operator];
   if (comparison !== undefined) return comparisonSql(column, comparison, { type, value, params });
   const encode = (element: unknown): unknown => (type === "json" ? JSON.stringify(element) : element);
@@ -114,7 +115,7 @@ function columnOf(
   return jsonKey === null ? column : `(${column} -> ${params.add(jsonKey)}::text)`;
 }
 
-function textOf(column: string, type: FieldType): string {
+function comparedText(column: string, type: FieldType): string {
   return type === "json"
     ? `case when jsonb_typeof(${column}) = 'string' then ${column} #>> '{}' end`
     : column;

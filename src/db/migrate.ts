@@ -1,6 +1,6 @@
 /**
- * Brings the database's schema up to date: a new database gets `schema/*.sql`; then `migrations/NNNN_*.sql` are
- * applied in order, each once, and roles, policies and rights are repaired.
+ * Brings the database's schema up to date: a new database gets `schema/*.sql`; then `migrations/NNNN_*.sql`
+ * are applied in order, each once, and roles, policies and rights are repaired.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Tells errors that mean "Postgres is away" from those of a service that is too slow itself, and from all others. */
+/**
+ * Tells errors that mean "Postgres is away" from those of a service that is too slow itself, and from all
+ * others.
+ */
 import { DomainError } from "../domain/errors.ts";
 import { starvedError, stoodStill } from "../process/standstill.ts";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
@@ -75,8 +78,8 @@ const OUTAGE_MESSAGES = [
 /**
  * @param isReadOnly true if the transaction itself was begun as read-only: a write in it is our own mistake,
  * and no sign of a standby.
- * @returns `starved` or `database_unavailable` with `error` as its cause if this process was too slow or Postgres
- *   is away, else `error` itself.
+ * @returns `starved` or `database_unavailable` with `error` as its cause if this process was too slow or
+ *   Postgres is away, else `error` itself.
  */
 export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
@@ -89,7 +92,9 @@ export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
   });
 }
 
-/** True if a limit of time ran out because this process stood still, or while the database answered others. */
+/**
+ * True if a limit of time ran out because this process stood still, or while the database answered others.
+ */
 function isOwnDelay(error: Error): boolean {
   if (NOT_CONNECTED.has(error.message))
     return stoodStill(CONNECT_TIMEOUT_MS) || hasAnsweredWithin(CONNECT_TIMEOUT_MS);

@@ -5,10 +5,10 @@ import { isUuid } from "../domain/ids.ts";
 import { forgetNoted, setTenantOf, tellNoted } from "./events/noted.ts";
 import { CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, asDatabaseError, noteAnswer } from "./outages.ts";
 import { cutWhenSilent } from "./silent-server.ts";
-import type { OrganizationKey, Sql } from "./sql.ts";
+import type { OrganizationRef, Sql } from "./sql.ts";
 import { connect, inStatementSpan, namePool, observedSql } from "./statement-spans.ts";
 
-export type { OrganizationKey, Sql } from "./sql.ts";
+export type { OrganizationRef, Sql } from "./sql.ts";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
@@ -186,7 +186,7 @@ type Snapshot = "isolation level repeatable read";
  */
 export async function inTenant<T>(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   work: (sql: Sql) => Promise<T>,
   mode: "" | Snapshot | "read only" | `${Snapshot}, read only` = "",
 ): Promise<T> {
@@ -204,7 +204,7 @@ export async function inTenant<T>(
 /** Like {@link inTenant}, for work that only reads: Postgres refuses every statement that writes or locks. */
 export async function readTenant<T>(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   work: (sql: Sql) => Promise<T>,
   isolation?: Snapshot,
 ): Promise<T> {
@@ -215,7 +215,7 @@ export async function readTenant<T>(
  * The expressions that a `select` at the start of a transaction needs, so that the rest sees one
  * organization.
  */
-export function asTenant({ id, num }: OrganizationKey): string {
+export function asTenant({ id, num }: OrganizationRef): string {
   // They become part of the text of a statement: `begin; select …` takes no parameters.
   if (!isUuid(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
   return (

@@ -1,6 +1,6 @@
 /** Runs a transaction again if Postgres chose it to break a deadlock. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Database, type OrganizationKey, type Sql, inTenant } from "./pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant } from "./pool.ts";
 
 const ATTEMPTS = 5;
 const PAUSE_MS = 20;
@@ -12,7 +12,7 @@ const DEADLOCK = "40P01";
  */
 export async function inTenantContended<T>(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -10,7 +10,7 @@ export interface Sql {
 }
 
 /** The organization whose rows a transaction sees. */
-export interface OrganizationKey {
+export interface OrganizationRef {
   readonly id: string;
   /** Small, so that it can be part of the keys of large tables. */
   readonly num: number;

@@ -11,9 +11,9 @@ export interface Coalesced<Key> {
   idle(): Promise<void>;
 }
 
-/** @param round must not reject. @param nameOf gives equal keys the same name. */
+/** @param round must not reject. @param taskName gives equal keys the same name. */
 export function coalesce<Key>(
-  nameOf: (key: Key) => string,
+  taskName: (key: Key) => string,
   round: (key: Key) => Promise<void>,
 ): Coalesced<Key> {
   const running = new Map<string, Promise<void>>();
@@ -29,7 +29,7 @@ export function coalesce<Key>(
 
   return {
     run(key) {
-      const name = nameOf(key);
+      const name = taskName(key);
       const current = running.get(name);
       if (current !== undefined) {
         askedAgain.add(name);

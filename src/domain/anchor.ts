@@ -37,14 +37,14 @@ export const ANCHOR_NAME = /^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}(?:T\d{6}Z)?\.jws$
 
 /** The one anchor of the day, in UTC, that maintenance writes. */
 export function dailyAnchorName(now: Date): string {
-  return nameOf(now, now.toISOString().slice(0, 10));
+  return anchorKey(now, now.toISOString().slice(0, 10));
 }
 
 /** An anchor that an operator asked for; its name has the second. */
 export function anchorName(now: Date): string {
-  return nameOf(now, `${now.toISOString().slice(0, 19).replaceAll(":", "")}Z`);
+  return anchorKey(now, `${now.toISOString().slice(0, 19).replaceAll(":", "")}Z`);
 }
 
-function nameOf(now: Date, time: string): string {
+function anchorKey(now: Date, time: string): string {
   return `${ANCHOR_PREFIX}${now.getUTCFullYear()}/${time}.jws`;
 }

@@ -198,8 +198,8 @@ interface DomainErrorOptions {
 }
 
 /**
- * A failure with a code of {@link ERRORS}, or a reason that has one. Its message is shown to callers: it never
- * holds document text, chat content or secrets.
+ * A failure with a code of {@link ERRORS}, or a reason that has one. Its message is shown to callers: it
+ * never holds document text, chat content or secrets.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;

@@ -5,8 +5,8 @@ export interface FusionConstants {
   /** Weight of the dense side, 0 to 1. */
   readonly alpha: number;
   /**
-   * A cosine that the best text for a question that it can answer exceeds, nearly always; absent if that was not
-   * measured.
+   * A cosine that the best text for a question that it can answer exceeds, nearly always; absent if that was
+   * not measured.
    */
   readonly unrelated?: number | undefined;
 }
@@ -18,8 +18,8 @@ export interface FusionConstants {
 const LEAST_FIT = 0.04;
 
 /**
- * The constants for texts of which the model knows as much as the least of `fits`, each 0 to 1: cosines of what
- * it does not know are noise, and have to say less.
+ * The constants for texts of which the model knows as much as the least of `fits`, each 0 to 1: cosines of
+ * what it does not know are noise, and have to say less.
  *
  * @see docs/decisions/0042-what-the-model-knows.md
  */
@@ -39,8 +39,8 @@ const RELATED_COVERAGE = 0.4;
 const LEAST_WORDS = 3;
 
 /**
- * Whether even the best text is about something else. With the built-in model that is so for less than one in a
- * hundred English questions that have an answer.
+ * Whether even the best text is about something else. With the built-in model that is so for less than one in
+ * a hundred English questions that have an answer.
  * @param best.coverage of all words of the question, those included that no text has.
  * @param best.words of the question, without function words.
  * @see docs/decisions/0039-quotes-without-a-language-model.md
@@ -77,8 +77,8 @@ const HALF = 0.35;
 const STEEPNESS = 1.5;
 
 /**
- * alpha * max(cosine, 0) + (1 - alpha) * c^p / (c^p + h^p), where c is the coverage: a convex combination that
- * does not depend on other candidates, so scores can be compared across queries, short and long ones.
+ * alpha * max(cosine, 0) + (1 - alpha) * c^p / (c^p + h^p), where c is the coverage: a convex combination
+ * that does not depend on other candidates, so scores can be compared across queries, short and long ones.
  * Measured as good as normalising by the candidates, and better than reciprocal rank fusion.
  * @see https://arxiv.org/abs/2210.11934 (Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid
  * retrieval")

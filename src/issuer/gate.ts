@@ -1,7 +1,7 @@
 /**
- * Lists nobody and signs nobody in before the browser has shown the secret of the data folder: by the link that
- * `npm start` prints, or by a form. It then has a cookie, so that it is asked once. The secret is too long to be
- * guessed, so tries are not counted.
+ * Lists nobody and signs nobody in before the browser has shown the secret of the data folder: by the link
+ * that `npm start` prints, or by a form. It then has a cookie, so that it is asked once. The secret is too
+ * long to be guessed, so tries are not counted.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -94,7 +94,10 @@ const cookieName = (port: number): string => `holdfast_issuer_${port}`;
 const proofOf = (until: string, secret: string): string =>
   createHmac("sha256", secret).update(`a browser that has shown it, until ${until}`).digest("base64url");
 
-/** Takes as long for a wrong text as for the right one; hashed, since only texts of one length are compared so. */
+/**
+ * Takes as long for a wrong text as for the right one; hashed, since only texts of one length are compared
+ * so.
+ */
 function isEqual(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return timingSafeEqual(one!, other!);

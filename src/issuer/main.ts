@@ -76,7 +76,10 @@ async function main(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
 }
 
-/** The console is under the service's address, under both names of this machine, and where it is hosted besides. */
+/**
+ * The console is under the service's address, under both names of this machine, and where it is hosted
+ * besides.
+ */
 function consoleAddresses({ api, console: { origin } }: Config): string[] {
   const local = [HOST, "localhost"].map((host) => `http://${host}:${api.port}`);
   return [...new Set([...local, api.publicUrl, ...(origin === undefined ? [] : [origin])])].map(

@@ -1,6 +1,6 @@
 /**
- * The development issuer: an OpenID provider that signs people in to the console as whom they say they are, and
- * that signs access tokens, both for whoever has the secret in its data folder.
+ * The development issuer: an OpenID provider that signs people in to the console as whom they say they are,
+ * and that signs access tokens, both for whoever has the secret in its data folder.
  */
 import { generateKeyPair, exportJWK, type JWK } from "jose";
 import Provider, {
@@ -33,7 +33,9 @@ export interface IssuerSettings {
   /** Its URL, which is also the `iss` of its tokens. */
   readonly url: string;
   readonly audience: string;
-  /** The address of `/mcp`: a token that is asked for this resource names it as its audience, and no other. */
+  /**
+   * The address of `/mcp`: a token that is asked for this resource names it as its audience, and no other.
+   */
   readonly mcpResource: string;
   /** The secret of the client that may ask for anybody's token, and the key of cookies. */
   readonly secret: string;
@@ -136,8 +138,8 @@ function configuration(settings: IssuerSettings): Configuration {
 }
 
 /**
- * Nobody has to agree, but a program of this machine is never answered without a question: any page can lead a
- * browser that is signed in to the address at which somebody else's program waits.
+ * Nobody has to agree, but a program of this machine is never answered without a question: any page can lead
+ * a browser that is signed in to the address at which somebody else's program waits.
  */
 function signInPolicy() {
   const policy = interactionPolicy.base();

@@ -11,8 +11,8 @@ const PATH = /^\/sign-in\/[\w-]+$/;
 const MAX_SEARCH = 100;
 
 /**
- * Answers requests for the page. Only the page's own origin sends its form: the cookie of a sign-in is not sent
- * along from elsewhere.
+ * Answers requests for the page. Only the page's own origin sends its form: the cookie of a sign-in is not
+ * sent along from elsewhere.
  * @returns whether the request was for it
  */
 export async function answerSignIn(

@@ -85,7 +85,10 @@ interface Frame {
   readonly close: string;
   /** Where `open` stands in the unit, if its words are the unit's. */
   readonly opening?: Stretch;
-  /** What is put before and after part of a line that is longer than a unit, so that it is a line of the block. */
+  /**
+   * What is put before and after part of a line that is longer than a unit, so that it is a line of the
+   * block.
+   */
   around(part: string, index: number): readonly [before: string, after: string];
 }
 

@@ -53,9 +53,9 @@ function fieldsOf(thrown: unknown, { depth, withStack }: Position): ErrorFields 
   const hasStack = withStack && !needsNoStack(thrown);
   const causes = { depth: depth + 1, withStack: hasStack };
   return {
-    type: nameOf(thrown.constructor?.name) ?? nameOf(error["name"]) ?? "Error",
+    type: errorName(thrown.constructor?.name) ?? errorName(error["name"]) ?? "Error",
     code: codeOf(error["code"]),
-    constraint: nameOf(error["constraint"]),
+    constraint: errorName(error["constraint"]),
     message: messageOf(thrown),
     stack: hasStack ? framesOf(error["stack"], error["message"]) : undefined,
     ...(depth < DEEPEST_CAUSE ? causesOf(error, causes) : {}),
@@ -79,14 +79,16 @@ function messageOf(thrown: object): string | undefined {
   return isOfSystem(thrown) ? thrown.message : undefined;
 }
 
-/** An error that Node made of a failed call of the system: its message names the call, the path or address. */
+/**
+ * An error that Node made of a failed call of the system: its message names the call, the path or address.
+ */
 function isOfSystem(thrown: object): thrown is NodeJS.ErrnoException {
   return (
     thrown instanceof Error &&
     "errno" in thrown &&
     typeof thrown.errno === "number" &&
     "syscall" in thrown &&
-    nameOf(thrown.syscall) !== undefined
+    errorName(thrown.syscall) !== undefined
   );
 }
 
@@ -104,10 +106,10 @@ function framesOf(stack: unknown, message: unknown): string | undefined {
   return frames.length === 0 ? undefined : frames.join("\n");
 }
 
-function nameOf(value: unknown): string | undefined {
+function errorName(value: unknown): string | undefined {
   return typeof value === "string" && NAME.test(value) ? value : undefined;
 }
 
 function codeOf(value: unknown): string | number | undefined {
-  return typeof value === "number" ? value : nameOf(value);
+  return typeof value === "number" ? value : errorName(value);
 }

@@ -82,8 +82,8 @@ export function asUnwritable(error: unknown): unknown {
 }
 
 /**
- * Whether nobody uses the folder any more. Process ids tell only of this host, and hosts (containers, say) may
- * share the data folder; of others, and of names of another form, only their age tells.
+ * Whether nobody uses the folder any more. Process ids tell only of this host, and hosts (containers, say)
+ * may share the data folder; of others, and of names of another form, only their age tells.
  */
 async function isLeft(shared: string, name: string): Promise<boolean> {
   const path = join(shared, name);

@@ -56,8 +56,8 @@ export function claimsOf(statement: Statement, salt: string, now: Date): Receipt
 }
 
 /**
- * The numbers of locations. What a file calls its parts is left out: the names of sheets and shapes, headings,
- * elements and attachments are text of the document. At most 12 locations and 32 boxes.
+ * The numbers of locations. What a file calls its parts is left out: the names of sheets and shapes,
+ * headings, elements and attachments are text of the document. At most 12 locations and 32 boxes.
  */
 export function numberedLocations(locations: readonly Location[]): NumberedLocation[] {
   const numbered: NumberedLocation[] = [];

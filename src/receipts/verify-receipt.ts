@@ -31,7 +31,7 @@ export type Verified =
 
 /**
  * Writes nothing. Who does not reach the space that the receipt names learns nothing of it.
- * @see test/receipts/verify-receipt.database.test.ts
+ * @see test/api/routes/receipts/receipts.stack.test.ts
  */
 export async function verifyReceipt(
   { db }: { readonly db: Database },
@@ -86,8 +86,8 @@ async function compare(
 }
 
 /**
- * Whether the published version has the chunk that was cited. A chunk's id stands for its text: only copies of
- * a version, as restoring and importing make them, have the same ids, under another number.
+ * Whether the published version has the chunk that was cited. A chunk's id stands for its text: only copies
+ * of a version, as restoring and importing make them, have the same ids, under another number.
  */
 async function isUnchanged(
   sql: Sql,

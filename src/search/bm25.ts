@@ -36,8 +36,8 @@ export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
   /**
-   * What no chunk's score reaches: the weights of all words that the space has, added up. Only a passage whose
-   * chunks are in two languages may count a word in both.
+   * What no chunk's score reaches: the weights of all words that the space has, added up. Only a passage
+   * whose chunks are in two languages may count a word in both.
    */
   readonly most: number;
   /** The same with the words that the space does not have, each as rare as can be. */

@@ -9,7 +9,7 @@ import type { FusionConstants } from "../domain/fusion.ts";
 import { settleAll } from "../domain/settle-all.ts";
 import { searchStage } from "../telemetry/stage.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
-import { type ChunkConditions, nameOf } from "./chunk-set.ts";
+import { type ChunkConditions, chunkName } from "./chunk-set.ts";
 import type { ParsedQuery } from "./query.ts";
 import type { FusedVector } from "./query-vectors.ts";
 import { DEFAULT_LIMIT, type SearchRequest } from "./request.ts";
@@ -66,9 +66,10 @@ export async function findCandidates(
     findSparse(search, sparseSql),
   ]);
   const byName = new Map<string, Candidate>();
-  for (const candidate of dense) byName.set(nameOf(candidate), { ...candidate, bm25: sparse.of(candidate) });
+  for (const candidate of dense)
+    byName.set(chunkName(candidate), { ...candidate, bm25: sparse.of(candidate) });
   for (const candidate of best) {
-    const name = nameOf(candidate);
+    const name = chunkName(candidate);
     if (!byName.has(name)) byName.set(name, candidate);
   }
   return { sparse, found: [...byName.values()] };
@@ -113,10 +114,10 @@ async function withCosines(
   vectors: readonly FusedVector[],
   candidates: readonly Candidate[],
 ): Promise<Candidate[]> {
-  const byName = new Map(candidates.map((candidate) => [nameOf(candidate), candidate]));
+  const byName = new Map(candidates.map((candidate) => [chunkName(candidate), candidate]));
   for (const query of vectors) {
     for (const found of await denseScores(sql, scope, query, candidates)) {
-      const name = nameOf(found);
+      const name = chunkName(found);
       byName.set(name, { ...byName.get(name)!, cosine: found.cosine, fusion: query.fusion });
     }
   }

@@ -22,7 +22,7 @@ export interface ChunkConditions {
 }
 
 /** Names a chunk by one string, for maps. */
-export function nameOf(key: ChunkKey): string {
+export function chunkName(key: ChunkKey): string {
   return `${key.run_num}/${key.chunk_index}`;
 }
 

@@ -4,7 +4,7 @@ import { createTimeSlice } from "../db/search/time-slice.ts";
 import type { Scores } from "../domain/fusion.ts";
 import { chunkLocations } from "../domain/locations/of-chunk.ts";
 import type { Candidate } from "./candidates.ts";
-import { nameOf } from "./chunk-set.ts";
+import { chunkName } from "./chunk-set.ts";
 import { createTermFinder } from "./highlights.ts";
 import { DEFAULT_LIMIT, type LocatedHit, MAX_LIMIT, type SearchHit, type SearchRequest } from "./request.ts";
 
@@ -37,12 +37,12 @@ export async function present(
   ranked: readonly RankedCandidate[],
   terms: ReadonlySet<string>,
 ): Promise<SearchHit[]> {
-  const scores = new Map(ranked.map((candidate) => [nameOf(candidate), candidate]));
+  const scores = new Map(ranked.map((candidate) => [chunkName(candidate), candidate]));
   const findTerms = createTermFinder(terms);
   const endOfSlice = createTimeSlice();
   const hits: SearchHit[] = [];
   for (const chunk of chunks) {
-    hits.push(toHit(chunk, scores.get(nameOf(chunk))!, findTerms(chunk.text)));
+    hits.push(toHit(chunk, scores.get(chunkName(chunk))!, findTerms(chunk.text)));
     await endOfSlice();
   }
   return hits;

@@ -1,7 +1,7 @@
 /**
  * Searches spaces by meaning and by words, for the HTTP route and for agents alike; the entry of this folder.
  */
-import type { Database, OrganizationKey, Sql } from "../db/pool.ts";
+import type { Database, OrganizationRef, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
@@ -37,7 +37,7 @@ export interface SearchDeps {
 
 /** Where to search; the caller has decided that the principal may. */
 export interface SpacesScope {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly spaces: readonly SpaceRef[];
 }
 
@@ -61,7 +61,7 @@ function gateOf(db: Database): Gate {
 /** As {@link searchSpaces}, in one space. */
 export function hybridSearch(
   deps: SearchDeps,
-  { organization, space }: { readonly organization: OrganizationKey; readonly space: SpaceRef },
+  { organization, space }: { readonly organization: OrganizationRef; readonly space: SpaceRef },
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchAnswer> {
@@ -70,11 +70,10 @@ export function hybridSearch(
 
 /**
  * The chunks of the spaces that answer the query best: by score, then by space, document and index; in the
- * reranker's order if there is one and the request does not leave it out, or in the chat model's if the request
- * wants that. A score is the one that the chunk
- * has in its space alone, exact and of one snapshot of it: it does not depend on other candidates, so those of
- * several spaces make one ranking. If the query cannot be embedded in time, results are ranked by their words
- * only, and the answer has a `warning`.
+ * reranker's order if there is one and the request does not leave it out, or in the chat model's if the
+ * request wants that. A score is the one that the chunk has in its space alone, exact and of one snapshot of
+ * it: it does not depend on other candidates, so those of several spaces make one ranking. If the query
+ * cannot be embedded in time, results are ranked by their words only, and the answer has a `warning`.
  *
  * @throws DomainError `database_unavailable`, `overloaded`; the reason of `signal` after it is aborted.
  * @example `test/search/hybrid.database.test.ts`
@@ -110,12 +109,12 @@ async function rankHits(
 }
 
 /**
- * Begins to embed a query that is searched for once something else is known. The search shares the vector, and
- * meets what fails.
+ * Begins to embed a query that is searched for once something else is known. The search shares the vector,
+ * and meets what fails.
  */
 export function embedAhead(
   { queryEmbedding }: Pick<SearchDeps, "queryEmbedding">,
-  { id }: OrganizationKey,
+  { id }: OrganizationRef,
   query: string,
   signal?: AbortSignal,
 ): void {
@@ -149,7 +148,7 @@ async function findHits(
 
 async function searchSpace(
   search: Search,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   signal: AbortSignal | undefined,
 ): Promise<FoundHits> {
   const { db } = search.deps;

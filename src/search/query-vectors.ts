@@ -31,8 +31,9 @@ interface Known {
 }
 
 /**
- * Below this a question's language counts as hardly known. A question is short and its words vary more than those of a space: of German
- * questions, one in twenty is below .4, and none of languages with other letters is above 0.
+ * Below this a question's language counts as hardly known. A question is short and its words vary more than
+ * those of a space: of German questions, one in twenty is below .4, and none of languages with other letters
+ * is above 0.
  */
 const FOREIGN_QUERY = 0.25;
 
@@ -47,8 +48,8 @@ export interface QueryVectors {
   /** Whether the query could be embedded with the model. */
   isKnown(model: ModelName): boolean;
   /**
-   * Embeds the query with the model, once however often it is called. A provider that is down, too slow or refuses the text is noted and is no
-   * error.
+   * Embeds the query with the model, once however often it is called. A provider that is down, too slow or
+   * refuses the text is noted and is no error.
    *
    * @throws the reason of `signal` after it is aborted.
    */

@@ -27,8 +27,8 @@ export function rerankerOf(
 }
 
 /**
- * The best hits by the reranker, with its score as `rerank_score` in their metadata; or why they have none, such
- * as that it did not answer in time. A hit that it refuses keeps its place.
+ * The best hits by the reranker, with its score as `rerank_score` in their metadata; or why they have none,
+ * such as that it did not answer in time. A hit that it refuses keeps its place.
  */
 export async function rerank(
   reranker: Reranker,

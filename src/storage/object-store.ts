@@ -196,7 +196,8 @@ export function unavailable(cause?: unknown): DomainError {
 
 /**
  * The operation's result, with its failure as {@link storageError} classes it; `storage_unavailable` after
- * `ms` milliseconds, or `starved` if this process itself stood still. The operation itself goes on, since most cannot be stopped.
+ * `ms` milliseconds, or `starved` if this process itself stood still. The operation itself goes on, since
+ * most cannot be stopped.
  */
 export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();

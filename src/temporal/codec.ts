@@ -50,7 +50,7 @@ async function encrypt(
   const { organizationId, keyId, sealed } = await sealer.seal(
     organizationOfWorkflow(workflowId),
     PayloadMessage.encode(plain).finish(),
-    textOf(binding),
+    authenticatedData(binding),
   );
   return {
     metadata: toBytes({
@@ -66,8 +66,11 @@ async function encrypt(
 const activityOf = (context: SerializationContext | undefined): string =>
   context?.type === "activity" ? (context.activityId ?? "") : "";
 
-/** The additional authenticated data of the encryption. Its last member says nothing, but seals of 0.10 have it. */
-function textOf({ workflowId, activityId, place }: Binding): string {
+/**
+ * The additional authenticated data of the encryption. Its last member says nothing, but seals of 0.10 have
+ * it.
+ */
+function authenticatedData({ workflowId, activityId, place }: Binding): string {
   return JSON.stringify([workflowId, activityId, place.kind, place.name, place.slot, null]);
 }
 
@@ -117,7 +120,7 @@ function refusalOfClaims(
 }
 
 async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Payload> {
-  return PayloadMessage.decode(await sealer.open(claimed, textOf(claimed.binding)));
+  return PayloadMessage.decode(await sealer.open(claimed, authenticatedData(claimed.binding)));
 }
 
 /**

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import type { WorkflowBundleOption } from "@temporalio/worker";
 
@@ -17,6 +18,8 @@ export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "sealing.ts"), join(WORKFL
  * converters need it as well as the bundle.
  */
 export const FAILURE_CONVERTER_PATH = join(import.meta.dirname, "failure-converter.cjs");
+/** The timings of this process: the workflows have the same. */
+const TIMINGS = createRequire(import.meta.url).resolve("#timings");
 /** In node_modules, so that it is as well protected as the packages there, and is removed with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");
 
@@ -53,13 +56,17 @@ async function buildBundle(): Promise<string> {
     workflowInterceptorModules: WORKFLOW_INTERCEPTORS,
     failureConverterPath: FAILURE_CONVERTER_PATH,
     logger: new DefaultLogger("ERROR"),
+    webpackConfigHook: (config) => ({
+      ...config,
+      resolve: { ...config.resolve, alias: { ...config.resolve?.alias, "#timings": TIMINGS } },
+    }),
   });
   return code;
 }
 
 /**
- * A hash of all that goes into the bundle: workflows, the domain that they import, the failure converter,
- * versions of packages.
+ * A hash of all that goes into the bundle: workflows, the domain that they import, the timings, the failure
+ * converter, versions of packages.
  */
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
@@ -72,7 +79,12 @@ async function fingerprint(): Promise<string> {
     .flat()
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  for (const path of [...sources.toSorted(), FAILURE_CONVERTER_PATH, join(ROOT, "package-lock.json")])
+  for (const path of [
+    ...sources.toSorted(),
+    FAILURE_CONVERTER_PATH,
+    TIMINGS,
+    join(ROOT, "package-lock.json"),
+  ])
     hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path));
   return hash.digest("hex").slice(0, 16);
 }

@@ -1,4 +1,5 @@
 /** Which activities run on which task queue, and how many of them a process runs at once. */
+import { PAUSES } from "#timings";
 import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import type { SharedDeps } from "../deps.ts";
@@ -83,7 +84,7 @@ export async function createActivityWorker(
     taskQueue: QUEUES[queue],
     activities: Object.fromEntries(names.map((name) => [name, activities[name]])),
     maxConcurrentActivityTaskExecutions: atOnce,
-    maxHeartbeatThrottleInterval: "1s",
-    defaultHeartbeatThrottleInterval: "1s",
+    maxHeartbeatThrottleInterval: PAUSES.heartbeat,
+    defaultHeartbeatThrottleInterval: PAUSES.heartbeat,
   });
 }

@@ -2,6 +2,7 @@
  * The process for suspected documents. It works on one at a time and on nothing else, so whatever kills it
  * was that document.
  */
+import { PAUSES } from "#timings";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config/config.ts";
 import { createLog } from "../process/log.ts";
@@ -17,7 +18,6 @@ import type { IsolationMessage } from "./isolation.ts";
 /** Short, because a document that is stopped in order goes on later. */
 const SHUTDOWN = { shutdownGraceTime: "1 second", shutdownForceTime: "15 seconds" } as const;
 const PARSER_CHILDREN = 1;
-const PULSE_MS = 1_000;
 
 /** Resolves once the message has left this process, so that it arrives whatever becomes of the process. */
 async function report(message: IsolationMessage): Promise<void> {
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   });
   const running = worker.run();
   stop.started();
-  const pulse = setInterval(() => void report("alive"), PULSE_MS);
+  const pulse = setInterval(() => void report("alive"), PAUSES.isolationPulse);
   deps.log.info("suspected documents are worked on alone");
 
   await Promise.race([running, aborted(stop.signal)]);

@@ -1,4 +1,5 @@
 /** Starts and stops the process for suspected documents, which runs only while there are some. */
+import { DEADLINES, PAUSES } from "#timings";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { withoutLogin } from "../config/database-passwords.ts";
@@ -8,11 +9,8 @@ import type { AttemptIds } from "../temporal/lost-attempt.ts";
 import { every } from "./rounds.ts";
 
 const ENTRY = new URL("./isolated-main.ts", import.meta.url);
-const ROUND_MS = 1_000;
 /** Suspected documents come several at a time, and each may come back. */
 const KEEP_IDLE_MS = 30_000;
-/** Longer than Temporal waits for a heartbeat: by then another attempt has the document. */
-const SILENCE_MS = 15_000;
 const START_MS = 60_000;
 const STOP_MS = 30_000;
 /** A process that is silent for so long is ended even while the machine has too little processor time. */
@@ -48,7 +46,7 @@ export function isolatedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /**
  * Checks once a second whether the process is needed, and starts it again if it has died. It gets the
  * environment of {@link isolatedEnvironment}, and ends when this process ends, in whatever way.
- * @see test/workflows/poison.own-stack.test.ts
+ * @see test/workflows/poison.stack.test.ts
  */
 export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Isolation {
   let child: ChildProcess | undefined;
@@ -61,7 +59,7 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
     silentAt = performance.now() + START_MS;
     let current: AttemptIds | null = null;
     started.on("message", (message: IsolationMessage) => {
-      silentAt = performance.now() + SILENCE_MS;
+      silentAt = performance.now() + DEADLINES.isolationPulse;
       if (message !== "alive") current = message.current;
     });
     started.on("error", (error) => log.warn({ err: error }, "the process of suspected documents"));
@@ -87,10 +85,10 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
       if (child === undefined) start();
     } else if (now - neededAt > KEEP_IDLE_MS) child?.kill("SIGTERM");
     // A document may also block the process for ever.
-    if (now > silentAt + MOST_SILENCE_MS || (now > silentAt && !wasStarved(SILENCE_MS)))
+    if (now > silentAt + MOST_SILENCE_MS || (now > silentAt && !wasStarved(DEADLINES.isolationPulse)))
       child?.kill("SIGKILL");
   };
-  const rounds = every(ROUND_MS, round, (error) =>
+  const rounds = every(PAUSES.sweep, round, (error) =>
     log.warn({ err: error }, "suspected documents could not be looked for"),
   );
   return {

@@ -1,4 +1,5 @@
 /** The worker process: runs workflows, parses, embeds and runs tools, and sweeps the queues. */
+import { DEADLINES, PAUSES } from "#timings";
 import { type NativeConnection, Worker } from "@temporalio/worker";
 import type { Activities } from "../activities/index.ts";
 import { NO_TURNS, createChatActivities } from "../activities/chat.ts";
@@ -45,7 +46,7 @@ async function createWorkers(deps: WorkerDeps, connection: NativeConnection): Pr
   const workflows = {
     ...shared,
     workflowBundle: await workflowBundle(),
-    stickyQueueScheduleToStartTimeout: "5s",
+    stickyQueueScheduleToStartTimeout: DEADLINES.stickyQueue,
     maxCachedWorkflows: 500,
   } as const;
   // Local activities run together with a workflow task.
@@ -158,11 +159,11 @@ async function work(deps: WorkerDeps, stop: ProcessStop, coreMetrics: CoreMetric
     : undefined;
   const rounds = [
     every(
-      1_000,
+      PAUSES.sweep,
       () => deps.dispatcher.sweep(),
       (error) => log.warn({ err: error }, "a dispatcher round failed"),
     ),
-    every(1_000, createTurnSweeper({ db, client: deps.temporal }), (error) =>
+    every(PAUSES.sweep, createTurnSweeper({ db, client: deps.temporal }), (error) =>
       log.warn({ err: error }, "a round over lost chat turns failed"),
     ),
     // A Temporal whose database was replaced has lost both.

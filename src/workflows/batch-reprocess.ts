@@ -2,6 +2,7 @@
  * The workflow of a batch: releases its runs a few at a time, as the database reports room for them, until
  * the last has ended.
  */
+import { PAUSES } from "#timings";
 import {
   continueAsNew,
   defineQuery,
@@ -23,9 +24,6 @@ interface BatchProgress {
 
 const batchProgress = defineQuery<BatchProgress>("batchProgress");
 
-const SHORTEST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 2_000;
-
 /**
  * Pause, resume and cancel are columns in the database, not signals: each step reads them, so none is lost
  * while no worker runs. The pause between steps doubles while nothing happens, from 0.5 to 2 seconds.
@@ -43,7 +41,7 @@ export async function batchReprocess(input: BatchInput, releasedBefore = 0): Pro
     if (workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof batchReprocess>(input, progress.released);
     idleSteps = step.released + step.cancelled > 0 ? 0 : idleSteps + 1;
-    await sleep(Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(idleSteps, 10)));
+    await sleep(Math.min(PAUSES.longestBatchStep, PAUSES.batchStep * 2 ** Math.min(idleSteps, 10)));
   }
   upsertSearchAttributes({
     Outcome: [progress.status === "cancelled" ? "cancelled" : "completed"],

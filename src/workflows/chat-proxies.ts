@@ -2,6 +2,7 @@
  * Time-outs and retry policies of the activities of chat. Their queues come with the workflow's input: each
  * API process has its own.
  */
+import { DEADLINES } from "#timings";
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from "@temporalio/workflow";
 import type { ChatActivities } from "../activities/chat.ts";
 import type { ToolActivities } from "../activities/tools.ts";
@@ -13,7 +14,7 @@ import type { ToolActivities } from "../activities/tools.ts";
  */
 const inApiProcess = {
   startToCloseTimeout: "15 minutes",
-  heartbeatTimeout: "10 seconds",
+  heartbeatTimeout: DEADLINES.heartbeat,
   retry: { maximumAttempts: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 } as const;
@@ -42,7 +43,7 @@ export function toolRunners(taskQueue: string) {
     taskQueue,
     startToCloseTimeout: "30 seconds",
     scheduleToCloseTimeout: "60 seconds",
-    heartbeatTimeout: "5 seconds",
+    heartbeatTimeout: DEADLINES.toolHeartbeat,
     retry: {
       initialInterval: "250 milliseconds",
       backoffCoefficient: 3,

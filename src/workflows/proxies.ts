@@ -1,6 +1,13 @@
 /** Time-outs and retry policies of the activities of the pipeline and of upkeep, by class of work. */
+import { DEADLINES, PAUSES } from "#timings";
 import { proxyActivities } from "@temporalio/workflow";
 import type { Activities } from "../activities/index.ts";
+
+const WITHOUT_END = {
+  initialInterval: PAUSES.retry,
+  maximumInterval: PAUSES.longestRetry,
+  backoffCoefficient: 2,
+} as const;
 
 /**
  * One attempt: the workflow starts the next one itself, because it can tell an attempt that was lost with its
@@ -9,7 +16,7 @@ import type { Activities } from "../activities/index.ts";
  */
 const attempt = {
   startToCloseTimeout: "24 hours",
-  heartbeatTimeout: "10 seconds",
+  heartbeatTimeout: DEADLINES.heartbeat,
   retry: { maximumAttempts: 1 },
 } as const;
 
@@ -29,16 +36,16 @@ export const isolated = proxyActivities<Pick<Activities, "prepareDocuments" | "e
 export const purge = proxyActivities<Pick<Activities, "purgeStep">>({
   taskQueue: "embed",
   startToCloseTimeout: "10 minutes",
-  heartbeatTimeout: "10 seconds",
-  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+  heartbeatTimeout: DEADLINES.heartbeat,
+  retry: WITHOUT_END,
 });
 
 /** Retried without end, in short steps: a batch lasts as long as it has runs. */
 export const batch = proxyActivities<Pick<Activities, "stepBatch">>({
   taskQueue: "embed",
   startToCloseTimeout: "1 minute",
-  heartbeatTimeout: "10 seconds",
-  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+  heartbeatTimeout: DEADLINES.heartbeat,
+  retry: WITHOUT_END,
 });
 
 /** A few attempts: the schedule brings the next round. */
@@ -47,24 +54,24 @@ export const maintain = proxyActivities<
 >({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
-  heartbeatTimeout: "10 seconds",
-  retry: { initialInterval: "1 second", maximumAttempts: 3 },
+  heartbeatTimeout: DEADLINES.heartbeat,
+  retry: { initialInterval: PAUSES.retry, maximumAttempts: 3 },
 });
 
 /** Two attempts: the schedule brings the next round a minute later. */
 export const upkeep = proxyActivities<Pick<Activities, "listSpacesToTend" | "tendSpace">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
-  heartbeatTimeout: "20 seconds",
-  retry: { initialInterval: "1 second", maximumAttempts: 2 },
+  heartbeatTimeout: DEADLINES.indexHeartbeat,
+  retry: { initialInterval: PAUSES.retry, maximumAttempts: 2 },
 });
 
 /** Retried without end: an operator asked for it. */
 export const operator = proxyActivities<Pick<Activities, "operationStep">>({
   taskQueue: "embed",
   startToCloseTimeout: "2 hours",
-  heartbeatTimeout: "10 seconds",
-  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+  heartbeatTimeout: DEADLINES.heartbeat,
+  retry: WITHOUT_END,
 });
 
 /**
@@ -74,6 +81,6 @@ export const operator = proxyActivities<Pick<Activities, "operationStep">>({
 export const webhooks = proxyActivities<Pick<Activities, "deliverWebhook">>({
   taskQueue: "webhooks",
   startToCloseTimeout: "2 minutes",
-  heartbeatTimeout: "10 seconds",
-  retry: { initialInterval: "1 second", maximumInterval: "30 seconds", backoffCoefficient: 2 },
+  heartbeatTimeout: DEADLINES.heartbeat,
+  retry: WITHOUT_END,
 });

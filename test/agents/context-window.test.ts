@@ -64,8 +64,9 @@ it("keeps every system message and the last question, and always fits", () => {
       try {
         fitted = fit(messages, tokens);
       } catch {
-        return;
+        // The system messages and the question alone are too long.
       }
+      fc.pre(fitted !== undefined);
       expect(fitted.messages.at(-1)?.content).toBe("the last question");
       expect(fitted.messages.filter(({ role }) => role === "system")).toEqual(
         messages.filter(({ role }) => role === "system"),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { knowledgeScope } from "../../src/agents/reach.ts";
 import type { Agent } from "../../src/db/turns/agents-in-chat.ts";
 import { listKnownDocuments, readKnownDocument } from "../../src/db/documents/passages.ts";
-import { type OrganizationKey, inTenant } from "../../src/db/pool.ts";
+import { type OrganizationRef, inTenant } from "../../src/db/pool.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { makeOrganization, makeSpace, makeUser } from "../support/tenants/callers.ts";
 import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
@@ -43,7 +43,7 @@ describe("the data of an agent", () => {
 
 describe("what tools read of documents", () => {
   let database: TestDatabase;
-  let owner: OrganizationKey;
+  let owner: OrganizationRef;
   const ids = {
     space: "",
     other: "",

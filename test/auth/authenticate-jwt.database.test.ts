@@ -1,14 +1,14 @@
 /** How access tokens become principals: which user a verified subject is. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
-import type { OrganizationKey } from "../../src/db/pool.ts";
+import type { OrganizationRef } from "../../src/db/pool.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/servers/database.ts";
 import { makeOrganization, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 
 beforeAll(async () => {
   test = await createTestDatabase();

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createKeyText } from "../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
-import type { OrganizationKey } from "../../src/db/pool.ts";
+import type { OrganizationRef } from "../../src/db/pool.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/servers/database.ts";
 import { makeKey, makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "../support/tenants/callers.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let nowMs = Date.now();
 const now = () => nowMs;
 

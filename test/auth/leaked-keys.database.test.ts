@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createKeyText, hashKey } from "../../src/auth/api-keys.ts";
 import { createLeakedKeys } from "../../src/auth/leaked-keys.ts";
 import { replaceKeyText } from "../../src/commands/keys/replace-key-text.ts";
-import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../src/db/pool.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../support/servers/database.ts";
 import { makeKey, TEST_PEPPER } from "../support/tenants/callers.ts";
 import { authenticateKey, expectRefused, makeKeyPeople } from "../support/tenants/key-people.ts";
@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let owner: string;
 
 beforeAll(async () => {

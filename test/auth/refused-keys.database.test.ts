@@ -8,7 +8,7 @@ import { createLastUsed } from "../../src/auth/last-used.ts";
 import { chainAuditRows } from "../../src/db/audit/chain.ts";
 import { verifyAuditChain } from "../../src/db/audit/chain-check.ts";
 import { searchAuditLog } from "../../src/db/audit/read.ts";
-import { type OrganizationKey, readTenant } from "../../src/db/pool.ts";
+import { type OrganizationRef, readTenant } from "../../src/db/pool.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { notFound } from "../../src/domain/not-found.ts";
@@ -83,7 +83,7 @@ const SECRET = Buffer.alloc(32, 3);
 const log = createLog({ level: "fatal", name: "test" });
 
 let test: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let owner: string;
 let auditLog: ReturnType<typeof createAuditLog>;
 let lastUsed: ReturnType<typeof createLastUsed>;

@@ -3,7 +3,7 @@ import { createAuditLog } from "../../src/auth/audit-log.ts";
 import { createLastUsed } from "../../src/auth/last-used.ts";
 import { createWriteBehind } from "../../src/auth/write-behind.ts";
 import { appendAudit, type AuditEntry } from "../../src/db/audit/append.ts";
-import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../src/db/pool.ts";
 import type { Principal } from "../../src/domain/tenancy/principal.ts";
 import type { Log } from "../../src/process/log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
@@ -20,7 +20,7 @@ const entry: AuditEntry = {
 };
 
 let test: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let principal: Principal;
 
 beforeAll(async () => {

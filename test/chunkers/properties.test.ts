@@ -141,7 +141,7 @@ test("other chunkers repeat at most the overlap's tokens, whole words of the chu
       const options = { maxTokens: 80, overlapTokens: 20 };
       const plain = chunkerNamed("recursive")(units, { maxTokens: 60, overlapTokens: 0 }, modelTokenizer);
       const repeated = chunkerNamed("recursive")(units, options, modelTokenizer);
-      expect(repeated.length).toBe(plain.length);
+      expect(repeated).toHaveLength(plain.length);
       repeated.forEach((made, index) => {
         expect(made.text.endsWith(plain[index]!.text)).toBe(true);
         const prefix = made.text.slice(0, made.text.length - plain[index]!.text.length).trim();

@@ -9,7 +9,7 @@ import { checkAnchors } from "../../src/cli/audit-anchors.ts";
 import { appendAudit } from "../../src/db/audit/append.ts";
 import { chainAuditRows, deleteOldAuditRows } from "../../src/db/audit/chain.ts";
 import { loadInstanceSecret } from "../../src/db/instance/secrets.ts";
-import { type OrganizationKey, inTenant } from "../../src/db/pool.ts";
+import { type OrganizationRef, inTenant } from "../../src/db/pool.ts";
 import { createDirectoryStore } from "../../src/storage/stores/directory.ts";
 import { localMasterKey } from "../../src/storage/keys/keyring.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
@@ -22,7 +22,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 let test: TestDatabase;
 let folder: string;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let store: ObjectStore;
 beforeAll(async () => {
   test = await createTestDatabase();

@@ -167,7 +167,7 @@ describe("a command fails in a line", () => {
     const said = await failureOf(paths, settings[failure]!);
     expect(said).toContain(expected);
     // A list of mistakes has a heading and a line each; anything else is one line.
-    expect(said.split("\n").length).toBe(failure === "settings cannot be used" ? 3 : 1);
+    expect(said.split("\n")).toHaveLength(failure === "settings cannot be used" ? 3 : 1);
     expect(said).not.toMatch(/\n\s+at |src\/|not-it|not-a-key|BAQEBAQE|AwMDAwMD|-of-tests/);
   });
 });

@@ -26,8 +26,8 @@ test("gives the event of a message that the official library signed", async () =
 });
 
 test("takes a message that has the signatures of two secrets, in either order", async () => {
-  await verify(signedBy(OTHER, SECRET));
-  await verify(signedBy(SECRET, OTHER));
+  expect(await verify(signedBy(OTHER, SECRET))).toMatchObject({ id: ID });
+  expect(await verify(signedBy(SECRET, OTHER))).toMatchObject({ id: ID });
 });
 
 test.each([

@@ -28,7 +28,7 @@ import { removeSpaceMember } from "../../src/commands/spaces/remove-space-member
 import { updateSpace } from "../../src/commands/spaces/update-space.ts";
 import { takeDocuments } from "../../src/db/deletions/target.ts";
 import type { EventRow } from "../../src/db/events/event-row.ts";
-import { inTenant, type OrganizationKey } from "../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../src/db/pool.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { AgentCreate } from "../../src/schema/agent.ts";
 import { localMasterKey } from "../../src/storage/keys/keyring.ts";
@@ -40,7 +40,7 @@ import { eventsOf, requireDescribedEvents } from "../support/tenants/events.ts";
 const SECRET = "quagga";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let adminId: string;
 let memberId: string;

@@ -223,7 +223,7 @@ test.each(["0", "1", "0.25", ".5", "1.0"])("%s is a share of requests to trace",
 });
 
 test.each(["2", "-1", "half", "1.5"])("%s is not", (text) => {
-  expect(problemsOf(() => loadConfig({ TRACE_SAMPLE_RATIO: text })).length).toBe(1);
+  expect(problemsOf(() => loadConfig({ TRACE_SAMPLE_RATIO: text }))).toHaveLength(1);
 });
 
 test("a variable set to nothing counts as not set", () => {

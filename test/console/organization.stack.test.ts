@@ -92,7 +92,7 @@ describe("an organization", unless(MISSING_BROWSER), () => {
       const again = page.getByRole("button", { name: "Deliver webhook.test again" });
       await again.waitFor();
       const tests = () => receiver.received.filter(({ body }) => body.includes("webhook.test"));
-      expect(tests().length).toBe(1);
+      expect(tests()).toHaveLength(1);
       await again.click();
       await until("it was delivered again", () => tests().length === 2);
       const [first, second] = tests();

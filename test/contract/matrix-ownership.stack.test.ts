@@ -1,6 +1,6 @@
 /**
- * A key that an administrator made for somebody × what that person's login has × every route that takes or lists
- * such things.
+ * A key that an administrator made for somebody × what that person's login has × every route that takes or
+ * lists such things.
  */
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
@@ -35,8 +35,8 @@ let folderId: string;
 const inputFile = (id: string) => ({ role: "user", content: [{ type: "input_file", file_id: id }] });
 
 /**
- * One request for each way in which a route takes the id of a thing that belongs to a person; those that would
- * remove it are the last.
+ * One request for each way in which a route takes the id of a thing that belongs to a person; those that
+ * would remove it are the last.
  */
 const TAKING: Readonly<Record<string, Request>> = {
   "GET /v1/files/:file_id": ({ file }) => ({ path: `/files/${file}` }),

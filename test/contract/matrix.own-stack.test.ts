@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { OrganizationKey } from "../../src/db/pool.ts";
+import type { OrganizationRef } from "../../src/db/pool.ts";
 import { makeOrganization } from "../support/tenants/callers.ts";
 import type { Answer } from "../support/clients/client.ts";
 import { faultOf, inParallel, ruleOf, sendAs } from "../support/matrix/judge.ts";
@@ -202,7 +202,7 @@ describe("a query function in another tenant's transaction", () => {
     const { db } = stack.database;
     const records = await readRecords(matrix.records);
     const ofTenants = records.filter(({ organization }) => organization !== null);
-    const { rows } = await db.owner.query<OrganizationKey>(
+    const { rows } = await db.owner.query<OrganizationRef>(
       "select id, num from organizations where id = $1",
       [ACME],
     );

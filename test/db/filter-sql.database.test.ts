@@ -149,7 +149,7 @@ test("no value and no operator that the parser lets through makes the database f
     async (name, operator, operand) => {
       const params = parameters();
       const found = parseFilters({ [`${name}__${operator}`]: operand }, FIELDS, () => undefined);
-      if (JSON.stringify(found).includes("\\u0000")) return;
+      fc.pre(!JSON.stringify(found).includes("\\u0000"));
       await database.db.owner.query(
         `select 1 from t where ${filterSql(found, COLUMNS, params)}`,
         params.values,

@@ -8,7 +8,9 @@ import { commandDatabase } from "../support/tenants/commands.ts";
 
 const test = commandDatabase();
 
-/** Tables with a person and without a space that callers never read: only logins, upkeep or the instance do. */
+/**
+ * Tables with a person and without a space that callers never read: only logins, upkeep or the instance do.
+ */
 const NOT_PERSONAL: Readonly<Record<string, string>> = {
   api_keys: "only logins manage keys, by their user or as administrators",
   webhooks: "only logins manage webhooks",

@@ -85,7 +85,7 @@ test("every tenant table is secured, and what `app` reads of it passes the tenan
 
 test("partitions cannot be read past their table", () => {
   const partitions = tables.filter((table) => table.is_partition);
-  expect(partitions.length).toBe(64);
+  expect(partitions).toHaveLength(64);
   expect(
     partitions.filter((table) => table.app_may_read || table.system_may_read || !table.is_secured),
   ).toEqual([]);

@@ -68,7 +68,7 @@ test("what may not be taken yet is passed over, and stays", () => {
   const queue = queueOf(piece("large", owner("acme"), 100), piece("small", owner("rival"), 1));
   expect(queue.take((one) => one.size < 10)?.name).toBe("small");
   expect(queue.take((one) => one.size < 10)).toBeUndefined();
-  expect(queue.length).toBe(1);
+  expect(queue).toHaveLength(1);
   expect(queue.take()?.name).toBe("large");
 });
 

@@ -81,7 +81,8 @@ describe("measureAuc", () => {
     ["equal texts, whatever their vectors", (at: number, chunk: number) => `${at % 10}/${chunk}`, 0.2],
     ["other texts with nearly equal vectors", (at: number, chunk: number) => `${at}/${chunk}`, 0.001],
   ])("copies of documents say nothing: %s", (_name, content, change) => {
-    // Ten documents, and three copies of each, whose second chunks are nearer to the first ones than their own.
+    // Ten documents, and three copies of each, whose second chunks are nearer to the first ones than their
+    // own.
     const copied = (at: number, chunk: number): Float32Array =>
       vector(200, { [at % 10]: 1 + chunk * change * Math.floor(at / 10), [100 + chunk]: 0.3 });
     expect(measureAuc(pairs(40, copied, content))).toEqual({ auc: 1, pairs: 40 });

@@ -4,7 +4,7 @@ import {
   folderOf,
   joinPath,
   MAX_PATH_BYTES,
-  nameOf,
+  fileNameOf,
   objectNameOf,
   pathFault,
   pathOf,
@@ -162,11 +162,11 @@ describe("object names", () => {
   });
 
   test("paths are put together and taken apart at slashes", () => {
-    expect([joinPath("", "a.md"), joinPath("x/y", "a.md"), nameOf("a.md"), nameOf("x/y/a.md")]).toEqual([
-      "a.md",
-      "x/y/a.md",
-      "a.md",
-      "a.md",
-    ]);
+    expect([
+      joinPath("", "a.md"),
+      joinPath("x/y", "a.md"),
+      fileNameOf("a.md"),
+      fileNameOf("x/y/a.md"),
+    ]).toEqual(["a.md", "x/y/a.md", "a.md", "a.md"]);
   });
 });

@@ -31,7 +31,7 @@ export interface DrillParts {
   readonly temporal: Client;
   readonly objects: DrillObjects;
   readonly receiver: Receiver;
-  /** The folder through which the drill and the processes communicate: see hooks.ts. */
+  /** The folder through which the drill and the processes communicate. @see test/drill/hooks.ts */
   readonly folder: string;
   /** Settings of processes that are restarted. */
   readonly settings: Record<string, string>;

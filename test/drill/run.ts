@@ -9,7 +9,7 @@ import { Command } from "commander";
 import { startParts } from "../support/run/global-setup.ts";
 import { seeded } from "../support/seeded.ts";
 import { startIssuer } from "../support/servers/issuer.ts";
-import { keepGarbageOfIdleProcesses } from "../support/stack/processes.ts";
+import { startProcessesWith } from "../support/stack/processes.ts";
 import { startStack } from "../support/stack/stack.ts";
 import { TENANTS } from "../support/tenants/tenants.ts";
 import { type CellResult, type Drill, openDrill } from "./drill.ts";
@@ -29,6 +29,7 @@ interface Options {
   readonly fault?: string;
   readonly broken?: string;
   readonly long?: boolean;
+  readonly oneOfEach?: boolean;
   readonly rounds: string;
   readonly repeatLate?: boolean;
   readonly seed: string;
@@ -68,16 +69,26 @@ const faultNamed = (name: string): Fault => FAULTS.find((fault) => fault.name ==
  * Lists one fault for each point, or with `--long` every fault at every point. A shard takes every n-th
  * point.
  */
-function cellsOf({ long, only, fault, shard }: Options): Cell[] {
+function cellsOf({ long, oneOfEach, only, fault, shard }: Options): Cell[] {
   const [part = 1, parts = 1] = shard.split("/").map(Number);
   const all = POINTS.filter((_point, index) => index % parts === part - 1).flatMap((point) =>
     (long || fault !== undefined ? FAULTS : [faultNamed(point.short)]).map((one) => ({ point, fault: one })),
   );
-  return all.filter(
+  return (oneOfEach ? ofEachKind(all) : all).filter(
     (cell) =>
       (only === undefined || cell.point.name.includes(only)) &&
       (fault === undefined || cell.fault.name.includes(fault)),
   );
+}
+
+/** Leaves out steps whose kind of work and whose fault both occur in a cell before. */
+function ofEachKind(cells: readonly Cell[]): Cell[] {
+  const seen = new Set<string>();
+  return cells.filter(({ point, fault }) => {
+    const isNew = !seen.has(point.load) || !seen.has(fault.name);
+    seen.add(point.load).add(fault.name);
+    return isNew;
+  });
 }
 
 /** Starts everything afresh with the given build, runs `work` and returns its result. */
@@ -223,7 +234,7 @@ async function run(options: Options): Promise<void> {
     return runUpgrade(options.upgrade === true ? PREVIOUS : options.upgrade, options);
   const { broken, long, seed } = options;
   isJson = options.json === true;
-  keepGarbageOfIdleProcesses();
+  startProcessesWith("--no-memory-reducer");
   if (!(options.store in DRILL_STORES)) throw new Error(`Stores: ${Object.keys(DRILL_STORES).join(", ")}`);
   if (broken !== undefined && broken !== "all" && !(broken in BROKEN))
     throw new Error(`Broken builds: ${Object.keys(BROKEN).join(", ")}, or all`);
@@ -253,6 +264,7 @@ await new Command("drill")
     "--long",
     "every fault at every step, then random faults under 200 documents; without it one fault a step",
   )
+  .option("--one-of-each", "only as many steps as it takes to have each kind of work and each fault")
   .option("--rounds <n>", "random faults of the long form", "5")
   .option("--seed <n>", "of the random faults", String(Date.now() % 1_000_000))
   .option(

@@ -93,7 +93,10 @@ function burn(ms: number): ChildProcess {
   return spawn(process.execPath, ["--eval", loop], { stdio: "ignore" });
 }
 
-/** Uploads small documents, evenly over `ms`. A refused one is sent again, as a client does. @returns their ids. */
+/**
+ * Uploads small documents, evenly over `ms`. A refused one is sent again, as a client does.
+ * @returns their ids.
+ */
 async function uploadEvenly(stack: Stack, count: number, ms: number): Promise<string[]> {
   const one = async (index: number): Promise<string> => {
     await sleep((index * ms) / count);

@@ -102,9 +102,7 @@ async function isUp({ npm: child, printed }: Started): Promise<void> {
 }
 
 async function leavesNothing(port: number): Promise<void> {
-  await until("nothing of it runs", async () => (await running()).length === 0, WAIT_MS).catch(async () =>
-    expect(await running()).toEqual([]),
-  );
+  await expect.poll(running, { timeout: WAIT_MS }).toEqual([]);
   expect(await isListening(port)).toBe(false);
 }
 

@@ -128,7 +128,9 @@ async function installFrom(from: string, to: string, command: string): Promise<v
   }
 }
 
-/** Follows dependencies from the root as Node looks them up: beside the package, then in each folder above. */
+/**
+ * Follows dependencies from the root as Node looks them up: beside the package, then in each folder above.
+ */
 function neededByRoot(packages: Readonly<Record<string, Locked>>): ReadonlySet<string> {
   const needed = new Set<string>();
   const open = [""];

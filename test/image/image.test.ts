@@ -10,15 +10,16 @@ const stages = readDockerfile(await readFile(join(ROOT, "Dockerfile"), "utf8"));
 const context = await buildContext(ROOT);
 
 test("every COPY finds what it names in the build context, or in a stage before it", () => {
-  const names = new Set<string>();
-  for (const stage of stages) {
-    for (const step of stage.steps) {
-      if (step.kind !== "copy") continue;
-      if (step.from !== undefined) expect(names).toContain(step.from);
-      else expect(step.sources.flatMap((source) => filesOf(context, source)).length).toBeGreaterThan(0);
-    }
-    names.add(stage.name);
-  }
+  const copies = stages.flatMap(({ steps }, at) =>
+    steps.filter((step) => step.kind === "copy").map((step) => ({ ...step, before: stages.slice(0, at) })),
+  );
+  const fromStages = copies.filter(({ from }) => from !== undefined);
+  const fromContext = copies.filter(({ from }) => from === undefined);
+  expect(fromStages.length).toBeGreaterThan(0);
+  expect(fromContext.length).toBeGreaterThan(0);
+  for (const { from, before } of fromStages) expect(before.map(({ name }) => name)).toContain(from);
+  for (const { sources } of fromContext)
+    expect(sources.flatMap((source) => filesOf(context, source)).length).toBeGreaterThan(0);
 });
 
 test("a file that .dockerignore keeps out is found to be missing, by Docker's rules", async () => {

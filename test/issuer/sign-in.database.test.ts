@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => line.close());
 
 /**
- * A browser as far as it matters here: it keeps cookies, and goes where it is sent at the issuer. It has shown the
- * secret, unless it is a stranger's.
+ * A browser as far as it matters here: it keeps cookies, and goes where it is sent at the issuer. It has
+ * shown the secret, unless it is a stranger's.
  */
 function createBrowser({ isStranger = false } = {}) {
   const cookies = new Map<string, { value: string; path: string }>();

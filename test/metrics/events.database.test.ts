@@ -1,11 +1,11 @@
 /**
- * The gauges of events and endpoints, as of rows that a test writes. What it asks for is seconds less than what
- * it wrote: a machine's clock may be set back a little in between.
+ * The gauges of events and endpoints, as of rows that a test writes. What it asks for is seconds less than
+ * what it wrote: a machine's clock may be set back a little in between.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { measureEvents } from "../../src/metrics/events.ts";
 import { placeEvents } from "../../src/db/events/place.ts";
-import type { OrganizationKey } from "../../src/db/pool.ts";
+import type { OrganizationRef } from "../../src/db/pool.ts";
 import { newId } from "../../src/domain/ids.ts";
 import type { Metrics, Sample } from "../../src/telemetry/metrics.ts";
 import { makeOrganization, makeUser } from "../support/tenants/callers.ts";
@@ -13,7 +13,7 @@ import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../su
 
 let base: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let maker: string;
 const gauges = new Map<string, () => Promise<readonly Sample[]> | readonly Sample[]>();
 

@@ -79,7 +79,7 @@ describe("no text is in the line of", () => {
     ["what is no error at all", CANARY],
     ["no stack", Object.assign(new Error(CANARY), { stack: undefined })],
   ])("%s", (_what, error) => {
-    logged(error);
+    expect(logged(error)).toHaveProperty("err");
   });
 });
 

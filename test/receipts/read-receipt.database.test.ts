@@ -1,10 +1,10 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { CompactSign } from "jose";
 import { beforeEach, expect, it } from "vitest";
-import type { OrganizationKey } from "../../src/db/pool.ts";
+import type { OrganizationRef } from "../../src/db/pool.ts";
 import { findReceiptKey } from "../../src/db/receipts/keys.ts";
 import type { ReceiptClaims } from "../../src/domain/receipts/claims.ts";
-import { createReceiptIssuer } from "../../src/receipts/issuer.ts";
+import { createReceiptSigner } from "../../src/receipts/signer.ts";
 import { openSignedReceipt, readReceipt } from "../../src/receipts/read-receipt.ts";
 import { keyIdOf } from "../../src/receipts/signature.ts";
 import { CHUNK_TEXT, statement } from "../support/receipts/statements.ts";
@@ -13,14 +13,14 @@ import { commandDatabase } from "../support/tenants/commands.ts";
 import { keyringOf } from "../support/tenants/webhooks.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let receipt: string;
 let salt: string;
 
 beforeEach(async () => {
   organization = await makeOrganization(test.db);
-  const issuer = createReceiptIssuer({ db: test.db, keyring: keyringOf(test.db) });
-  [{ receipt, salt }] = (await issuer.issue(organization.id, [statement()])) as [
+  const signer = createReceiptSigner({ db: test.db, keyring: keyringOf(test.db) });
+  [{ receipt, salt }] = (await signer.issue(organization.id, [statement()])) as [
     { receipt: string; salt: string },
   ];
 });

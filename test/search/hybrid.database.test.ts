@@ -51,7 +51,7 @@ describe("a hit", () => {
   test("has shares that add up, null where a side has nothing for it, in falling order", async () => {
     const { results, warning } = await foxes.search({ query: "fox", limit: 100 });
     expect(warning).toBeUndefined();
-    expect(results.length).toBe(5);
+    expect(results).toHaveLength(5);
     for (const hit of results) expect(hit.score).toBe((hit.dense_score ?? 0) + (hit.sparse_score ?? 0));
     expect(results.map((hit) => hit.score)).toEqual(
       results.map((hit) => hit.score).toSorted((one, other) => other - one),
@@ -129,7 +129,7 @@ describe("a filter narrows and never widens", () => {
     ).toEqual(["child.txt", "parent.txt"]);
     expect(await foxes.names({ query: "fox", document_ids: [] })).toEqual([]);
     expect(await foxes.names({ query: "fox", document_ids: [newId()] })).toEqual([]);
-    expect((await foxes.names({ query: "fox", document_ids: null })).length).toBe(5);
+    expect(await foxes.names({ query: "fox", document_ids: null })).toHaveLength(5);
     expect(
       await foxes.names({
         query: "fox",
@@ -157,11 +157,10 @@ describe("a filter narrows and never widens", () => {
   test("by score and by chunks of a document", async () => {
     const { results } = await foxes.search({ query: "fox", limit: 100 });
     const bound = results[1]!.score;
-    expect((await foxes.search({ query: "fox", min_score: bound })).results.length).toBe(2);
+    expect((await foxes.search({ query: "fox", min_score: bound })).results).toHaveLength(2);
     expect(
-      (await foxes.names({ query: "fox", max_chunks_per_document: 1 })).filter((name) => name === "root.txt")
-        .length,
-    ).toBe(1);
+      (await foxes.names({ query: "fox", max_chunks_per_document: 1 })).filter((name) => name === "root.txt"),
+    ).toHaveLength(1);
     expect((await foxes.search({ query: "fox", limit: 2 })).results).toEqual(results.slice(0, 2));
   });
 

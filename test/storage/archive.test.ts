@@ -25,12 +25,12 @@ test("equal content is one part, read back as it was, and nothing of it is reada
   expect(await archive.put(PART)).toBe(name);
   expect(await archive.put(Buffer.from("another"))).not.toBe(name);
   expect(
-    (await readdir(join(folder, "parts"), { recursive: true })).filter((path) => path.length > 60).length,
-  ).toBe(2);
+    (await readdir(join(folder, "parts"), { recursive: true })).filter((path) => path.length > 60),
+  ).toHaveLength(2);
   expect(await archive.get(name)).toEqual(PART);
   const sealed = await readFile(pathOf(name));
   expect(sealed.length).toBeLessThan(PART.length / 10);
-  expect(sealed.includes("Herons")).toBe(false);
+  expect(sealed).not.toContain("Herons");
 });
 
 test("a part that is missing, changed or sealed by another key is corrupt", async () => {

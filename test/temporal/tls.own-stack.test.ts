@@ -116,7 +116,7 @@ test("with certificate and key the client and the workers' core are let in", asy
     TEMPORAL_TLS_KEY_FILE: at("client.key"),
   });
   const client = lazyClient(temporal, {});
-  await pingTemporal(client);
+  await expect(pingTemporal(client)).resolves.toBeUndefined();
   await client.connection.close();
   const core = await connectWorkers(
     temporal,

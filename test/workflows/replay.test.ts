@@ -25,7 +25,7 @@ const replay = (history: object): Promise<void> =>
 
 describe("a recorded history replays", () => {
   test.each(names)("%s", async (name) => {
-    await replay(read(name));
+    await expect(replay(read(name))).resolves.toBeUndefined();
   });
 });
 

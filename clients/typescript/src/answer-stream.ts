@@ -11,8 +11,8 @@ type Chunk = Schemas["ChatCompletionChunk"];
 
 export type AnswerStreamOptions = AskOptions & {
   /**
-   * Asking again with the same key, within 24 hours and with the same question, gives the same answer, from its
-   * start or behind `after`. A new one by default.
+   * Asking again with the same key, within 24 hours and with the same question, gives the same answer, from
+   * its start or behind `after`. A new one by default.
    */
   readonly idempotencyKey?: string;
   /** The `cursor` of the last piece that was received. */

@@ -19,7 +19,9 @@ interface ErrorFacts {
 export class HoldfastError extends Error {
   /** The HTTP status; undefined if there was no answer, or if a document was accepted and its run failed. */
   readonly status: number | undefined;
-  /** `document_not_found`, `rate_limited` and the like; of a document that failed `encrypted`, `no_text`, … */
+  /**
+   * `document_not_found`, `rate_limited` and the like; of a document that failed `encrypted`, `no_text`, …
+   */
   readonly code: ErrorCode | (string & {}) | undefined;
   /** The field of the request that is at fault. */
   readonly param: string | undefined;
@@ -87,7 +89,9 @@ export class ServerError extends HoldfastError {
   override name = "ServerError";
 }
 
-/** No answer: a wrong address, no network, a connection that broke, or CORS. `cause` has what `fetch` threw. */
+/**
+ * No answer: a wrong address, no network, a connection that broke, or CORS. `cause` has what `fetch` threw.
+ */
 export class ConnectionError extends HoldfastError {
   override name = "ConnectionError";
 }

@@ -83,7 +83,8 @@ export interface Holdfast extends Lists {
    * Finds the passages that answer a query best.
    * @throws HoldfastError
    * @example
-   * const { results } = await holdfast.search({ query: "gearbox oil", spaceId, filters: { file_type: "PDF" } });
+   * const filters = { file_type: "PDF" };
+   * const { results } = await holdfast.search({ query: "gearbox oil", spaceId, filters });
    */
   search(options: SearchOptions): Promise<SearchResults>;
   /**
@@ -94,8 +95,8 @@ export interface Holdfast extends Lists {
    */
   ask(options: AskOptions): Promise<Answer>;
   /**
-   * Asks an agent and gives the answer piece by piece. A connection that breaks is opened again behind the last
-   * piece, so that none comes twice and the model is paid once.
+   * Asks an agent and gives the answer piece by piece. A connection that breaks is opened again behind the
+   * last piece, so that none comes twice and the model is paid once.
    * @throws HoldfastError, also for an answer that fails on its way
    * @throws the signal's reason if it is aborted
    * @example
@@ -105,12 +106,13 @@ export interface Holdfast extends Lists {
   /**
    * What happens, as it happens: each event once and in its order, also over connections that break. It
    * reads no further while the loop's body runs, and it goes on until the signal or the loop ends it.
-   * @throws HoldfastError if the service refuses: `cursor_expired` (410) if what comes after the cursor is not
-   * kept any more, 401 if the credential has ended
+   * @throws HoldfastError if the service refuses: `cursor_expired` (410) if what comes after the cursor is
+   * not kept any more, 401 if the credential has ended
    * @throws ConnectionError if nothing answers at the start
    * @throws the signal's reason if it is aborted
    * @example
-   * for await (const { event, cursor } of holdfast.events({ types: ["document.completed"], after: stored })) {
+   * const types = ["document.completed"];
+   * for await (const { event, cursor } of holdfast.events({ types, after: stored })) {
    *   await handle(event);
    *   stored = cursor;
    * }
@@ -122,7 +124,9 @@ const MAX_RETRIES = 3;
 /** What can stand in the header `Authorization`. */
 const CREDENTIAL = /^[\x21-\x7e]+$/;
 
-/** @throws TypeError for a credential that no request could be sent with, such as one from an unset variable */
+/**
+ * @throws TypeError for a credential that no request could be sent with, such as one from an unset variable
+ */
 function requireCredential(credential: HoldfastOptions["credential"] | undefined): void {
   if (typeof credential === "function" || (typeof credential === "string" && CREDENTIAL.test(credential)))
     return;

@@ -21,7 +21,9 @@ export interface Persistence {
   readonly signal?: AbortSignal | undefined;
   /** How often the request is repeated; without it as often as it takes. */
   readonly maxRetries?: number | undefined;
-  /** Of `maxRetries`, those count after which there was no answer; a service that asks to wait is waited for. */
+  /**
+   * Of `maxRetries`, those count after which there was no answer; a service that asks to wait is waited for.
+   */
   readonly countsSilenceOnly?: boolean;
   /** How long one attempt may take until its answer has begun; without it as long as it takes. */
   readonly timeoutMs?: number | undefined;

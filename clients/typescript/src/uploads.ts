@@ -18,7 +18,9 @@ export interface UploadOptions {
   readonly tags?: readonly string[];
   /** True refuses a file that no parser reads (`unsupported_file_type`) and an empty one. */
   readonly strict?: boolean;
-  /** Sending a file again with the same key, within 24 hours, makes no second document. A new one by default. */
+  /**
+   * Sending a file again with the same key, within 24 hours, makes no second document. A new one by default.
+   */
   readonly idempotencyKey?: string;
   /** Ends the request. */
   readonly signal?: AbortSignal;

@@ -1,4 +1,6 @@
-/** What the console asked the service on the screen that is shown: each of it can be copied as a curl command. */
+/**
+ * What the console asked the service on the screen that is shown: each of it can be copied as a curl command.
+ */
 
 export interface LoggedRequest {
   readonly method: string;

@@ -1,4 +1,6 @@
-/** The look of the console: Mantine's own, with colours whose contrast is 4.5 to 1 at least, light and dark. */
+/**
+ * The look of the console: Mantine's own, with colours whose contrast is 4.5 to 1 at least, light and dark.
+ */
 import { type CSSVariablesResolver, type MantineThemeOverride, createTheme } from "@mantine/core";
 import { LANGUAGES, type Language } from "../messages/messages.ts";
 import { messages } from "./messages.ts";

@@ -1,4 +1,6 @@
-/** The console's static, public configuration, beside its files: whose service it is and who signs people in. */
+/**
+ * The console's static, public configuration, beside its files: whose service it is and who signs people in.
+ */
 
 export interface Configuration {
   /** The address of the service; empty: the origin of the page. */

@@ -1,6 +1,6 @@
 /**
- * Signs in by OpenID Connect's code flow with PKCE. What the flow must remember until the issuer leads back is
- * in sessionStorage; tokens never are.
+ * Signs in by OpenID Connect's code flow with PKCE. What the flow must remember until the issuer leads back
+ * is in sessionStorage; tokens never are.
  * @see https://datatracker.ietf.org/doc/html/rfc9700
  */
 import * as oauth from "oauth4webapi";
@@ -133,7 +133,9 @@ async function authorizationUrl(
   return url;
 }
 
-/** @throws SignInFailed if no flow was begun in this tab: the address was opened by hand, or by another page. */
+/**
+ * @throws SignInFailed if no flow was begun in this tab: the address was opened by hand, or by another page.
+ */
 function takePending(): Pending {
   const kept = sessionStorage.getItem(PENDING);
   sessionStorage.removeItem(PENDING);

@@ -13,7 +13,9 @@ interface Props {
   readonly reset?: () => void;
 }
 
-/** A refusal or a fault where the content would be: what is wrong, what to do, and the page that explains it. */
+/**
+ * A refusal or a fault where the content would be: what is wrong, what to do, and the page that explains it.
+ */
 export function ScreenError({ error, retry, reset }: Props): ReactNode {
   const texts = useMessages(messages);
   const again = retry ?? reset;

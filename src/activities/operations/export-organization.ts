@@ -13,7 +13,7 @@ import {
 } from "../../db/transfer/export.ts";
 import { readChunks, readModel, readTextBlocks } from "../../db/transfer/export-runs.ts";
 import { type ExportedUserFile, readUserFiles } from "../../db/transfer/user-files.ts";
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant } from "../../db/pool.ts";
 import {
   ARCHIVE_VERSION,
   type ArchivedDocument,
@@ -50,7 +50,7 @@ export interface ExportProgress {
 
 interface ExportWork {
   readonly deps: ExportDeps;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly archive: Archive;
 }
 

@@ -14,7 +14,7 @@ import {
   keepVectors,
 } from "../../db/transfer/import.ts";
 import { insertStoreFile, insertUserFile } from "../../db/transfer/user-files.ts";
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant } from "../../db/pool.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
 import type {
   ArchivedBlock,
@@ -117,7 +117,7 @@ async function readPart<T>(archive: Archive, name: string): Promise<T> {
 
 async function importFile(
   { deps, archive }: ImportWork,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   file: ArchivedFile,
 ): Promise<void> {
   const { raw_file: rawFile, content } = file;
@@ -138,7 +138,7 @@ async function importFile(
 /** It gets an object of its own, also where it shared one with documents. */
 async function importUserFile(
   { deps, archive }: ImportWork,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { user_file: userFile, content }: ArchivedUserFile,
 ): Promise<void> {
   if (
@@ -158,7 +158,7 @@ interface Content {
 async function storeContent(
   deps: ImportDeps,
   archive: Archive,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { sha256, content }: Content,
 ): Promise<string> {
   const name = objectName(organization.id, newId());
@@ -179,7 +179,7 @@ async function* pieces(archive: Archive, parts: readonly string[]): AsyncGenerat
 
 async function importDocument(
   work: ImportWork,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   archived: ArchivedDocument,
 ): Promise<void> {
   const { deps, archive } = work;
@@ -211,7 +211,7 @@ async function importDocument(
 
 interface RunWork {
   readonly sql: Sql;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly archive: Archive;
   readonly secret: Buffer;
 }

@@ -6,7 +6,7 @@ import type { Client } from "@temporalio/client";
 import { deleteIntents } from "../../db/upkeep/abandoned-uploads.ts";
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
 import { type CurrentKey, deleteKeysBefore, findCurrentKey } from "../../db/encryption/keys.ts";
-import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";
+import { type Database, type OrganizationRef, inTenant } from "../../db/pool.ts";
 import {
   countKeyUsers,
   countNamedObjects,
@@ -67,7 +67,7 @@ const NOTHING: Progress = {
 
 interface Work {
   readonly deps: ReencryptionDeps;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly operation: Operation;
   readonly current: CurrentKey;
 }
@@ -80,7 +80,7 @@ interface Work {
 export async function reencryptStep(
   deps: ReencryptionDeps,
   operation: Operation,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<OperationStep> {
   // Another process may have rotated the key a moment ago.
   deps.keyring.forget(organization.id);

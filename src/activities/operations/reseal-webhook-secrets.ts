@@ -4,7 +4,7 @@ import {
   replaceSeals,
   type SealedWebhook,
 } from "../../db/encryption/webhook-secrets.ts";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
 import {
@@ -25,7 +25,7 @@ interface ResealDeps {
  */
 export async function resealWebhookSecrets(
   deps: ResealDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   keyId: string,
 ): Promise<void> {
   let after: string | null = null;
@@ -41,7 +41,7 @@ export async function resealWebhookSecrets(
 
 async function resealOne(
   { db, keyring }: ResealDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhook: SealedWebhook,
 ): Promise<void> {
   const endpoint = { organizationId: organization.id, webhookId: webhook.id };

@@ -22,7 +22,7 @@ import {
   replaceOrganizationKey,
   rewrapOrganizationKey,
 } from "../../db/encryption/keys.ts";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { retireSigningKeyOfOldSeal } from "../../db/receipts/keys.ts";
 import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import type { OperationInput, OperationStep } from "../../domain/work/operation.ts";
@@ -115,7 +115,7 @@ async function rotateMaster(
 async function rotateOrganization(
   { db, masterKey, keyring }: OperationDeps,
   { id }: Operation,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<OperationStep> {
   const wrapped = await masterKey.wrap(randomBytes(KEY_BYTES), organizationKeyAad(organization.id, id));
   await replaceOrganizationKey(db, organization.id, masterKey.id, { id, wrapped });
@@ -129,7 +129,7 @@ async function rotateOrganization(
 async function deleteOrganization(
   deps: OperationDeps,
   { id, report }: Operation,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<OperationStep> {
   const { db, keyring, storage } = deps;
   const ended = await endWorkflowsOf(deps.temporal, organization.id);

@@ -1,6 +1,6 @@
 /** Runs an export or an import as an operation: each step stores its progress. */
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
-import type { Database, OrganizationKey } from "../../db/pool.ts";
+import type { Database, OrganizationRef } from "../../db/pool.ts";
 import { ARCHIVE_VERSION, type Manifest } from "../../domain/archive.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
@@ -23,7 +23,7 @@ const NOTHING = { documents: 0, files: 0 };
 export async function transferStep(
   deps: TransferDeps,
   operation: Operation,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<OperationStep> {
   const { id, report } = operation;
   try {
@@ -50,7 +50,7 @@ type StepOutcome = { readonly progress: ExportProgress | ImportProgress; readonl
 async function exported(
   deps: TransferDeps,
   { parameters, report }: Operation,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<StepOutcome> {
   const archive = openArchive(folderOf(parameters), await keyOf(deps.masterKey, parameters));
   return exportStep({ deps, organization, archive }, { ...NOTHING, ...(report as Partial<ExportProgress>) });

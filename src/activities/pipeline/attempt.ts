@@ -2,6 +2,7 @@
  * One attempt at a step for the members of a claim: takes them, watches for cancels while the work runs, and
  * records an outcome for each.
  */
+import { DEADLINES, PAUSES } from "#timings";
 import { Context } from "@temporalio/activity";
 import { DomainError, ERROR_CLASSES, type ErrorCode, errorClass } from "../../domain/errors.ts";
 import { type AttemptInput, type GroupOutcome, type RunError, waitMs } from "../../domain/work/processing.ts";
@@ -23,9 +24,6 @@ import { starvedError, stoodStill, wasStarved } from "../../process/standstill.t
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 
-const HEARTBEAT_MS = 1_000;
-/** Within this time an attempt was lost before the next one begins: ten seconds without a heartbeat, and a queue. */
-const LOST_WITHIN_MS = 30_000;
 const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
 
 interface MemberDeps {
@@ -68,7 +66,7 @@ interface Ended {
 /**
  * Takes the claim's members for a new attempt, lets `work` do the step, and records every member's outcome.
  * @throws DomainError only if the outcomes could not be recorded, because the database is down
- * @see test/workflows/killed-worker.own-stack.test.ts
+ * @see test/workflows/killed-worker.stack.test.ts
  */
 export async function attemptStep(
   deps: MemberDeps,
@@ -79,7 +77,7 @@ export async function attemptStep(
   const fence: Fence = { claimId: input.claimId, attemptId: crypto.randomUUID() };
   const begun: Begun = { deps, input, step, fence };
   try {
-    const starved = input.lost && wasStarved(LOST_WITHIN_MS);
+    const starved = input.lost && wasStarved(DEADLINES.lostAttempt);
     if (starved)
       deps.log.warn({ claim_id: input.claimId, step }, "an attempt was lost for want of processor time");
     const members = await inTenant(deps.db, input.organization, (sql) =>
@@ -135,7 +133,7 @@ async function watched(
       .finally(() => {
         isChecking = false;
       });
-  }, HEARTBEAT_MS);
+  }, PAUSES.heartbeat);
   try {
     await work({
       fence,
@@ -164,7 +162,7 @@ type Verdict =
 function knownError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const isTimeOut = error instanceof Error && error.name === "TimeoutError";
-  return isTimeOut && stoodStill(LOST_WITHIN_MS)
+  return isTimeOut && stoodStill(DEADLINES.lostAttempt)
     ? starvedError(error)
     : new DomainError("internal", MESSAGE_OF_UNKNOWN);
 }

@@ -42,9 +42,9 @@ function tokensOf(model: HeaderModel): Measure {
 /** The header of a chunk, without what its text begins with; empty if nothing else is known. */
 export function headerOf(title: string, chunk: Pick<Chunk, "text" | "metadata">): string {
   const lines = [title, ...(chunk.metadata.heading_path ?? []).map(oneLine)];
-  const said = linesAtStart(chunk.text, new Set(lines.map(nameOf)));
+  const said = linesAtStart(chunk.text, new Set(lines.map(comparedLine)));
   const own = lines.filter((line) => {
-    const name = nameOf(line);
+    const name = comparedLine(line);
     const isNew = name !== "" && !said.has(name);
     said.add(name);
     return isNew;
@@ -74,7 +74,7 @@ export async function textsToEmbed(chunks: readonly HeadedText[], model: HeaderM
 }
 
 /** Lines that differ in case alone say the same. */
-function nameOf(line: string): string {
+function comparedLine(line: string): string {
   return line.toLowerCase();
 }
 
@@ -82,7 +82,7 @@ function nameOf(line: string): string {
 function linesAtStart(text: string, among: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
   for (const line of text.slice(0, 2 * MAX_HEADER_CHARS).split("\n")) {
-    const name = nameOf(oneLine(line));
+    const name = comparedLine(oneLine(line));
     if (name === "") continue;
     if (!among.has(name)) break;
     found.add(name);

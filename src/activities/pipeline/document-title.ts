@@ -9,7 +9,8 @@ const FRONT_UNITS = 10;
 
 /**
  * The title on one line; empty if the document has none. Plain text has none that is marked as such, and to
- * take its first line for one ranks worse: see docs/decisions/0040-headers-of-chunks.md.
+ * take its first line for one ranks worse.
+ * @see docs/decisions/0040-headers-of-chunks.md
  */
 export function titleOf({ metadata, units }: Pick<ParsedDocument, "metadata" | "units">): string {
   const own = units.filter((unit) => unit.repeats !== true);

@@ -1,5 +1,5 @@
 /** Merges the segments of the inverted index after a publish. */
-import { type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { type OrganizationRef, type Sql, inTenant } from "../../db/pool.ts";
 import { isMergeDue, mergeSegments } from "../../db/search/index/segments.ts";
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
@@ -10,7 +10,7 @@ import type { PipelineDeps } from "./pipeline-deps.ts";
  */
 export async function mergeWritten(
   deps: PipelineDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   spaceNum: number,
 ): Promise<void> {
   try {

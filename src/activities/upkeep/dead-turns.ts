@@ -1,4 +1,5 @@
 /** Ends the chat turns of API processes that died. */
+import { DEADLINES } from "#timings";
 import type { Client } from "@temporalio/client";
 import type { Database } from "../../db/pool.ts";
 import {
@@ -8,9 +9,6 @@ import {
   loseTurns,
 } from "../../db/turns/ledger.ts";
 import { listRunningTurns, terminateTurns } from "../../temporal/start/chat.ts";
-
-/** Leases are renewed every second; with a sweep every second a dead process is noticed within five. */
-const LEASE_SECONDS = 3;
 
 interface SweeperDeps {
   readonly db: Database;
@@ -27,12 +25,12 @@ interface SweeperDeps {
 export function createTurnSweeper({ db, client, nowMs = Date.now }: SweeperDeps): () => Promise<void> {
   let reachableSinceMs: number | null = nowMs();
   return async () => {
-    const dead = await findDeadApiProcesses(db, LEASE_SECONDS).catch((error: unknown) => {
+    const dead = await findDeadApiProcesses(db, DEADLINES.turnLease).catch((error: unknown) => {
       reachableSinceMs = null;
       throw error;
     });
     reachableSinceMs ??= nowMs();
-    if (dead.length === 0 || nowMs() - reachableSinceMs < LEASE_SECONDS * 1_000) return;
+    if (dead.length === 0 || nowMs() - reachableSinceMs < DEADLINES.turnLease) return;
     for (const apiProcessId of dead) {
       const lost = await loseTurns(db, apiProcessId);
       // The process may have died after the ledger got a turn's end and before its workflow did. No process

@@ -1,7 +1,7 @@
 /** Ends vector stores and users' files that have expired. What people put into folders themselves stays. */
 import { appendAuditRowsIn, auditRow } from "../../db/audit/append.ts";
 import { markRawFilesDeleted } from "../../db/deletions/accept.ts";
-import type { OrganizationKey, Sql } from "../../db/pool.ts";
+import type { OrganizationRef, Sql } from "../../db/pool.ts";
 import {
   lockDocumentsOfExpired,
   lockExpiredDocuments,
@@ -18,7 +18,7 @@ const DOCUMENTS_A_STEP = 500;
  * Deletes a part of what an expired store got through its routes, or notes that nothing is left of it.
  * @returns how much it did; 0 if no store has expired.
  */
-export async function expireStores(sql: Sql, organization: OrganizationKey): Promise<number> {
+export async function expireStores(sql: Sql, organization: OrganizationRef): Promise<number> {
   const folderId = await lockExpiredStore(sql);
   if (folderId === undefined) return 0;
   const documents = await lockExpiredDocuments(sql, folderId, DOCUMENTS_A_STEP);
@@ -32,7 +32,7 @@ export async function expireStores(sql: Sql, organization: OrganizationKey): Pro
  * the file of a user who left stay.
  * @returns how much it did; 0 if no file has expired.
  */
-export async function expireFiles(sql: Sql, organization: OrganizationKey): Promise<number> {
+export async function expireFiles(sql: Sql, organization: OrganizationRef): Promise<number> {
   const file = await lockExpiredFile(sql);
   if (file === undefined) return 0;
   const documents = file.takes_documents ? await lockDocumentsOfExpired(sql, file.id, DOCUMENTS_A_STEP) : [];
@@ -48,7 +48,7 @@ export async function expireFiles(sql: Sql, organization: OrganizationKey): Prom
 
 async function deleteAll(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   documents: readonly MadeDocument[],
 ): Promise<void> {
   if (documents.length === 0) return;
@@ -69,7 +69,7 @@ async function deleteAll(
 
 type Entry = Omit<Parameters<typeof auditRow>[1], "request_id" | "outcome">;
 
-async function record(sql: Sql, organization: OrganizationKey, entries: readonly Entry[]): Promise<void> {
+async function record(sql: Sql, organization: OrganizationRef, entries: readonly Entry[]): Promise<void> {
   const at = new Date();
   await appendAuditRowsIn(
     sql,

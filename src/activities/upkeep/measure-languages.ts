@@ -1,5 +1,5 @@
 /** The step of index upkeep that measures how well embedding models tell the texts of a space apart. */
-import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";
+import { type Database, type OrganizationRef, inTenant } from "../../db/pool.ts";
 import {
   findModelsToMeasure,
   keepMeasured,
@@ -16,7 +16,7 @@ import { drillPoint } from "../../telemetry/drill-point.ts";
  */
 export async function measureLanguages(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   spaceNum: number,
 ): Promise<number> {
   const models = await inTenant(db, organization, (sql) => findModelsToMeasure(sql, spaceNum));

@@ -19,7 +19,7 @@ import {
   purgeSpentRun,
 } from "../../db/upkeep/unneeded.ts";
 import { findUnnamed } from "../../db/files/object-names.ts";
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../../db/pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant } from "../../db/pool.ts";
 import { deleteText } from "../../db/deletions/purge.ts";
 import { listOrganizationsAfter } from "../../db/tenancy/organizations.ts";
 import { deleteOldDeliveries, deleteOldEvents } from "../../db/upkeep/expired-events.ts";
@@ -65,7 +65,7 @@ const INTENTS_A_STEP = 10;
 const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
 /** The next page of organizations, whose numbers are greater than `after`. */
-export async function listOrganizations(deps: MaintenanceDeps, after: number): Promise<OrganizationKey[]> {
+export async function listOrganizations(deps: MaintenanceDeps, after: number): Promise<OrganizationRef[]> {
   return withHeartbeat(() => listOrganizationsAfter(deps.db.system, after, ORGANIZATIONS_A_PAGE));
 }
 
@@ -263,7 +263,7 @@ async function purgeUnnamedObjects(
  * Removes the remains of runs that no longer exist, and hides entries that no version serves, so that they
  * are purged.
  */
-async function removeOrphans({ db }: MaintenanceDeps, organization: OrganizationKey): Promise<number> {
+async function removeOrphans({ db }: MaintenanceDeps, organization: OrganizationRef): Promise<number> {
   const orphans = await findOrphanRuns(db, organization);
   for (const { run_num: runNum, space_num: spaceNum } of orphans) {
     const step = async (sql: Sql): Promise<boolean> => {

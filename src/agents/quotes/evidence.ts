@@ -3,7 +3,7 @@ import { type CitedChunk, readCitedChunks } from "../../db/documents/cited.ts";
 import { type Database, readTenant } from "../../db/pool.ts";
 import type { Location } from "../../domain/locations/location.ts";
 import { chunkLocations } from "../../domain/locations/of-chunk.ts";
-import type { IssuedReceipt, ReceiptIssuer, Statement as Vouched } from "../../domain/receipts/statement.ts";
+import type { IssuedReceipt, ReceiptSigner, Statement as Vouched } from "../../domain/receipts/statement.ts";
 import type { Log } from "../../process/log.ts";
 import type { KnowledgeScope } from "../reach.ts";
 import type { Citation } from "../sources.ts";
@@ -45,7 +45,7 @@ export interface ProvenAnswer {
 
 interface EvidenceDeps {
   readonly db: Database;
-  readonly receipts: ReceiptIssuer;
+  readonly receipts: ReceiptSigner;
   readonly log: Pick<Log, "warn">;
 }
 

@@ -1,4 +1,7 @@
-/** Reads a passage as what may be quoted from it: sentences, rows of tables and lines of code, with their words. */
+/**
+ * Reads a passage as what may be quoted from it: sentences, rows of tables and lines of code, with their
+ * words.
+ */
 import { languagesIn, pushTerms } from "../../search/text/analyzer.ts";
 import type { Languages } from "../../search/text/language.ts";
 import { cutWords } from "../../search/text/tokens.ts";
@@ -117,7 +120,9 @@ interface Block {
   readonly end: number;
 }
 
-/** Paragraphs of prose, whose lines only wrap, and by themselves rows, headings, list items and lines of code. */
+/**
+ * Paragraphs of prose, whose lines only wrap, and by themselves rows, headings, list items and lines of code.
+ */
 function blocksIn(text: string): Block[] {
   const blocks: Block[] = [];
   let isCode = false;

@@ -163,7 +163,7 @@ async function callTool(
     signal.throwIfAborted();
     throw new DomainError("bad_request", "The tool's server did not answer.", { cause: error });
   });
-  const text = textOf(result.content);
+  const text = resultText(result.content);
   if (result.isError === true)
     return { type: "error", text: `The tool reported an error. ${fenceData(text.slice(0, 1_000))}` };
   return { type: "text", text: fenceData(text) };
@@ -172,7 +172,7 @@ async function callTool(
 const TextPart = z.object({ type: z.literal("text"), text: z.string() });
 
 /** Joins the text parts; each other part becomes a note. */
-function textOf(content: unknown): string {
+function resultText(content: unknown): string {
   if (!Array.isArray(content)) return "";
   return content
     .map((part: unknown) => TextPart.safeParse(part).data?.text ?? "(a part that is no text)")

@@ -1,4 +1,6 @@
-/** Completes the OpenAPI document: adds an example of each request and answer, made of those of their fields. */
+/**
+ * Completes the OpenAPI document: adds an example of each request and answer, made of those of their fields.
+ */
 
 type Json = Record<string, unknown>;
 

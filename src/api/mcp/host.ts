@@ -15,11 +15,11 @@ export interface McpHost {
 
 export function createMcpHost(version: string): McpHost {
   const running = new Map<string, () => void>();
-  const nameOf = (sessionId: string, requestId: string): string => `${sessionId} ${requestId}`;
+  const requestName = (sessionId: string, requestId: string): string => `${sessionId} ${requestId}`;
   return {
     version,
     enter(sessionId, requestId, cancel) {
-      const name = nameOf(sessionId, requestId);
+      const name = requestName(sessionId, requestId);
       running.set(name, cancel);
       return () => {
         // A client that used the id twice has two; the later one is found.
@@ -27,7 +27,7 @@ export function createMcpHost(version: string): McpHost {
       };
     },
     cancel(sessionId, requestId) {
-      const cancel = running.get(nameOf(sessionId, requestId));
+      const cancel = running.get(requestName(sessionId, requestId));
       cancel?.();
       return cancel !== undefined;
     },

@@ -6,7 +6,7 @@ import { readTenant } from "../../db/pool.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { audited, type McpCall, noteRefusal } from "./call.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
-import { nameOf } from "./tools/document.ts";
+import { documentName } from "./tools/document.ts";
 import { pageOfDocuments, partOfText } from "./tools/reading.ts";
 import { addressOf, DOCUMENT_TEMPLATE, type DocumentAddress, documentUri, PART_TEMPLATE } from "./uris.ts";
 
@@ -20,8 +20,8 @@ export async function listResources(call: McpCall, cursor: string | undefined) {
   return {
     resources: documents.map((document) => ({
       uri: documentUri({ spaceId: document.space_id, documentId: document.id }),
-      name: nameOf(document),
-      title: nameOf(document),
+      name: documentName(document),
+      title: documentName(document),
       mimeType: MARKDOWN,
       annotations: { lastModified: document.updated_at },
     })),

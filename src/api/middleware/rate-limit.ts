@@ -28,8 +28,8 @@ type Kind = "requests" | "chat" | "refusals";
 
 export interface RateLimit {
   /**
-   * Counts the request, as `weight` requests, by default 1. The answer's headers name the budget with the least left, what remains of it, and
-   * when the minute ends.
+   * Counts the request, as `weight` requests, by default 1. The answer's headers name the budget with the
+   * least left, what remains of it, and when the minute ends.
    * @throws DomainError `rate_limited` if a budget is used up.
    */
   countRequest(ctx: Context, principal: Principal, kind: "requests" | "chat", weight?: number): Promise<void>;

@@ -1,6 +1,7 @@
 /**
  * Keeps pages that were shown, in the memory of this process and sealed with the organization's key: without
- * the key, as after crypto-shredding, nobody reads them. It knows no rights: whoever asks it has checked them.
+ * the key, as after crypto-shredding, nobody reads them. It knows no rights: whoever asks it has checked
+ * them.
  */
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";

@@ -39,7 +39,7 @@ export interface PageHost {
   /** The sizes of the pages from `first` to `last`, as far as there are such pages. */
   sizes(ask: PageAsk, pages: readonly [number, number]): Promise<PageSizes>;
   /** Names a picture: equal if and only if the picture is the same. */
-  nameOf(file: PageFile, request: PictureRequest): string;
+  pictureName(file: PageFile, request: PictureRequest): string;
   picture(ask: PageAsk, request: PictureRequest): Promise<Buffer>;
   close(): Promise<void>;
 }
@@ -87,9 +87,9 @@ export function createPageHost(parts: PageHostParts): PageHost {
     },
   };
   return {
-    nameOf: pictureName,
+    pictureName,
     async sizes(ask, pages) {
-      const name = nameOf(ask.file, "sizes", ...pages);
+      const name = cacheName(ask.file, "sizes", ...pages);
       const bytes = await cached(host, ask, name, async (pool, late, asked) => {
         return Buffer.from(JSON.stringify(await pool.sizes(withPages(late, pages), asked)));
       });
@@ -112,14 +112,14 @@ async function openPool({ temporary }: PageHostParts): Promise<PagePool> {
 }
 
 /** Names are of the object, so that nothing is to be forgotten when a document gets another file. */
-function nameOf(file: PageFile, ...parts: (string | number)[]): string {
+function cacheName(file: PageFile, ...parts: (string | number)[]): string {
   return createHash("sha256")
     .update([file.object_key, ...parts].join("\n"))
     .digest("base64url");
 }
 
 function pictureName(file: PageFile, { page, width, format, boxes }: PictureRequest): string {
-  return nameOf(file, "picture", page, width, format, ...boxes.map((box) => box.join(" ")));
+  return cacheName(file, "picture", page, width, format, ...boxes.map((box) => box.join(" ")));
 }
 
 async function cached(host: Host, ask: PageAsk, name: string, make: Make): Promise<Buffer> {

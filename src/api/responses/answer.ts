@@ -38,8 +38,8 @@ export async function wholeResponse(parts: AnswerParts): Promise<ResponseObject>
 }
 
 /**
- * Streams the events. As in chat nothing is sent before the model has begun, so that a failure has a status of its
- * own; after `pingMs` the stream is opened anyway.
+ * Streams the events. As in chat nothing is sent before the model has begun, so that a failure has a status
+ * of its own; after `pingMs` the stream is opened anyway.
  * @throws DomainError of a turn that failed before.
  */
 export async function streamedResponse(parts: AnswerParts): Promise<StreamAnswer> {

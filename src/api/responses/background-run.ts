@@ -14,7 +14,8 @@ import { insistently, sealEvents } from "./sealed.ts";
 
 const WRITE_EVERY_MS = 100;
 /**
- * An attempt that took longer has not failed by an outage: the model itself does not come to an end. It counts.
+ * An attempt that took longer has not failed by an outage: the model itself does not come to an end. It
+ * counts.
  */
 const OUTAGE_WITHIN_MS = 240_000;
 const FIRST_WAIT_SECONDS = 1;
@@ -98,7 +99,7 @@ export class BackgroundRun {
     };
     const first = this.fence.attempt === 1 ? { id: this.fence.id } : {};
     const request = { ...prepared.turn, ...first };
-    const turn = await this.#deps.chat.begin(request, sink, new AbortController().signal);
+    const turn = await this.#deps.chat.begin(request, sink);
     this.#turn = turn;
     if (this.#isDropped) turn.abort();
     void turn.result.then((result) => this.#finish(result));
@@ -146,7 +147,10 @@ export class BackgroundRun {
     if (!isMine) this.drop();
   }
 
-  /** A turn tries its provider again for two minutes: whoever reads the response is told at once why it takes long. */
+  /**
+   * A turn tries its provider again for two minutes: whoever reads the response is told at once why it takes
+   * long.
+   */
   #noteWaiting(code: string | null): void {
     if (code === this.#waitingFor || this.#isDropped) return;
     this.#waitingFor = code;

@@ -1,6 +1,6 @@
 /**
- * Runs responses in the background. Their events are written down as they come, and so outlive their client and
- * their process: another one takes up what a process that is gone has left.
+ * Runs responses in the background. Their events are written down as they come, and so outlive their client
+ * and their process: another one takes up what a process that is gone has left.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { inTenant, readTenant } from "../../db/pool.ts";
@@ -192,7 +192,10 @@ async function endAsWritten(
   await keepEnd(deps, { ...fence, isItemized }, last["response"] as ResponseObject, null);
 }
 
-/** What was asked, with all that the model is shown. @throws DomainError `not_found` if it was deleted meanwhile. */
+/**
+ * What was asked, with all that the model is shown.
+ * @throws DomainError `not_found` if it was deleted meanwhile.
+ */
 async function readRequest(
   deps: ResponsesDeps,
   { organization }: ResponseFence,

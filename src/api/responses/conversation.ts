@@ -6,7 +6,7 @@ import {
   readSealedRequest,
   readSealedResponse,
 } from "../../db/responses/responses.ts";
-import type { OrganizationKey } from "../../db/pool.ts";
+import type { OrganizationRef } from "../../db/pool.ts";
 import { DomainError, type ErrorReason } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
@@ -64,7 +64,7 @@ type Read = Omit<Before, "documentIds">;
 
 async function readBefore(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   row: ResponseRow,
   wanted: Omit<Wanted, "previousId">,
 ): Promise<Read> {
@@ -85,7 +85,7 @@ async function readBefore(
 /** The items of a response and of those before it. */
 export async function readChain(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
   { mayTruncate, isWhole, characters }: Omit<Wanted, "previousId"> & { readonly characters: number },
 ): Promise<KeptItem[]> {
@@ -98,7 +98,7 @@ export async function readChain(
 /** In the form of before all is in one piece, which has to be opened to be weighed. */
 async function readWhole(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { id, has_ended: hasEnded, sealed_bytes: bytes }: ResponseRow,
   { mayTruncate, isWhole }: Omit<Wanted, "previousId">,
 ): Promise<Read> {

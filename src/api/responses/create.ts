@@ -1,4 +1,7 @@
-/** Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the request. */
+/**
+ * Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the
+ * request.
+ */
 import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { NewResponse } from "../../db/responses/responses.ts";
 import { claimKeptTurn, dropKeptTurn } from "../../db/turns/kept-answers.ts";
@@ -177,7 +180,7 @@ function answerParts(
     async begin(sink): Promise<Turn> {
       if (isKept) await store.keepBegin(response, request);
       try {
-        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink, signal);
+        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink);
         if (signal.aborted) leave(turn);
         signal.addEventListener("abort", () => leave(turn), { once: true });
         return turn;

@@ -1,6 +1,6 @@
 /**
- * A response as it comes about: turns what happens in a turn into its items and into the published sequence of
- * events.
+ * A response as it comes about: turns what happens in a turn into its items and into the published sequence
+ * of events.
  */
 import { newId } from "../../domain/ids.ts";
 import type { ToolCall } from "../../domain/work/turn.ts";

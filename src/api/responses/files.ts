@@ -19,10 +19,10 @@ export interface FileReader {
    * @throws DomainError `bad_request` for what cannot be read; `too_many_open`; `storage_unavailable` if it
    * cannot be placed; the signal's reason.
    */
-  textOf(ask: FileAsk, data: string, filename: string): Promise<string>;
+  parsedText(ask: FileAsk, data: string, filename: string): Promise<string>;
   /**
    * The text of a file that is stored, as it is when its turn has come.
-   * @throws DomainError as `textOf`, and `bad_request` for what the caller has not.
+   * @throws DomainError as `parsedText`, and `bad_request` for what the caller has not.
    */
   textOfStored(ask: FileAsk, fileId: string): Promise<StoredText>;
   close(): Promise<void>;
@@ -70,7 +70,7 @@ export function createFileReader(parts: FileParts): FileReader {
     return opened;
   };
   return {
-    async textOf(ask, data, filename) {
+    async parsedText(ask, data, filename) {
       const base64 = base64Of(data, ask.param);
       // The request holds it while it waits, other than a file that is fetched.
       using _seat = seatOf(parts, ask, Math.max(1, Math.ceil(base64.length / MEBIBYTE)));

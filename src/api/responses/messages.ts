@@ -6,7 +6,7 @@ import type { SearchResult } from "./items.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const stringOrEmpty = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function resultsOf(items: readonly KeptItem[]): readonly SearchResult[] {
   return items.flatMap((item) =>
@@ -45,7 +45,7 @@ export function messagesOf(items: readonly KeptItem[]): ChatMessage[] {
     else if (item.type === "function_call_output")
       messages.push({
         role: "tool",
-        tool_call_id: textOf(given["call_id"]),
+        tool_call_id: stringOrEmpty(given["call_id"]),
         content: outputText(given["output"]),
       });
   }
@@ -55,9 +55,9 @@ export function messagesOf(items: readonly KeptItem[]): ChatMessage[] {
 /** Calls that follow each other were made by one message of the model. */
 function addCall(messages: ChatMessage[], given: Given): void {
   const call = {
-    id: textOf(given["call_id"]),
-    name: textOf(given["name"]),
-    arguments: textOf(given["arguments"]),
+    id: stringOrEmpty(given["call_id"]),
+    name: stringOrEmpty(given["name"]),
+    arguments: stringOrEmpty(given["arguments"]),
   };
   const last = messages.at(-1);
   const joins = last?.role === "assistant";
@@ -67,7 +67,9 @@ function addCall(messages: ChatMessage[], given: Given): void {
   messages.push({ role: "assistant", content, tool_calls: [...before, call] });
 }
 
-/** Providers refuse a call without an output, which a client may never have sent, and outputs out of place. */
+/**
+ * Providers refuse a call without an output, which a client may never have sent, and outputs out of place.
+ */
 function withEveryAnswer(messages: readonly ChatMessage[]): ChatMessage[] {
   const outputs = new Map(
     messages.flatMap((message) =>
@@ -102,16 +104,16 @@ function messageOf({ role, content }: Given): ChatMessage[] {
 
 function textOfPart(part: Given): string {
   if (part["type"] === "input_image") return "";
-  if (part["type"] !== "input_file") return textOf(part["text"] ?? part["refusal"]);
-  const name = textOf(part["filename"] ?? part["file_id"] ?? "file");
-  return `File ${JSON.stringify(name)}:\n${textOf(part["text"])}`;
+  if (part["type"] !== "input_file") return stringOrEmpty(part["text"] ?? part["refusal"]);
+  const name = stringOrEmpty(part["filename"] ?? part["file_id"] ?? "file");
+  return `File ${JSON.stringify(name)}:\n${stringOrEmpty(part["text"])}`;
 }
 
 function imageOf(part: Given): ContentPart {
   const { detail } = part;
   return {
     type: "image_url",
-    image_url: { url: textOf(part["image_url"]), ...(typeof detail === "string" ? { detail } : {}) },
+    image_url: { url: stringOrEmpty(part["image_url"]), ...(typeof detail === "string" ? { detail } : {}) },
   };
 }
 

@@ -44,7 +44,7 @@ export class InputReading implements ItemReaders {
   }
 
   async fileData(data: string, filename: string, param: string): Promise<string> {
-    const text = await this.#parts.files.textOf(this.#askOf(param), data, filename);
+    const text = await this.#parts.files.parsedText(this.#askOf(param), data, filename);
     this.#count(text.length, param);
     return text;
   }

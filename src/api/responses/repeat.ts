@@ -62,8 +62,8 @@ interface Awaited {
 }
 
 /**
- * Resolves when there is a response to answer with: one to follow, or one that has ended. Its row comes only when
- * the request has been read and its turn begins, so that there is none for as long as that takes.
+ * Resolves when there is a response to answer with: one to follow, or one that has ended. Its row comes only
+ * when the request has been read and its turn begins, so that there is none for as long as that takes.
  * @throws DomainError `response_not_found` if none will come.
  */
 async function untilThere(

@@ -1,6 +1,6 @@
 /** Reads and writes the responses that are kept. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { readResponseEvents } from "../../db/responses/events.ts";
 import { readItems } from "../../db/responses/items.ts";
 import {
@@ -45,13 +45,15 @@ interface Begun {
 export interface ResponseStore {
   /** Writes that a response is under way. @throws DomainError `response_quota_exceeded`. */
   keepBegin(response: NewResponse, request: KeptRequest): Promise<void>;
-  /** Writes the end of a response behind its answer: it is found at once by this process, and soon by others. */
+  /**
+   * Writes the end of a response behind its answer: it is found at once by this process, and soon by others.
+   */
   keepEnd(begun: Begun, ended: ResponseObject): void;
   /** Keeps nothing of a response that was refused. */
   drop(response: NewResponse): void;
   /**
-   * @throws DomainError `response_not_found` if the caller has no such response, or does not reach a document any
-   *   more that it may tell about.
+   * @throws DomainError `response_not_found` if the caller has no such response, or does not reach a document
+   *   any more that it may tell about.
    */
   find(principal: Principal, id: string): Promise<StoredResponse>;
   /** Opens nothing. @throws as {@link ResponseStore.find}. */
@@ -235,10 +237,13 @@ function unfinished(
   };
 }
 
-/** The next events of a response in the background: as many as fit about a mebibyte, so that a reader holds no more. */
+/**
+ * The next events of a response in the background: as many as fit about a mebibyte, so that a reader holds no
+ * more.
+ */
 export async function eventsAfter(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
   afterNo: number,
 ) {
@@ -254,7 +259,7 @@ export async function eventsAfter(
 /** All events that are written so far. */
 export async function allEvents(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
 ): Promise<ResponseEvent[]> {
   const all: ResponseEvent[] = [];

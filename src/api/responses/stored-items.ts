@@ -28,8 +28,8 @@ export interface StoredItem {
 export type FindStoredItem = (itemId: string) => Promise<StoredItem | undefined>;
 
 /**
- * Looks up at once which responses have the items. Items that are rows of their own are opened one by one; of a
- * response of before, all are when the first is asked for, and only those of `itemIds` stay in memory.
+ * Looks up at once which responses have the items. Items that are rows of their own are opened one by one; of
+ * a response of before, all are when the first is asked for, and only those of `itemIds` stay in memory.
  */
 export async function findStoredItems(
   deps: ResponsesDeps,

@@ -41,8 +41,8 @@ const FileSearchTool = VectorStoreSearch.pick({
 
 /**
  * @param own the names of the agent's own tools, which no function may have.
- * @throws DomainError `bad_request` with `param` for a tool that is not there, `not_found` for a store that the
- *   caller does not reach.
+ * @throws DomainError `bad_request` with `param` for a tool that is not there, `not_found` for a store that
+ *   the caller does not reach.
  */
 export async function readTools(
   deps: StoreDeps,
@@ -183,7 +183,9 @@ function best(hits: readonly SearchHit[], limit: number): readonly SearchHit[] {
     .slice(0, limit);
 }
 
-/** @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired. */
+/**
+ * @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired.
+ */
 async function readStores(
   db: Database,
   principal: Principal,
@@ -233,7 +235,7 @@ export function readChoice(given: unknown, { functions, fileSearch }: AskedTools
     ...(fileSearch === undefined ? [] : [FILE_SEARCH.name]),
   ]);
   if (choice["type"] === "allowed_tools") return allowedTools(choice, names);
-  const name = nameOf(choice);
+  const name = toolName(choice);
   if (name === undefined || !names.has(name))
     throw refuse("tool_choice", "The choice names a tool that the request has not.");
   return { toolChoice: { type: "function", function: { name } }, allowed: undefined };
@@ -241,7 +243,7 @@ export function readChoice(given: unknown, { functions, fileSearch }: AskedTools
 
 function allowedTools({ mode, tools }: Given, names: ReadonlySet<string>): Choice {
   if (!Array.isArray(tools)) throw refuse("tool_choice.tools", "The tools that are allowed are a list.");
-  const allowed = tools.map(nameOf);
+  const allowed = tools.map(toolName);
   if (!allowed.every((name) => name !== undefined && names.has(name)))
     throw refuse("tool_choice.tools", "The choice names a tool that the request has not.");
   return {
@@ -250,7 +252,7 @@ function allowedTools({ mode, tools }: Given, names: ReadonlySet<string>): Choic
   };
 }
 
-function nameOf(tool: unknown): string | undefined {
+function toolName(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined;
   const { type, name } = tool;
   if (type === "file_search") return FILE_SEARCH.name;

@@ -5,14 +5,14 @@
  */
 import { createLookupCache } from "../../auth/lookup-cache.ts";
 import { type Agent, findAgent } from "../../db/turns/agents-in-chat.ts";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 
 /** How long turns may miss a change that the process did not hear of, as behind a pool that breaks LISTEN. */
 const KEPT_MS = 1_000;
 const AGENTS_MAX = 10_000;
 
 /** Resolves to undefined, which is never kept, if the organization has no such agent. */
-export type FindAgent = (organization: OrganizationKey, id: string) => Promise<Agent | undefined>;
+export type FindAgent = (organization: OrganizationRef, id: string) => Promise<Agent | undefined>;
 
 export interface AgentLookup {
   readonly find: FindAgent;

@@ -17,9 +17,9 @@ interface AccountDeps {
 }
 
 /**
- * @returns what makes the reranker of a caller; undefined if the model is the built-in one, which ranks nothing.
- *   It throws `token_budget_exceeded` as well as what rerankers throw. Its calls are in the books as a turn that
- *   is no answer, so that they count in all budgets of tokens and in the usage.
+ * @returns what makes the reranker of a caller; undefined if the model is the built-in one, which ranks
+ *   nothing. It throws `token_budget_exceeded` as well as what rerankers throw. Its calls are in the books as
+ *   a turn that is no answer, so that they count in all budgets of tokens and in the usage.
  */
 export function createAccountedRerankers({
   model,

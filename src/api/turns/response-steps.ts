@@ -37,8 +37,8 @@ export async function searchStores(
 }
 
 /**
- * What a response has of sources before its first call of the model: what those before it have found, and for a
- * model that cannot ask for tools a search for the last message of the user. Null if it has none.
+ * What a response has of sources before its first call of the model: what those before it have found, and for
+ * a model that cannot ask for tools a search for the last message of the user. Null if it has none.
  */
 export async function sourcesAhead(input: StepInput): Promise<Passage[] | null> {
   const { ask } = input.request;
@@ -83,7 +83,9 @@ export function overridesOf(
   };
 }
 
-/** Where the passages of a turn may be from: what a response's own search found is within the caller's reach. */
+/**
+ * Where the passages of a turn may be from: what a response's own search found is within the caller's reach.
+ */
 export function citedScope({ agent, principal, ask }: TurnRequest): KnowledgeScope {
   if (ask?.fileSearch === undefined && (ask?.found.length ?? 0) === 0)
     return knowledgeScope(agent, principal.organization, principal.reach.values());

@@ -1,6 +1,6 @@
 /** Refuses the turns of an organization, a user or a key whose tokens of the month are used up. */
 import { createLookupCache } from "../../auth/lookup-cache.ts";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { type ReachedBudget, tellBudgetReached } from "../../db/turns/budgets.ts";
 import { type TokenOwner, type TokenUse, tokensOfMonth } from "../../db/turns/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -86,7 +86,7 @@ export function createTokenBudgets(
 /** Writes the event of each budget and month once; most of the refusals that follow find it in memory. */
 function createTeller(db: Database, log: Pick<Log, "warn">) {
   const told = new Set<string>();
-  return async (organization: OrganizationKey, reached: ReachedBudget): Promise<void> => {
+  return async (organization: OrganizationRef, reached: ReachedBudget): Promise<void> => {
     const name = `${reached.organizationId} ${reached.budget} ${reached.ownerId} ${reached.month}`;
     if (told.has(name)) return;
     if (told.size >= ENTRIES_MAX) told.clear();

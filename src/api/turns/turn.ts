@@ -11,7 +11,7 @@ import type { Usage } from "../../agents/usage.ts";
 import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import type { TurnRow } from "../../db/turns/ledger.ts";
 import type { DomainError } from "../../domain/errors.ts";
-import type { ReceiptIssuer } from "../../domain/receipts/statement.ts";
+import type { ReceiptSigner } from "../../domain/receipts/statement.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { StepResult, ToolCall, ToolResult, TurnBudget } from "../../domain/work/turn.ts";
 import type { ChatModel } from "../../models/chat/chat-model.ts";
@@ -111,9 +111,11 @@ export interface TurnDeps {
   readonly budget: TurnBudget;
   readonly ledger: Ledger;
   readonly log: Log;
-  readonly receipts: ReceiptIssuer;
+  readonly receipts: ReceiptSigner;
   /** Undefined: words alone choose what is quoted. */
   readonly secondLook?: SecondLook | undefined;
+  /** False while Temporal is away, so that a turn which asks for a tool will fail. */
+  readonly canUseTools: () => boolean;
   /** Starts the workflow of a turn that asks for tools. */
   readonly handOver: (turn: Turn, calls: readonly ToolCall[]) => Promise<void>;
 }

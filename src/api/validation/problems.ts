@@ -143,7 +143,9 @@ function wordsFor(expected: string, input: unknown): readonly [type: string, msg
 /** What zod says of a union that has no words of its own. */
 const NO_ALTERNATIVE = "Invalid input";
 
-/** Reports the union's own words, or the closest alternative: one whose type the value has, else the first. */
+/**
+ * Reports the union's own words, or the closest alternative: one whose type the value has, else the first.
+ */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, loc: Location, place: Place): Problem[] {
   const path = loc.slice(1);
   if (issue.errors.length === 0) {

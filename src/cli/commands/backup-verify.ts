@@ -1,7 +1,7 @@
 /** `holdfast backup verify`: checks that a restored back-up can be served. */
 import { readManifest } from "../../backup/manifest.ts";
 import { countStoredFiles } from "../../db/files/object-names.ts";
-import { type Database, type OrganizationKey, inTenant } from "../../db/pool.ts";
+import { type Database, type OrganizationRef, inTenant } from "../../db/pool.ts";
 import { withDatabase } from "../connect.ts";
 import { everyOrganization } from "../organizations.ts";
 import { counted, printJson, printLine } from "../output.ts";
@@ -73,7 +73,7 @@ function describeWhole(results: readonly Checked[]): string {
 /** Shows how many files have been read, of all organizations together. */
 async function fileProgress(
   db: Database,
-  organizations: readonly OrganizationKey[],
+  organizations: readonly OrganizationRef[],
   json: boolean | undefined,
 ): Promise<{ add(files: number): void; stop(): void }> {
   const progress = startProgress("files", { json });

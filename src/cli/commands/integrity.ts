@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { countFaults, type IntegrityCounts } from "../../db/upkeep/organization-integrity.ts";
 import { findNamed, findUnnamed } from "../../db/files/object-names.ts";
-import { type Database, inTenant, type OrganizationKey } from "../../db/pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { openObjectStore } from "../../storage/open-store.ts";
@@ -42,7 +42,7 @@ export function addIntegrityCommand(program: Command): void {
 async function checkIntegrity({ organization, json }: Options): Promise<void> {
   const results = await withDatabase(async ({ db, config }) => {
     const store = await openObjectStore(config.storage);
-    const check = async (one: OrganizationKey): Promise<Counts> => ({
+    const check = async (one: OrganizationRef): Promise<Counts> => ({
       ...(await countFaults(db, one)),
       ...(await compareObjects(db, store, one)),
     });
@@ -75,7 +75,7 @@ async function checkIntegrity({ organization, json }: Options): Promise<void> {
 export async function compareObjects(
   db: Database,
   store: ObjectStore,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   onAbsent: (names: readonly string[]) => Promise<void> | void = () => undefined,
 ): Promise<{ objects_without_row: number; rows_without_object: number }> {
   let withoutRow = 0;

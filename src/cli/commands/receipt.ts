@@ -47,7 +47,7 @@ export function addReceiptCommand(program: Command): void {
 }
 
 async function verify(file: string, { jwks, json }: Options): Promise<void> {
-  const given = receiptsIn(await textOf(file));
+  const given = receiptsIn(await readReceiptFile(file));
   if (given.length === 0) throw new CommandError(`There is no receipt in ${file}.`);
   if (given.length > MAX_RECEIPTS) throw new CommandError(`${file} has more than ${MAX_RECEIPTS} receipts.`);
   const keys = await keysOf(jwks, given);
@@ -72,7 +72,7 @@ function printChecked(checked: readonly CheckedReceipt[]): void {
   );
 }
 
-async function textOf(file: string): Promise<string> {
+async function readReceiptFile(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) throw new CommandError(`There is no file ${file}.`);
   if (!found.isFile()) throw new CommandError(`${file} is no file.`);
@@ -100,7 +100,7 @@ function* within(value: unknown, depth: number): Generator<GivenReceipt> {
 }
 
 async function keysOf(where: string, given: readonly GivenReceipt[]): Promise<PublicKeys> {
-  if (!/^https?:\/\//.test(where)) return parseKeys(await textOf(where), where);
+  if (!/^https?:\/\//.test(where)) return parseKeys(await readReceiptFile(where), where);
   const kids = new Set(given.map(({ receipt }) => keyIdOf(receipt)).filter((kid) => kid !== undefined));
   const urls = where.includes(KID) ? [...kids].map((kid) => where.replaceAll(KID, kid)) : [where];
   const sets: PublicKeys[] = [];

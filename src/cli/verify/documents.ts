@@ -1,6 +1,6 @@
 /** Finds the documents of a back-up that cannot be served, or not as they were. */
 import { findOwnersOfObjects } from "../../db/files/object-names.ts";
-import { type OrganizationKey, inTenant } from "../../db/pool.ts";
+import { type OrganizationRef, inTenant } from "../../db/pool.ts";
 import { judge, listLiveDocuments, readDocumentEvidence } from "../../db/upkeep/document-integrity.ts";
 import { type Backup, noteMissing } from "./backup.ts";
 
@@ -18,7 +18,7 @@ const FAULTS_OF_VERSIONS = new Set([
 /** Lists the owners of objects that are missing in the store. */
 export async function noteAbsent(
   backup: Backup,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   names: readonly string[],
 ): Promise<void> {
   const owners = await inTenant(backup.db, organization, (sql) => findOwnersOfObjects(sql, names));
@@ -32,7 +32,7 @@ export async function noteAbsent(
  */
 export async function noteDocuments(
   backup: Backup,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   counted: number,
 ): Promise<void> {
   let left = counted;
@@ -47,7 +47,7 @@ export async function noteDocuments(
 }
 
 /** @returns true if the document has a fault. */
-async function noteDocument(backup: Backup, organization: OrganizationKey, id: string): Promise<boolean> {
+async function noteDocument(backup: Backup, organization: OrganizationRef, id: string): Promise<boolean> {
   const evidence = await inTenant(
     backup.db,
     organization,

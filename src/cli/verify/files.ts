@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { type StoredFile, listStoredFiles } from "../../db/files/object-names.ts";
-import { type OrganizationKey, inTenant } from "../../db/pool.ts";
+import { type OrganizationRef, inTenant } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Backup, noteMissing } from "./backup.ts";
@@ -13,7 +13,7 @@ const READ_AT_ONCE = 4;
 /** Decrypts every file that is not deleted and compares it with the checksum of its upload. */
 export async function readFiles(
   backup: Backup,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<{ files_read: number; files_unreadable: number }> {
   const { db, storage, onFiles } = backup;
   let read = 0;

@@ -3,7 +3,7 @@
  */
 import { verifyAuditChain } from "../../db/audit/chain-check.ts";
 import { listOrganizationKeys } from "../../db/encryption/keys.ts";
-import type { OrganizationKey } from "../../db/pool.ts";
+import type { OrganizationRef } from "../../db/pool.ts";
 import { countOwnRows } from "../../db/transfer/backup-rows.ts";
 import { LATE_EVENTS } from "../../db/upkeep/event-integrity.ts";
 import { countFaults } from "../../db/upkeep/organization-integrity.ts";
@@ -22,9 +22,9 @@ export interface Checked {
 }
 
 /** What is late in a back-up is caught up on when the service starts. */
-const LATE: ReadonlySet<string> = new Set(LATE_EVENTS);
+const LATE: ReadonlySet<string> = new Set([...LATE_EVENTS, "turns_not_adopted"]);
 
-export async function checkOrganization(backup: Backup, organization: OrganizationKey): Promise<Checked> {
+export async function checkOrganization(backup: Backup, organization: OrganizationRef): Promise<Checked> {
   const { db, store, auditKey } = backup;
   const keys = await countUnreadableKeys(backup, organization.id);
   const files = backup.isQuick
@@ -57,7 +57,7 @@ export async function checkOrganization(backup: Backup, organization: Organizati
 
 async function compareRows(
   { db, manifest }: Backup,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<Checked["fewer_rows"]> {
   const saved = manifest?.database.organizations.find(({ id }) => id === organization.id)?.rows;
   if (saved === undefined) return {};

@@ -10,7 +10,7 @@ import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
-import { dataObjectName, nameOf } from "../../domain/paths.ts";
+import { dataObjectName, fileNameOf } from "../../domain/paths.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -95,7 +95,7 @@ async function writeFile(
   if (occupant !== undefined)
     await markRawFileDeleted(sql, { organization, userId: user.id, targetId: occupant.id });
   const id = newId();
-  const filename = nameOf(path);
+  const filename = fileNameOf(path);
   const upload = newUpload(principal, { documentId: id, spaceId, folderId: null, filename, path, stored });
   await acceptNewDocument(sql, upload);
   const removed: ToldEvent[] =

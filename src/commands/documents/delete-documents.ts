@@ -23,8 +23,8 @@ interface BulkDeletion extends BulkSummary {
 
 /**
  * Raw files and cached vectors stay, as with the deletion of one document.
- * @throws ValidationProblems if filters and folders choose too many. A document that the caller may not delete
- * is no error: it is answered in the results.
+ * @throws ValidationProblems if filters and folders choose too many. A document that the caller may not
+ * delete is no error: it is answered in the results.
  * @see test/api/routes/documents/bulk.stack.test.ts
  */
 export async function deleteDocuments(

@@ -25,8 +25,8 @@ interface BulkMove extends BulkRequest {
 
 /**
  * A document that is there already stays as it is, which is no refusal.
- * @throws DomainError `not_found` for the folder; ValidationProblems if filters and folders choose too many. A
- * document that the caller may not move is no error: it is answered in the results.
+ * @throws DomainError `not_found` for the folder; ValidationProblems if filters and folders choose too many.
+ * A document that the caller may not move is no error: it is answered in the results.
  * @see test/api/routes/documents/bulk.stack.test.ts
  */
 export async function moveDocuments(

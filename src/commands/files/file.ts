@@ -1,6 +1,6 @@
 /**
- * What the commands of raw files share: which path an address means, what is said of a file that is not there,
- * and its entity tag.
+ * What the commands of raw files share: which path an address means, what is said of a file that is not
+ * there, and its entity tag.
  */
 import type { RawFileRow } from "../../db/files/by-path.ts";
 import type { DomainError } from "../../domain/errors.ts";

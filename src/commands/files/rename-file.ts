@@ -5,7 +5,7 @@ import { findRawFile, lockAllPaths, type RawFileRow } from "../../db/files/by-pa
 import { moveFile, movePrefix, OCCUPIED } from "../../db/files/moves.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
-import { type FileAddress, nameOf, readAddress } from "../../domain/paths.ts";
+import { type FileAddress, fileNameOf, readAddress } from "../../domain/paths.ts";
 import type { Caller } from "../caller.ts";
 import type { CommandDeps } from "../deps.ts";
 import { recordChange } from "../record-change.ts";
@@ -22,7 +22,8 @@ interface FileRename {
 /**
  * The name of the file's document follows. Either all is moved or nothing.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if something is at the new path, or for
- * a move below itself; `invalid` if a path would be too long; ValidationProblems if there can be no such path.
+ * a move below itself; `invalid` if a path would be too long; ValidationProblems if there can be no such
+ * path.
  * @see test/commands/files/files.database.test.ts
  */
 export async function renameFile(
@@ -57,7 +58,7 @@ async function move(sql: Sql, { spaceId, oldPath, newPath: newAddress }: FileRen
   if (!(await moveFile(sql, file, newPath))) throw fileNotFound();
   const { id, document_id: documentId } = file;
   const renamed: ToldEvent = { type: "file.renamed", data: { document_id: documentId } };
-  const isNameKept = documentId === null || nameOf(file.path) === nameOf(newPath);
+  const isNameKept = documentId === null || fileNameOf(file.path) === fileNameOf(newPath);
   if (isNameKept) return { id, events: [renamed] };
   return {
     id,

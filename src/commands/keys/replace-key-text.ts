@@ -2,7 +2,7 @@
 import { createKeyText, hashKey, keyPrefix } from "../../auth/api-keys.ts";
 import { type ApiKeyRow, findApiKey, lockApiKey } from "../../db/keys/api-keys.ts";
 import { MAX_ROLLS_A_DAY, replaceKeyText as writeKeyText, secondsUntilRoll } from "../../db/keys/rolls.ts";
-import type { OrganizationKey, Sql } from "../../db/pool.ts";
+import type { OrganizationRef, Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { IssuedKey } from "./write-key.ts";
@@ -28,7 +28,7 @@ interface Replacement {
 export async function replaceKeyText(
   sql: Sql,
   pepper: Uint8Array,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   replacement: Replacement,
 ): Promise<IssuedKey> {
   const { id, overlapSeconds } = replacement;

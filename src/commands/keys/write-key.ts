@@ -1,7 +1,7 @@
 /** Makes an API key in a transaction of the caller. Its text is returned once and not stored. */
 import { createKeyText, hashKey, keyPrefix } from "../../auth/api-keys.ts";
 import { type ApiKeyRow, insertApiKey } from "../../db/keys/api-keys.ts";
-import type { OrganizationKey, Sql } from "../../db/pool.ts";
+import type { OrganizationRef, Sql } from "../../db/pool.ts";
 import { listSpacesOfUser } from "../../db/tenancy/spaces.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
@@ -34,7 +34,7 @@ export type IssuedKey = ApiKeyRow & { readonly key: string };
 export async function writeKey(
   sql: Sql,
   pepper: Uint8Array,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   key: NewKey,
 ): Promise<IssuedKey> {
   const { userId, createdBy, name, spaces, expiresAt, allowedCidrs } = key;

@@ -18,10 +18,10 @@ import { removeDocuments } from "../vector-stores/remove-documents.ts";
 import { authorizeUserFiles } from "./user-file.ts";
 
 /**
- * Documents in spaces where the user may not delete stay, and with them the stored object. A document's own id
- * deletes that document.
- * @throws DomainError `not_found`, also for a document out of reach; `permission_denied` for a document that the
- * caller may only read, and for somebody else's file that a document was made of
+ * Documents in spaces where the user may not delete stay, and with them the stored object. A document's own
+ * id deletes that document.
+ * @throws DomainError `not_found`, also for a document out of reach; `permission_denied` for a document that
+ * the caller may only read, and for somebody else's file that a document was made of
  * @see test/commands/user-files/user-files.database.test.ts
  */
 export async function deleteUserFile(

@@ -32,8 +32,8 @@ interface Acceptance {
 }
 
 /**
- * A file that is in the store already stays there: it gets the attributes that are named, and is processed again
- * if it had failed or its chunking changes.
+ * A file that is in the store already stays there: it gets the attributes that are named, and is processed
+ * again if it had failed or its chunking changes.
  * @returns the ids of the documents, in the order of the files, each once.
  * @throws DomainError `not_found` for a file that the caller has not, with its field as `param`;
  * `permission_denied`; `bad_request` for a store that has expired, and over the organization's quotas

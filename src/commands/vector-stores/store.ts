@@ -62,8 +62,8 @@ interface RunChunking {
 }
 
 /**
- * How a run is to chunk: null is the default. A chunk never has more tokens than the embedding model takes, so
- * that a request that suits OpenAI's model suits every model.
+ * How a run is to chunk: null is the default. A chunk never has more tokens than the embedding model takes,
+ * so that a request that suits OpenAI's model suits every model.
  */
 export function runChunking(asked: StaticChunking | null, maxTokens: number): RunChunking {
   if (asked === null) return { chunkerName: DEFAULT_CHUNKER, chunkerConfig: {} };

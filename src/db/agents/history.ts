@@ -1,4 +1,6 @@
-/** Reads what changed of an agent. The trigger `note_agent_change` writes it, whichever version changes it. */
+/**
+ * Reads what changed of an agent. The trigger `note_agent_change` writes it, whichever version changes it.
+ */
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";

@@ -71,8 +71,8 @@ export interface AuditRow extends Omit<AuditEntry, "outcome" | "details"> {
 
 /**
  * Makes the row of an entry, with a new id, so that a second write of it is noticed. Details stand behind the
- * outcome, in its column, as JSON: the chain of hashes is of the columns that there are, and a version that does
- * not know of another one would chain rows without it, so that it could be changed unnoticed.
+ * outcome, in its column, as JSON: the chain of hashes is of the columns that there are, and a version that
+ * does not know of another one would chain rows without it, so that it could be changed unnoticed.
  */
 export function auditRow(actor: AuditActor, { outcome, details, ...entry }: AuditEntry, at: Date): AuditRow {
   const isCaller = actor.authMethod !== "system";
@@ -106,9 +106,9 @@ export async function appendAuditRows(db: Database, rows: readonly AuditRow[]): 
 }
 
 /**
- * Writes rows some time after what they are about. Those of an organization that was deleted meanwhile are left
- * out: its log is gone, and they must not keep those of others from being written. Idempotent: rows whose write was
- * committed, but not answered, are not written again.
+ * Writes rows some time after what they are about. Those of an organization that was deleted meanwhile are
+ * left out: its log is gone, and they must not keep those of others from being written. Idempotent: rows
+ * whose write was committed, but not answered, are not written again.
  */
 export async function appendLateAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
   let left = rows;

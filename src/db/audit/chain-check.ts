@@ -66,9 +66,9 @@ export interface ChainPart extends ChainReport {
 }
 
 /**
- * Recomputes up to `limit` rows of the caller's chain, after the row `after`. A chain is checked whole by asking
- * on from `next`, and each part begins with the hash that the one before has verified. A row that was deleted by
- * its age meanwhile is passed over. It changes nothing.
+ * Recomputes up to `limit` rows of the caller's chain, after the row `after`. A chain is checked whole by
+ * asking on from `next`, and each part begins with the hash that the one before has verified. A row that was
+ * deleted by its age meanwhile is passed over. It changes nothing.
  * @param sql of a transaction of the organization, in one snapshot.
  * @returns undefined if the chain ends before `after`.
  */

@@ -1,7 +1,7 @@
 /**
  * Chains the audit log: a keyed hash binds each committed row to the one before. Runs as the login
  * `maintenance`, which sees all organizations.
- * @see ./chain-check.ts for how it is held to what was written
+ * @see src/db/audit/chain-check.ts for how it is held to what was written
  * @see test/db/audit/chain.database.test.ts
  */
 import { createHmac } from "node:crypto";

@@ -113,8 +113,8 @@ const LOOSE_FILES_OF: Readonly<Record<DeletionKind, string | null>> = {
 };
 
 /**
- * Returns at most `limit` raw files of the target that have no document. `object_key` is null where there is no
- * object to delete with the file.
+ * Returns at most `limit` raw files of the target that have no document. `object_key` is null where there is
+ * no object to delete with the file.
  */
 export async function looseFiles(
   sql: Sql,

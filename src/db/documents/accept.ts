@@ -51,8 +51,8 @@ export interface AcceptedUpload {
 }
 
 /**
- * Writes the document with the caller's metadata, its raw file and its queued run, and deletes the intent. Once this is committed, the
- * upload cannot be lost.
+ * Writes the document with the caller's metadata, its raw file and its queued run, and deletes the intent.
+ * Once this is committed, the upload cannot be lost.
  */
 export async function acceptNewDocument(
   sql: Sql,

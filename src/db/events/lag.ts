@@ -14,8 +14,8 @@ export async function readOldestUnplaced(system: pg.Pool): Promise<number | null
 }
 
 /**
- * The active endpoints with a delivery that is due, and since when, for `from`. An endpoint that fails is tried
- * when its own wait is over. Of each it looks at one entry of an index, however much is pending.
+ * The active endpoints with a delivery that is due, and since when, for `from`. An endpoint that fails is
+ * tried when its own wait is over. Of each it looks at one entry of an index, however much is pending.
  */
 export const DUE_WEBHOOKS = `
   (

@@ -3,7 +3,7 @@
  * paths of the space.
  */
 import { DomainError } from "../../domain/errors.ts";
-import { MAX_PATH_BYTES, nameOf } from "../../domain/paths.ts";
+import { MAX_PATH_BYTES, fileNameOf } from "../../domain/paths.ts";
 import type { Sql } from "../pool.ts";
 import { lockDocumentOf, type RawFileRow, retireHidden } from "./by-path.ts";
 
@@ -42,7 +42,7 @@ export async function moveFile(sql: Sql, file: RawFileRow, newPath: string): Pro
      where id = $1
        and deleted_at is null
        and name <> $2`,
-    [file.document_id, nameOf(newPath)],
+    [file.document_id, fileNameOf(newPath)],
   );
   return true;
 }

@@ -2,6 +2,7 @@
  * Stores Idempotency-Keys: which request works under one, and the answer that repeats of it get.
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  */
+import { DEADLINES } from "#timings";
 import type pg from "pg";
 import { type Sql, queryOnce } from "../pool.ts";
 
@@ -29,9 +30,7 @@ export type KeyState =
   | { readonly is: "busy"; readonly bodyHash: Buffer | null };
 
 /** For so long, a request that died keeps its key. */
-const LEASE = "interval '15 seconds'";
-/** How often a request renews the lease of its key. */
-export const RENEW_LEASE_MS = 4_000;
+const LEASE = `interval '${DEADLINES.requestLease} milliseconds'`;
 const KEPT_FOR = "interval '24 hours'";
 
 interface KeyRow {

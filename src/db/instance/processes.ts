@@ -1,4 +1,5 @@
 /** All SQL on `processes`: which processes of the service run, of which version, and since when. */
+import { DEADLINES, PAUSES } from "#timings";
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface ProcessFacts {
@@ -24,10 +25,8 @@ export interface TurnLease {
   readonly open_turns: number;
 }
 
-const RENEW_MS = 10_000;
 const MOST_SHOWN = 500;
-/** Three renewals and a little. */
-const ALIVE = "35 seconds";
+const ALIVE = `${DEADLINES.processAlive} milliseconds`;
 /** A process that died is shown this long, so that an operator can see that it did. */
 const KEPT = "1 hour";
 
@@ -103,7 +102,7 @@ export function announceProcess(
   let writing = renewProcess(db, facts).catch(onError);
   const timer = setInterval(() => {
     writing = writing.then(() => renewProcess(db, facts)).catch(onError);
-  }, RENEW_MS);
+  }, PAUSES.processRenewal);
   return async () => {
     clearInterval(timer);
     await writing;

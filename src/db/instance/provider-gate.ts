@@ -2,6 +2,7 @@
  * Gates in front of model providers: one row for each provider says until when no process may ask it, and
  * whether its last answer was a failure.
  */
+import { PAUSES } from "#timings";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
@@ -43,10 +44,7 @@ export interface ProviderGate {
 
 /** If a provider asks for a longer pause, it is asked again after a quarter of an hour all the same. */
 export const MAX_CLOSED_SECONDS = 900;
-const CACHE_MS = 1_000;
-/** The time between two trials of a provider that failed, over all processes. */
-const TRIAL_INTERVAL = "interval '1 second'";
-const TRIAL_INTERVAL_MS = 1_000;
+const TRIAL_INTERVAL = `interval '${PAUSES.providerTrial} milliseconds'`;
 
 interface GateState {
   /** In the time of `performance.now()`, like `readAt`. */
@@ -79,7 +77,7 @@ export function createProviderGate(db: Database, provider: string): ProviderGate
   };
   return {
     async enter() {
-      if (performance.now() - state.readAt >= CACHE_MS) await refresh();
+      if (performance.now() - state.readAt >= PAUSES.providerTrial) await refresh();
       if (state.openAt <= performance.now() && state.isFailing) {
         if (await takeTrial(db, provider, state)) return { ...OPEN, isTrial: true };
         await refresh();
@@ -196,7 +194,7 @@ async function takeTrial(db: Database, provider: string, state: GateState): Prom
   if (taken === undefined) return true;
   if (taken.rowCount === 0) return false;
   if (state.changes === changes) {
-    state.openAt = performance.now() + TRIAL_INTERVAL_MS;
+    state.openAt = performance.now() + PAUSES.providerTrial;
     state.changes = changes + 1;
   }
   return true;

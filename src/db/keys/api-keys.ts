@@ -3,7 +3,7 @@ import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import type { Capability } from "../../domain/tenancy/principal.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -83,7 +83,7 @@ const COLUMNS = `
 /** Stores the key with its chosen spaces. The texts of keys never come here, only their hashes. */
 export async function insertApiKey(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   key: NewApiKey,
 ): Promise<ApiKeyRow> {
   await sql.query(
@@ -175,7 +175,7 @@ export async function hasExpired(sql: Sql, id: string): Promise<boolean> {
 /** Makes `spaces` the chosen spaces of the key. Idempotent. @returns whether that changed anything. */
 export async function setKeySpaces(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   keyId: string,
   spaces: readonly string[],
 ): Promise<boolean> {

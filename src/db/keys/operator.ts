@@ -1,12 +1,12 @@
 /** Reads keys for the command line, whose operator belongs to no organization. */
 import { PRIVATE_SPACE } from "../../domain/tenancy/provision-file.ts";
 import type { Capability, OrganizationRole } from "../../domain/tenancy/principal.ts";
-import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
+import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 import type { ApiKeyRow } from "./api-keys.ts";
 
 /** The organization that a key belongs to. */
-export async function findOrganizationOfKey(db: Database, id: string): Promise<OrganizationKey | undefined> {
-  const { rows } = await queryOnce<OrganizationKey>(
+export async function findOrganizationOfKey(db: Database, id: string): Promise<OrganizationRef | undefined> {
+  const { rows } = await queryOnce<OrganizationRef>(
     db.maintenance,
     `select organization.id, organization.num
      from api_keys key

@@ -1,5 +1,5 @@
 /** Gives keys new texts and remembers the hashes of old ones, which may be accepted for a while. */
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 
 export interface NewKeyText {
   readonly hash: Buffer;
@@ -35,7 +35,7 @@ export async function secondsUntilRoll(sql: Sql, keyId: string): Promise<number>
  */
 export async function replaceKeyText(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   keyId: string,
   { hash, prefix, expiresAt, overlapSeconds }: NewKeyText,
 ): Promise<void> {

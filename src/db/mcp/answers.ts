@@ -1,8 +1,12 @@
-/** All SQL of answers that are streams: their sealed messages, who reads them, and whether they were cancelled. */
-import { type Database, inTenant, type OrganizationKey, readTenant } from "../pool.ts";
+/**
+ * All SQL of answers that are streams: their sealed messages, who reads them, and whether they were
+ * cancelled.
+ */
+import { DEADLINES } from "#timings";
+import { type Database, inTenant, type OrganizationRef, readTenant } from "../pool.ts";
 
 export interface McpAnswerKey {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly sessionId: string;
   readonly streamId: string;
 }
@@ -27,7 +31,7 @@ interface McpAnswer {
 }
 
 /** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = "interval '5 seconds'";
+const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 /** One read of an answer that goes on. */
 const MESSAGES_A_READ = 100;
 

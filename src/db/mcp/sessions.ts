@@ -1,7 +1,7 @@
 /** All SQL of sessions of the Model Context Protocol. A session is found by its own principal alone. */
 import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { type Database, inTenant, type OrganizationKey } from "../pool.ts";
+import { type Database, inTenant, type OrganizationRef } from "../pool.ts";
 import type { Sql } from "../sql.ts";
 
 export interface McpSession {
@@ -75,7 +75,9 @@ export async function insertMcpSession(
   });
 }
 
-/** Undefined if there is none, it is somebody else's, or it is over. Notes, once a minute, that it is used. */
+/**
+ * Undefined if there is none, it is somebody else's, or it is over. Notes, once a minute, that it is used.
+ */
 export async function useMcpSession(
   db: Database,
   principal: Principal,
@@ -108,7 +110,7 @@ export async function deleteMcpSession(db: Database, principal: Principal, id: s
 /** Makes this stream the one that serves the session; the one before ends when it sees that. */
 export async function takeMcpStream(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   sessionId: string,
   streamId: string,
 ): Promise<void> {
@@ -120,7 +122,7 @@ export async function takeMcpStream(
 /** Notes how far the stream has told its client, if it still serves the session. */
 export async function noteMcpPosition(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { sessionId, streamId, position }: { sessionId: string; streamId: string; position: number },
 ): Promise<void> {
   await inTenant(db, organization, (sql) =>
@@ -137,7 +139,7 @@ export async function noteMcpPosition(
 /** @returns false if it has too many already. */
 export async function subscribeMcpSession(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   sessionId: string,
   uri: string,
 ): Promise<boolean> {
@@ -156,7 +158,7 @@ const addSubscription = (sql: Sql, sessionId: string, uri: string) =>
 
 export async function unsubscribeMcpSession(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   sessionId: string,
   uri: string,
 ): Promise<void> {

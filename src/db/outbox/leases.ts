@@ -3,6 +3,7 @@
  * second process starts it at the same time.
  * @see https://microservices.io/patterns/data/transactional-outbox.html
  */
+import { DEADLINES } from "#timings";
 import type pg from "pg";
 import { queryOnce } from "../pool.ts";
 
@@ -10,11 +11,11 @@ import { queryOnce } from "../pool.ts";
  * The lease of a row whose workflow is about to be started. Longer than a start may take; if the process dies
  * between leasing and starting, the start is delayed by this much.
  */
-export const START_LEASE = "10 seconds";
+export const START_LEASE = `${DEADLINES.startLease} milliseconds`;
 /**
  * The lease of a row whose workflow runs; after it some process asks Temporal what became of the workflow.
  */
-export const RUNNING_LEASE = "60 seconds";
+export const RUNNING_LEASE = `${DEADLINES.runningLease} milliseconds`;
 
 /** Tables whose rows are work until they are complete. */
 export type Outbox = "deletions" | "batches" | "operations";

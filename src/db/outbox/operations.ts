@@ -5,7 +5,7 @@
 import type pg from "pg";
 import { newId } from "../../domain/ids.ts";
 import type { OperationKind } from "../../domain/work/operation.ts";
-import { type Database, type OrganizationKey, inTransaction, queryOnce, type Sql } from "../pool.ts";
+import { type Database, type OrganizationRef, inTransaction, queryOnce, type Sql } from "../pool.ts";
 import { START_LEASE } from "./leases.ts";
 
 export interface Operation {
@@ -25,7 +25,7 @@ export interface Operation {
 async function insertOperation(
   sql: Sql,
   kind: OperationKind,
-  subject: OrganizationKey | null,
+  subject: OrganizationRef | null,
   graceSeconds: number,
 ): Promise<string> {
   const { rows } = await sql.query<{ id: string }>(
@@ -50,7 +50,7 @@ async function insertOperation(
  * Asks for a new master key (`subject` is null) or a new key of the organization.
  * @returns the operation's id.
  */
-export async function requestRotation(db: Database, subject: OrganizationKey | null): Promise<string> {
+export async function requestRotation(db: Database, subject: OrganizationRef | null): Promise<string> {
   return inTransaction(db.maintenance, (sql) =>
     insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0),
   );
@@ -63,7 +63,7 @@ export async function requestRotation(db: Database, subject: OrganizationKey | n
  */
 export async function requestReencryption(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { destroysOldKeys }: { readonly destroysOldKeys: boolean },
 ): Promise<string> {
   return inTransaction(db.maintenance, async (sql) => {
@@ -84,7 +84,7 @@ export async function requestReencryption(
  */
 export async function requestOrganizationDeletion(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   graceSeconds: number,
 ): Promise<string> {
   return inTransaction(db.maintenance, async (sql) => {
@@ -96,7 +96,7 @@ export async function requestOrganizationDeletion(
 interface TransferRequest {
   readonly kind: "export_organization" | "import_organization";
   /** Its number is 0 if the organization does not exist yet. */
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly parameters: Readonly<Record<string, string>>;
 }
 

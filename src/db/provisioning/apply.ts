@@ -2,7 +2,7 @@
 import { ProvisionError } from "../../domain/tenancy/provision-error.ts";
 import type { ProvisionFile, ProvisionOrganization } from "../../domain/tenancy/provision-file.ts";
 import { appendAudit, type ToldEvent } from "../audit/append.ts";
-import { type Database, inTransaction, type OrganizationKey, type Sql } from "../pool.ts";
+import { type Database, inTransaction, type OrganizationRef, type Sql } from "../pool.ts";
 import type { KeyMaker } from "./keys.ts";
 import { locate, type ProvisionChange, type Run, save } from "./rows.ts";
 import type { Scope } from "./scope.ts";
@@ -86,7 +86,7 @@ export async function provisionWithin(
     updated: 0,
   };
   const keys: MadeKey[] = [];
-  const organizations: OrganizationKey[] = [];
+  const organizations: OrganizationRef[] = [];
   for (const [index, organization] of file.organizations.entries()) {
     const path = `organizations[${index}]`;
     const changesBefore = run.created + run.updated;
@@ -107,7 +107,7 @@ export async function provisionWithin(
 
 async function auditProvisioning(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   events: readonly ToldEvent[],
 ): Promise<void> {
   const entry = {

@@ -4,7 +4,7 @@ import { CAPABILITIES } from "../../domain/tenancy/principal.ts";
 import type { ProvisionApiKey } from "../../domain/tenancy/provision-file.ts";
 import { insertApiKey, setKeySpaces } from "../keys/api-keys.ts";
 import { supersedeKeyText } from "../keys/rolls.ts";
-import type { OrganizationKey } from "../pool.ts";
+import type { OrganizationRef } from "../pool.ts";
 import { noteChange, type Run, updateRow } from "./rows.ts";
 
 /** How keys are made and what is stored of them. */
@@ -16,7 +16,7 @@ export interface KeyMaker {
 
 export interface NamedKey {
   readonly path: string;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly userId: string;
   readonly key: ProvisionApiKey;
   /** Ids of the chosen spaces; null means all, undefined that the file does not say. */

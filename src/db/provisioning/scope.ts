@@ -1,8 +1,8 @@
 /** What the parts of one organization in a provisioning file refer to each other by. */
-import type { OrganizationKey } from "../sql.ts";
+import type { OrganizationRef } from "../sql.ts";
 
 export interface Scope {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   /** Ids of users by e-mail address in lower case. */
   readonly userIds: Map<string, string>;
   /** Ids of shared spaces by name in lower case. */

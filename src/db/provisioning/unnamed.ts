@@ -1,5 +1,5 @@
 /** Lists what the database has and a provisioning file does not name. Nothing of it is ever deleted. */
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 import type { ProvisionChange } from "./rows.ts";
 
 export interface Unnamed {
@@ -90,7 +90,7 @@ const UNNAMED = `
  */
 export async function findUnnamedParts(
   sql: Sql,
-  named: readonly OrganizationKey[],
+  named: readonly OrganizationRef[],
   changes: readonly ProvisionChange[],
 ): Promise<Unnamed> {
   const { rows } = await sql.query<{ what: string }>(UNNAMED, [

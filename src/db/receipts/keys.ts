@@ -2,7 +2,7 @@
  * Keeps the keys that sign receipts. The public half of each stays as long as the organization; of private
  * halves there is one, sealed with a key of the organization.
  */
-import { type Database, inTenant, type OrganizationKey, queryOnce, type Sql } from "../pool.ts";
+import { type Database, inTenant, type OrganizationRef, queryOnce, type Sql } from "../pool.ts";
 
 /** The public half of a key. */
 export interface ReceiptKeyRow {
@@ -25,7 +25,7 @@ export interface SealedReceiptKey {
 }
 
 /** Issuers know organizations by their id; the policies of the table do not look at the number. */
-const asKey = (id: string): OrganizationKey => ({ id, num: 0 });
+const asKey = (id: string): OrganizationRef => ({ id, num: 0 });
 
 /** @returns the key that signs; undefined if there is none yet. */
 export async function findSigningKey(

@@ -1,17 +1,17 @@
 /** Reads what a response goes on from: the items of the responses before it, which are in a chain. */
-import { type Database, type OrganizationKey, readTenant } from "../pool.ts";
+import { type Database, type OrganizationRef, readTenant } from "../pool.ts";
 import type { ConversationLengths, ItemRow } from "./items.ts";
 
 /** The most responses of one conversation: each request about it, and its deletion, passes all of them. */
 export const MAX_CONVERSATION_RESPONSES = 1_000;
 
 /**
- * How long the conversation is up to the end of a response, and whether it has as many responses as it may; undefined if
- * it has none.
+ * How long the conversation is up to the end of a response, and whether it has as many responses as it may;
+ * undefined if it has none.
  */
 export async function findConversation(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
 ): Promise<(ConversationLengths & { readonly isFull: boolean }) | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
@@ -44,7 +44,7 @@ export async function findConversation(
 /** The contents that come before those of a response; null if none do. */
 export async function findContentsBefore(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
 ): Promise<string | null> {
   const { rows } = await readTenant(db, organization, (sql) =>
@@ -69,7 +69,7 @@ interface ConversationPart {
 /** The items of a response and of all before it, oldest first. */
 export async function readConversation(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
   { isWhole, most }: ConversationPart,
 ): Promise<ItemRow[]> {

@@ -1,5 +1,5 @@
 /** Keeps the events of responses in the background, sealed, in the order in which they come. */
-import { type Database, type OrganizationKey, inTenant, readTenant } from "../pool.ts";
+import { type Database, type OrganizationRef, inTenant, readTenant } from "../pool.ts";
 import { type ResponseFence, UNDER_WAY } from "./responses.ts";
 import type { SealedText } from "./sealed-text.ts";
 
@@ -41,12 +41,12 @@ export async function addResponseEvents(
 }
 
 /**
- * Reads the first lists of events after number `afterNo`, in order: at least one, and further ones while those before
- * have less than `maxBytes`.
+ * Reads the first lists of events after number `afterNo`, in order: at least one, and further ones while
+ * those before have less than `maxBytes`.
  */
 export async function readResponseEvents(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { id, afterNo, maxBytes }: { readonly id: string; readonly afterNo: number; readonly maxBytes: number },
 ): Promise<SealedEvents[]> {
   const { rows } = await readTenant(db, organization, (sql) =>

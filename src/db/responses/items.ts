@@ -1,5 +1,5 @@
 /** All SQL on the items of kept responses, and on the conversations that these make. */
-import { type Database, type OrganizationKey, type Sql, readTenant } from "../pool.ts";
+import { type Database, type OrganizationRef, type Sql, readTenant } from "../pool.ts";
 import type { SealedText } from "./sealed-text.ts";
 
 /** How long an item is, and whether a model that goes on from it is shown it. */
@@ -132,7 +132,7 @@ interface ItemRange {
 /** Items of a response in their order. */
 export async function readItems(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   responseId: string,
   { isOutput, from = 0, to }: ItemRange,
 ): Promise<ItemRow[]> {
@@ -167,7 +167,7 @@ interface InputPlaces {
 /** How many items the input has, how long they are, and where those of the digests are in it. */
 export async function findInputPlaces(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
   idDigests: readonly Buffer[],
 ): Promise<InputPlaces> {
@@ -201,10 +201,12 @@ export async function findInputPlaces(
   return rows[0]!;
 }
 
-/** Which outputs of the response have the ids of these digests, and how long they are: nothing sealed is read. */
+/**
+ * Which outputs of the response have the ids of these digests, and how long they are: nothing sealed is read.
+ */
 export async function findOutputItems(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   responseId: string,
   idDigests: readonly Buffer[],
 ): Promise<(Omit<ItemRow, keyof SealedText> & { readonly idDigest: Buffer })[]> {

@@ -11,9 +11,9 @@ export interface TakenResponse extends ResponseRow {
 const BEGUN_WITHIN = "interval '30 seconds'";
 
 /**
- * Takes background responses for the process `apiProcessId`, oldest first and organizations in turn: those whose
- * process is gone, and those that the process has let go of, because it could not write them, and that are not among
- * `held`.
+ * Takes background responses for the process `apiProcessId`, oldest first and organizations in turn: those
+ * whose process is gone, and those that the process has let go of, because it could not write them, and that
+ * are not among `held`.
  */
 export async function takeOrphans(
   db: Database,
@@ -87,7 +87,8 @@ export async function findHeldResponses(
 }
 
 /**
- * Gives a background response back that an outage has ended for now: whoever looks after `waitSeconds` takes it.
+ * Gives a background response back that an outage has ended for now: whoever looks after `waitSeconds` takes
+ * it.
  */
 export async function postponeResponse(
   db: Database,

@@ -15,8 +15,8 @@ interface Owner {
 }
 
 /**
- * Checks that `bytes` more may be kept. Until the transaction ends, others that keep something for this user wait,
- * and all of the organization if that has a quota: what one has checked, the next one counts.
+ * Checks that `bytes` more may be kept. Until the transaction ends, others that keep something for this user
+ * wait, and all of the organization if that has a quota: what one has checked, the next one counts.
  * @throws DomainError `response_quota_exceeded`.
  */
 export async function requireRoomForResponse(

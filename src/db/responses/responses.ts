@@ -1,6 +1,7 @@
 /** Keeps responses: what was asked and what was answered, sealed, for the caller who asked. */
+import { DEADLINES } from "#timings";
 import { DomainError } from "../../domain/errors.ts";
-import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 import { inTenantContended } from "../retry-deadlocks.ts";
 import { type NewContents, type NewItem, addOutput, bytesOf, putContents } from "./items.ts";
 import { type ResponseQuotas, requireRoomForResponse } from "./quota.ts";
@@ -10,7 +11,7 @@ type ResponseState = "queued" | "in_progress" | "completed" | "failed" | "cancel
 
 export interface NewResponse {
   readonly id: string;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly callerId: string;
   readonly userId: string;
   readonly apiKeyId: string | null;
@@ -38,20 +39,21 @@ export interface ResponseEnd extends SealedText {
 
 /** Only the attempt that has the response in hand may write it. */
 export interface ResponseFence {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly id: string;
   readonly attempt: number;
 }
 
 /** Of a process that renewed its lease within this time nothing is taken. */
-export const LEASE = "interval '5 seconds'";
+export const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 /** Of a row of `responses`. */
 export const UNDER_WAY = "status in ('queued', 'in_progress')";
 
 /**
  * Writes that a response is under way, unless that would be more than may be kept. Idempotent.
- * @throws DomainError `response_quota_exceeded`, `previous_response_not_found` if what it goes on from is gone.
+ * @throws DomainError `response_quota_exceeded`, `previous_response_not_found` if what it goes on from is
+ * gone.
  */
 export async function putResponse(
   db: Database,
@@ -160,7 +162,7 @@ export const COLUMNS = `
 /** The response of this caller; undefined also if it is past its retention. */
 export async function findResponse(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   callerId: string,
   id: string,
 ): Promise<ResponseRow | undefined> {
@@ -186,7 +188,7 @@ export async function findResponse(
 /** What was asked; undefined if it was deleted meanwhile. */
 export async function readSealedRequest(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
 ): Promise<SealedText | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
@@ -203,7 +205,7 @@ export async function readSealedRequest(
 /** The response as it ended; undefined if it has not, or was deleted meanwhile. */
 export async function readSealedResponse(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
 ): Promise<SealedText | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
@@ -228,7 +230,7 @@ export interface ResponseOfItems {
 /** The caller's responses whose output has one of the items. */
 export async function findResponsesOfItems(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   callerId: string,
   itemIds: readonly string[],
 ): Promise<ResponseOfItems[]> {

@@ -56,7 +56,9 @@ export interface Beginning {
   readonly step: Step;
   /** The previous attempt was lost with its process. */
   readonly lost: boolean;
-  /** It was lost while this machine had too little processor time, which is no evidence against a document. */
+  /**
+   * It was lost while this machine had too little processor time, which is no evidence against a document.
+   */
   readonly starved?: boolean;
   /** Skips members that another attempt has; by default they are taken over. */
   readonly onlyFree?: boolean;

@@ -1,4 +1,5 @@
 /** All SQL on the leases of claims, by which processes agree who looks after a claim's workflow. */
+import { PAUSES } from "#timings";
 import type pg from "pg";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { LARGE_ABOVE_BYTES, type Lane, type Priority } from "../../domain/work/processing.ts";
@@ -34,7 +35,7 @@ export async function endLease(system: pg.Pool, claimId: string, code: ErrorCode
      )
      update pipeline_runs
      set waiting_for = $2,
-         next_attempt_at = now() + interval '1 second',
+         next_attempt_at = now() + interval '${PAUSES.sweep} milliseconds',
          waiting_since = case when waiting_for = $2 then coalesce(waiting_since, now()) else now() end,
          waiting_attempts = case when waiting_for = $2 then waiting_attempts + 1 else 1 end
      where claim_id = $1

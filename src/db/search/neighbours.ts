@@ -25,9 +25,9 @@ export interface Neighbourhood {
 export const NEIGHBOURS_MAX_CHARACTERS = 1_000_000;
 
 /**
- * The chunk itself is among the rows, without its text, so that one without neighbours differs from one that is
- * not there any more. Texts are added up from the first chunk on and from near to far, so that the bound leaves
- * no gap beside a chunk.
+ * The chunk itself is among the rows, without its text, so that one without neighbours differs from one that
+ * is not there any more. Texts are added up from the first chunk on and from near to far, so that the bound
+ * leaves no gap beside a chunk.
  */
 const READ_NEIGHBOURS = `${VISIBLE},
      beside as (
@@ -64,10 +64,11 @@ interface NeighbourRow extends Neighbour {
 }
 
 /**
- * Reads up to `reach` chunks on either side of each chunk, of the same version of its document, in one statement.
+ * Reads up to `reach` chunks on either side of each chunk, of the same version of its document, in one
+ * statement.
  *
- * @returns one for each chunk, in their order; undefined for a chunk that is not published any more or not in the
- *   spaces. Beyond {@link NEIGHBOURS_MAX_CHARACTERS} the last chunks have fewer or none.
+ * @returns one for each chunk, in their order; undefined for a chunk that is not published any more or not in
+ *   the spaces. Beyond {@link NEIGHBOURS_MAX_CHARACTERS} the last chunks have fewer or none.
  */
 export async function readNeighbours(
   sql: Sql,

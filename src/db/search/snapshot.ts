@@ -1,5 +1,5 @@
 /** Lets two connections read the same state of the database, for queries that run at the same time. */
-import { type Database, type OrganizationKey, type Sql, asTenant, inTransaction } from "../pool.ts";
+import { type Database, type OrganizationRef, type Sql, asTenant, inTransaction } from "../pool.ts";
 
 const SNAPSHOT = /^[0-9A-F-]+$/;
 
@@ -17,7 +17,7 @@ export type OnSecondConnection = <T>(work: (sql: Sql) => Promise<T>) => Promise<
  */
 export async function inTwoTenantReads<T>(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   work: (sql: Sql, onSecond: OnSecondConnection) => Promise<T>,
 ): Promise<T> {
   return inTransaction(
@@ -55,7 +55,7 @@ export async function inTwoTenantReads<T>(
 }
 
 /** Postgres imports a snapshot only before the first query of a transaction, so before the tenant is set. */
-function beginIn(snapshot: unknown, organization: OrganizationKey): string {
+function beginIn(snapshot: unknown, organization: OrganizationRef): string {
   if (typeof snapshot !== "string" || !SNAPSHOT.test(snapshot)) throw new TypeError("not a snapshot");
   return `begin isolation level repeatable read read only;
           set transaction snapshot '${snapshot}';

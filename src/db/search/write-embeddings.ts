@@ -1,12 +1,12 @@
 /** All SQL that writes the embeddings that search reads, from the cache, and that deletes them. */
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 import { positiveLiteral } from "./literals.ts";
 
 /** The largest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
 
 interface EmbeddingsToWrite {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly spaceNum: number;
   readonly modelNum: number;
   readonly runNums: readonly number[];

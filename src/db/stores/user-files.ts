@@ -1,4 +1,6 @@
-/** All SQL of the files that users send to /v1/files, which are in no space until documents are made of them. */
+/**
+ * All SQL of the files that users send to /v1/files, which are in no space until documents are made of them.
+ */
 import type { FileType } from "../../domain/file-type.ts";
 import { ownedBy, type Ownership } from "../../domain/tenancy/ownership.ts";
 import type { Principal, Reach } from "../../domain/tenancy/principal.ts";
@@ -125,12 +127,14 @@ export async function listUserFiles(
   );
 }
 
-/** A file by the id that the caller named: their own, or a document's that they reach, which is in a space. */
+/**
+ * A file by the id that the caller named: their own, or a document's that they reach, which is in a space.
+ */
 export type SourceRow = FileContent & { readonly id: string; readonly space_id?: string };
 
 /**
- * Returns the contents of those of the files that a document can be made of, and keeps them from being deleted
- * or encrypted again until the transaction ends.
+ * Returns the contents of those of the files that a document can be made of, and keeps them from being
+ * deleted or encrypted again until the transaction ends.
  * @param readable the spaces whose documents the caller may read.
  */
 export async function lockSources(

@@ -2,7 +2,7 @@
  * Deletes a closed organization's rows from every table that the catalogue names, and counts what is left.
  */
 import pg from "pg";
-import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
+import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 
 const ROWS_A_STATEMENT = 5_000;
 const FOREIGN_KEY_VIOLATION = "23503";
@@ -13,7 +13,7 @@ const FOREIGN_KEY_VIOLATION = "23503";
  */
 export async function deleteOrganizationRows(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<Record<string, number>> {
   const deleted = await deleteVectors(db, organization);
   const { rows } = await queryOnce<{ name: string }>(
@@ -42,7 +42,7 @@ export async function deleteOrganizationRows(
  * owner's rights may touch them, because a trigger planted there would run with those rights. It goes
  * partition by partition, since their common parent belongs to the schema's owner.
  */
-async function deleteVectors(db: Database, { id, num }: OrganizationKey): Promise<Record<string, number>> {
+async function deleteVectors(db: Database, { id, num }: OrganizationRef): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
   const { rows } = await queryOnce<{ name: string }>(
     db.maintenance,
@@ -81,7 +81,7 @@ async function deleteVectors(db: Database, { id, num }: OrganizationKey): Promis
 }
 
 /** @returns how many rows were deleted; null if rows of other tables still refer to some. */
-async function deleteFrom(db: Database, table: string, { id }: OrganizationKey): Promise<number | null> {
+async function deleteFrom(db: Database, table: string, { id }: OrganizationRef): Promise<number | null> {
   if (table === "spaces") return deleteSpaces(db, id);
   let total = 0;
   for (;;) {
@@ -111,7 +111,7 @@ async function deleteSpaces(db: Database, organizationId: string): Promise<numbe
 }
 
 /** @returns how many rows are left in all tables, including the wrapped keys. */
-export async function countOrganizationRows(db: Database, { id, num }: OrganizationKey): Promise<number> {
+export async function countOrganizationRows(db: Database, { id, num }: OrganizationRef): Promise<number> {
   const { rows } = await queryOnce<{ count: number }>(
     db.maintenance,
     `select count_rows_of_closed($1) + (
@@ -128,7 +128,7 @@ export async function countOrganizationRows(db: Database, { id, num }: Organizat
  * Deletes the wrapped keys: nothing that was encrypted for the organization can be read afterwards.
  * Idempotent.
  */
-export async function deleteOrganizationKeys(db: Database, organization: OrganizationKey): Promise<number> {
+export async function deleteOrganizationKeys(db: Database, organization: OrganizationRef): Promise<number> {
   const { rowCount } = await queryOnce(
     db.maintenance,
     "delete from organization_keys where organization_id = $1",
@@ -137,7 +137,7 @@ export async function deleteOrganizationKeys(db: Database, organization: Organiz
   return rowCount ?? 0;
 }
 
-export async function deleteOrganizationRow(db: Database, organization: OrganizationKey): Promise<void> {
+export async function deleteOrganizationRow(db: Database, organization: OrganizationRef): Promise<void> {
   await queryOnce(
     db.maintenance,
     `delete from organizations

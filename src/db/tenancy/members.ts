@@ -4,7 +4,7 @@ import { notFound } from "../../domain/not-found.ts";
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 import { settleOwners } from "./space-members.ts";
 import { unlessTaken } from "../unique-names.ts";
 import { cancelTurnsOfUser } from "../turns/ledger.ts";
@@ -100,7 +100,7 @@ const EMAIL_STAYS =
  */
 export async function putMember(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { id, email, name, role }: MemberFields,
 ): Promise<boolean> {
   const values = [id, organization.id, email, name, role];
@@ -149,7 +149,7 @@ interface UserBefore {
 /** Locks the user: until the transaction ends nobody binds a subject to it, nor makes it a space or a key. */
 async function lockUser(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { id, email }: Pick<MemberFields, "id" | "email">,
 ): Promise<UserBefore | undefined> {
   const { rows } = await sql.query<UserBefore>(
@@ -199,7 +199,7 @@ function unlessEmail<T>(statement: Promise<T>): Promise<T> {
  */
 export async function removeMember(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   userId: string,
 ): Promise<readonly string[]> {
   const heir = await firstAdmin(sql, organization.id, userId);

@@ -1,6 +1,6 @@
 /** Reads organizations, and changes what they say about the lifetime of their keys. */
 import type pg from "pg";
-import { type Database, type OrganizationKey, queryOnce, type Sql } from "../pool.ts";
+import { type Database, type OrganizationRef, queryOnce, type Sql } from "../pool.ts";
 
 interface KeyLifetimes {
   /** In seconds; null means no bound. */
@@ -66,8 +66,8 @@ export async function listOrganizationsAfter(
   system: pg.Pool,
   after: number,
   limit: number,
-): Promise<OrganizationKey[]> {
-  const { rows } = await queryOnce<OrganizationKey>(
+): Promise<OrganizationRef[]> {
+  const { rows } = await queryOnce<OrganizationRef>(
     system,
     `select id, num
      from organizations

@@ -3,7 +3,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { SpaceRole } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 
 export interface SpaceMemberRow {
   readonly user_id: string;
@@ -72,7 +72,7 @@ interface Role {
  */
 export async function setSpaceRole(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { spaceId, userId, role }: Role,
 ): Promise<void> {
   await sql.query(

@@ -4,7 +4,7 @@ import { newId } from "../../domain/ids.ts";
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { OrganizationKey, Sql } from "../pool.ts";
+import type { OrganizationRef, Sql } from "../pool.ts";
 import { unlessTaken } from "../unique-names.ts";
 
 export interface SpaceRow {
@@ -27,7 +27,7 @@ const PRIVATE_NAME = "Private";
  */
 export async function ensurePrivateSpace(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   userId: string,
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
@@ -134,7 +134,7 @@ export async function lockSpace(sql: Sql, organizationId: string, id: string): P
  */
 export async function insertSpace(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   userId: string,
   name: string,
 ): Promise<SpaceRow> {

@@ -1,7 +1,7 @@
 /** Finds users by the subject of a token and by their e-mail address. */
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
 import type { CallerRow } from "../keys/callers.ts";
-import { type Database, type OrganizationKey, queryOnce } from "../pool.ts";
+import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 
 interface UserRow {
   readonly id: string;
@@ -43,7 +43,7 @@ const MAX_NAMESAKES = 100;
 
 export interface FoundUser {
   readonly user: UserRow;
-  readonly organization: OrganizationKey & { readonly name: string };
+  readonly organization: OrganizationRef & { readonly name: string };
 }
 
 /**

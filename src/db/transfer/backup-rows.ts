@@ -3,7 +3,7 @@ import { TABLES, VECTOR_TABLES } from "../access/declared.ts";
 import {
   inTenant,
   type Database,
-  type OrganizationKey,
+  type OrganizationRef,
   type OwnerDatabase,
   queryOnce,
   type Sql,
@@ -77,7 +77,7 @@ export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED):
  */
 export async function countOwnRows(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<Record<string, number>> {
   return inTenant(db, organization, async (sql) => {
     await sql.query("set local statement_timeout = '1h'");

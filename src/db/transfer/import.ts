@@ -6,7 +6,7 @@ import type { ArchivedOrganization, Directory, Row } from "../../domain/archive.
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { DEFAULT_CHUNKER, PRIORITY } from "../../domain/work/processing.ts";
-import { type Database, type OrganizationKey, type Sql, inTransaction } from "../pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTransaction } from "../pool.ts";
 import {
   AGENT_COLUMNS,
   FOLDER_COLUMNS,
@@ -30,10 +30,10 @@ interface NewOrganization {
 export async function insertOrganization(
   db: Database,
   { id, archived, operationId }: NewOrganization,
-): Promise<OrganizationKey | undefined> {
+): Promise<OrganizationRef | undefined> {
   return inTransaction(db.maintenance, async (sql) => {
     const { name, max_key_lifetime_seconds: max, default_key_lifetime_seconds: usual } = archived;
-    const { rows } = await sql.query<OrganizationKey>(
+    const { rows } = await sql.query<OrganizationRef>(
       `insert into organizations (id, name, max_key_lifetime_seconds, default_key_lifetime_seconds)
        values ($1, $2, $3, $4)
        on conflict do nothing

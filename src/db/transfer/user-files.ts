@@ -12,7 +12,9 @@ const USER_FILE_COLUMNS =
 /** What a document that came in through a vector store has beyond a document. */
 const STORE_FILE_COLUMNS = "file_id, chunking";
 
-/** SQL of the file that the row of `documents` was made of in a vector store; null if it came in another way. */
+/**
+ * SQL of the file that the row of `documents` was made of in a vector store; null if it came in another way.
+ */
 export const STORE_FILE = `(
            select to_jsonb(origin)
            from (

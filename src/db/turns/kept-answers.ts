@@ -2,10 +2,11 @@
  * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
  * the encrypted pieces of its answer, and its encrypted end.
  */
-import { type Database, type OrganizationKey, type Sql, inTenant, readTenant } from "../pool.ts";
+import { DEADLINES } from "#timings";
+import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 
 export interface KeptTurnKey {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   /** The id of the API key, else of the user. */
   readonly callerId: string;
   readonly key: string;
@@ -36,7 +37,7 @@ export interface KeptTurnState {
 
 const KEPT_FOR = "interval '24 hours'";
 /** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = "interval '5 seconds'";
+const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 interface FoundTurn {
   readonly turn_id: string;
@@ -101,7 +102,7 @@ export async function hasKeptTurn(
 /** Frees the key of a turn that never began. */
 export async function dropKeptTurn(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   turnId: string,
 ): Promise<void> {
   await inTenant(db, organization, (sql) => sql.query("delete from kept_turns where turn_id = $1", [turnId]));
@@ -114,7 +115,7 @@ export async function dropKeptTurn(
 export async function writeKeptTurn(
   db: Database,
   turn: {
-    readonly organization: OrganizationKey;
+    readonly organization: OrganizationRef;
     readonly id: string;
     readonly documentIds: readonly string[] | null;
   },
@@ -156,7 +157,7 @@ export async function writeKeptTurn(
  */
 export async function readKeptTurn(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   turnId: string,
   afterNo: number,
 ): Promise<KeptTurnState | undefined> {
@@ -210,7 +211,7 @@ export async function readKeptTurn(
 /** Whether the process that took the key is there, and the turn has begun or may begin: it has not ended. */
 export async function isKeptTurnUnderWay(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   turnId: string,
 ): Promise<boolean> {
   const { rowCount } = await readTenant(db, organization, (sql) =>
@@ -235,7 +236,7 @@ export async function isKeptTurnUnderWay(
 /** Notes that somebody reads the answer now. */
 export async function touchKeptTurn(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   turnId: string,
 ): Promise<void> {
   await inTenant(db, organization, (sql) =>
@@ -246,7 +247,7 @@ export async function touchKeptTurn(
 /** @returns milliseconds since somebody last read the answer; 0 if it is not kept. */
 export async function keptTurnUnreadMs(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   turnId: string,
 ): Promise<number> {
   const { rows } = await inTenant(db, organization, (sql) =>

@@ -4,6 +4,7 @@
  */
 import type { TurnStatus } from "../../domain/work/turn.ts";
 import { noteEvents } from "../events/noted.ts";
+import { LEAVE_TURNS } from "./adoption.ts";
 import { type Database, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
 export interface TurnRow {
@@ -24,7 +25,9 @@ export interface TurnEnd extends TurnRow {
   readonly status: Exclude<TurnStatus, "open" | "lost">;
   readonly error_code: string | null;
   readonly ended_at: Date;
-  /** True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens. */
+  /**
+   * True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens.
+   */
   readonly is_rerank?: boolean;
 }
 
@@ -123,17 +126,20 @@ export async function insertOpenTurns(db: Database, turns: readonly TurnRow[]): 
  * Writes how turns ended and what their calls used, in one transaction. Idempotent: a turn ends once, a call
  * is noted once, and a conversation is counted when its turn ends. If a turn was taken for lost, its own
  * process may still say how it ended.
+ * @param left ids of turns that have ended, by this write or before, without a workflow that adopts them.
  */
 export async function writeTurnEnds(
   db: Database,
   turns: readonly TurnEnd[],
   calls: readonly TurnCallRow[],
+  left: readonly string[] = [],
 ): Promise<void> {
   await inTransaction(db.system, async (sql) => {
     for (const turn of turns) noteEvents(sql, turn.organization_id);
     // The event of a turn's end counts the calls that are there.
     await sql.query({ name: "turn calls", text: INSERT_CALLS, values: [JSON.stringify(calls)] });
     await sql.query({ name: "end turns", text: END_TURNS, values: [JSON.stringify(turns)] });
+    if (left.length > 0) await sql.query({ name: "leave turns", text: LEAVE_TURNS, values: [left] });
   });
 }
 
@@ -159,14 +165,14 @@ export async function deleteApiProcess(db: Database, id: string): Promise<void> 
   await queryOnce(db.system, "delete from api_processes where id = $1", [id]);
 }
 
-/** Finds API processes whose lease was last renewed more than `leaseSeconds` ago. */
-export async function findDeadApiProcesses(db: Database, leaseSeconds: number): Promise<string[]> {
+/** Finds API processes whose lease was last renewed more than `leaseMs` ago. */
+export async function findDeadApiProcesses(db: Database, leaseMs: number): Promise<string[]> {
   const { rows } = await queryOnce<{ id: string }>(
     db.system,
     `select id
      from api_processes
-     where renewed_at < now() - make_interval(secs => $1)`,
-    [leaseSeconds],
+     where renewed_at < now() - $1 * interval '1 millisecond'`,
+    [leaseMs],
   );
   return rows.map((row) => row.id);
 }

@@ -163,8 +163,8 @@ const USES_OF_MONTH = `(
 ) uses`;
 
 /**
- * Lists the tokens that count against each budget since the beginning of a month: of the organization, then of
- * users and of keys that used any, most first.
+ * Lists the tokens that count against each budget since the beginning of a month: of the organization, then
+ * of users and of keys that used any, most first.
  * @param firstDay the first day of the month in UTC, `YYYY-MM-01`.
  */
 export async function listTokenUse(

@@ -2,8 +2,9 @@
  * Checks all rows of one organization against each other, with functions of the database. For the command
  * line, metrics and thorough maintenance; it reads most of what the organization has.
  */
-import { type Database, type OrganizationKey, type Sql, inTenant } from "../pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
+import { type TurnFaultCounts, countTurnFaults } from "../turns/adoption.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
 
 interface ResponseFaultCounts {
@@ -14,7 +15,7 @@ interface ResponseFaultCounts {
 }
 
 /** Counts of rows that should not exist; each must be 0. */
-export interface IntegrityCounts extends EventFaultCounts, ResponseFaultCounts {
+export interface IntegrityCounts extends EventFaultCounts, ResponseFaultCounts, TurnFaultCounts {
   readonly chunks_without_run: number;
   readonly text_without_run: number;
   readonly entries_without_run: number;
@@ -39,7 +40,7 @@ const PATIENCE = "set local statement_timeout = '1h'";
  * Returns the numbers of runs that left rows behind: their own row is gone, or no version serves their search
  * entries.
  */
-export async function findOrphanRuns(db: Database, organization: OrganizationKey): Promise<OrphanRun[]> {
+export async function findOrphanRuns(db: Database, organization: OrganizationRef): Promise<OrphanRun[]> {
   return inTenant(db, organization, async (sql) => {
     await sql.query(PATIENCE);
     return listOrphanRuns(sql, organization);
@@ -50,7 +51,7 @@ export async function findOrphanRuns(db: Database, organization: OrganizationKey
  * Reads the runs that have vectors with the rights of the application, since the functions of the database,
  * which have the owner's rights, may not read these tables. The recursive query finds each next run by index.
  */
-async function listOrphanRuns(sql: Sql, { id }: OrganizationKey): Promise<OrphanRun[]> {
+async function listOrphanRuns(sql: Sql, { id }: OrganizationRef): Promise<OrphanRun[]> {
   const { rows } = await sql.query<OrphanRun>(
     `with recursive step as (
        select space.num as space_num, first.run_num
@@ -92,7 +93,7 @@ async function listOrphanRuns(sql: Sql, { id }: OrganizationKey): Promise<Orphan
  * Counts the chunks of each run that have a vector or, if a published run lacks vectors, that its model
  * refuses.
  */
-async function countVectors(sql: Sql, { id, num }: OrganizationKey): Promise<ReadonlyMap<number, number>> {
+async function countVectors(sql: Sql, { id, num }: OrganizationRef): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql.query<{ run_num: number; count: number }>(
     `with embedded as (
        select run_num, count(*) as count
@@ -173,7 +174,7 @@ const COUNT_RESPONSE_FAULTS = `
     ) as response_contents_unneeded`;
 
 /** Counts the faults of the organization as of one moment. */
-export async function countFaults(db: Database, organization: OrganizationKey): Promise<IntegrityCounts> {
+export async function countFaults(db: Database, organization: OrganizationRef): Promise<IntegrityCounts> {
   const count = async (sql: Sql): Promise<IntegrityCounts> => {
     await sql.query(PATIENCE);
     const orphans = await listOrphanRuns(sql, organization);
@@ -191,7 +192,10 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
     const vectors = await countVectors(sql, organization);
     const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
     const { rows } = await sql.query<
-      Omit<IntegrityCounts, OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts>
+      Omit<
+        IntegrityCounts,
+        OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts | keyof TurnFaultCounts
+      >
     >(
       `select *
        from count_faults($1, $2, $3, $4)`,
@@ -207,6 +211,7 @@ export async function countFaults(db: Database, organization: OrganizationKey): 
       entries_not_served: orphansOf("entries_not_served"),
       ...rows[0]!,
       ...(await countEventFaults(sql, organization.id)),
+      ...(await countTurnFaults(sql, organization.id)),
       ...responses.rows[0]!,
     };
   };

@@ -1,6 +1,6 @@
 /**
- * All SQL of maintenance over all organizations: deletes rows that are past their retention, counts what is kept of
- * responses, and queues stray runs again.
+ * All SQL of maintenance over all organizations: deletes rows that are past their retention, counts what is
+ * kept of responses, and queues stray runs again.
  */
 import type pg from "pg";
 import { ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
@@ -140,8 +140,8 @@ const DELETE_EXPIRED = {
 } as const;
 
 /**
- * Deletes a bounded part of the rows that are past their retention from every table. One table that fails keeps no
- * other from it.
+ * Deletes a bounded part of the rows that are past their retention from every table. One table that fails
+ * keeps no other from it.
  * @returns how many rows of each table, whether there may be more, and what was thrown.
  */
 export async function deleteExpired(

@@ -3,8 +3,9 @@
 import { type Box, type Context, contextOf, type Place, type Spot } from "./location.ts";
 
 /**
- * `contexts` has each context once; `runs` is base64url of a number (varint) for each of: the characters since
- * the end of the place before, its length, its context, and what it has ({@link PAYLOADS}), and then that.
+ * `contexts` has each context once; `runs` is base64url of a number (varint) for each of: the characters
+ * since the end of the place before, its length, its context, and what it has ({@link PAYLOADS}), and then
+ * that.
  */
 export interface PackedPlaces {
   readonly contexts: readonly Context[];
@@ -17,7 +18,9 @@ const BOX = 1;
 const CELLS = 2;
 const LINES = 3;
 
-/** Boxes are stored in parts of this, of a page's width and height: a tenth of a millimetre of a page of 6 m. */
+/**
+ * Boxes are stored in parts of this, of a page's width and height: a tenth of a millimetre of a page of 6 m.
+ */
 const BOX_STEPS = 65_535;
 
 /** Undefined if there are none, so that units without a place store nothing. */
@@ -246,7 +249,9 @@ function firstAfter(places: readonly Place[], offset: number): number {
   return low;
 }
 
-/** Gives the spot of a part of a place: the lines of the part, if each line of the text is one of the file. */
+/**
+ * Gives the spot of a part of a place: the lines of the part, if each line of the text is one of the file.
+ */
 function lineCutter(text: string): (place: Place, start: number, end: number) => Spot {
   let current: Place | undefined;
   let isLineByLine = false;

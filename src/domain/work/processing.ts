@@ -1,4 +1,5 @@
 /** The states of a run of the document pipeline, and the limits that shape its work. */
+import { PAUSES } from "#timings";
 
 export const ACTIVE_STATUSES = ["queued", "parsing", "chunking", "embedding"] as const;
 export const RUN_STATUSES = [...ACTIVE_STATUSES, "completed", "failed", "cancelled"] as const;
@@ -74,9 +75,6 @@ export interface GroupOutcome {
   readonly waits?: readonly GroupWait[];
 }
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
-
 /**
  * Milliseconds to wait after attempt `count` (from 0): 1 s, doubling to 30 s, but never less than
  * `retryAfterSeconds`.
@@ -84,7 +82,7 @@ const LONGEST_WAIT_MS = 30_000;
  * @example waitMs(0, 90) // 90000
  */
 export function waitMs(count: number, retryAfterSeconds: number | null): number {
-  const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(count, 10));
+  const backoff = Math.min(PAUSES.longestRetry, PAUSES.retry * 2 ** Math.min(count, 10));
   return Math.max(backoff, (retryAfterSeconds ?? 0) * 1_000);
 }
 

@@ -11,9 +11,10 @@ interface DatabaseParts {
 }
 
 /**
- * What no program can change after its start. glibc's malloc by itself raises these bounds from 128 KB to what a
- * program frees at once, up to 32 MB, and keeps what the embedding model used to load, and what buffers of pages and
- * files lay in; V8 lets the space of young objects grow to some 130 MB on a machine with much memory, and keeps it.
+ * What no program can change after its start. glibc's malloc by itself raises these bounds from 128 KB to
+ * what a program frees at once, up to 32 MB, and keeps what the embedding model used to load, and what
+ * buffers of pages and files lay in; V8 lets the space of young objects grow to some 130 MB on a machine with
+ * much memory, and keeps it.
  */
 export const MEMORY_SETTINGS = {
   MALLOC_MMAP_THRESHOLD_: "131072",

@@ -52,10 +52,14 @@ const ALWAYS_MISSING = 2;
 /**
  * The coverage below which nothing is quoted. From .03 up more than 80 % of another collection's questions
  * are refused; up to .125 at most 3 % of those that have an answer, and no collection answers worse than
- * before. See docs/search.md.
+ * before.
+ * @see docs/search.md
  */
 const FLOOR = 0.125;
-/** A sentence with so many different terms has half the score of a short one. 100 to 200 do; 50 loses Chinese ones. */
+/**
+ * A sentence with so many different terms has half the score of a short one. 100 to 200 do; 50 loses Chinese
+ * ones.
+ */
 const LONG = 150;
 /** What the last source loses against the first. .5 to .7 do; .3 loses 1 % of the answers. */
 const LAST_SOURCE_LOSS = 0.6;

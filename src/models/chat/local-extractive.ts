@@ -15,7 +15,7 @@ const QUOTING = "No language model is configured, so this answer only quotes the
 const NOTHING_FOUND =
   "No language model is configured, and nothing was found in the documents that answers the question.";
 
-function textOf({ content }: ChatMessage): string {
+function messageText({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
@@ -51,7 +51,7 @@ function sourcesOf(text: string): Source[] {
  * asked for.
  */
 function allSources(messages: readonly ChatMessage[]): Source[] {
-  const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(textOf);
+  const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(messageText);
   const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
   let left = MAX_SOURCE_CHARACTERS;
   return [...byIndex.values()].flatMap((source) => {
@@ -63,7 +63,7 @@ function allSources(messages: readonly ChatMessage[]): Source[] {
 
 function questionOf(messages: readonly ChatMessage[]): string {
   const last = messages.findLast(({ role }) => role === "user");
-  return last === undefined ? "" : textOf(last).trim().slice(0, MAX_QUESTION_LENGTH);
+  return last === undefined ? "" : messageText(last).trim().slice(0, MAX_QUESTION_LENGTH);
 }
 
 /**
@@ -94,7 +94,7 @@ export function createLocalExtractive(reader: TermReader): ChatModel {
   const usageOf = (messages: readonly ChatMessage[], completion: string) => {
     const count = boundedCount(tokenizer.count);
     const written = count(completion);
-    const prompt = messages.reduce((total, message) => total + count(textOf(message)), 0);
+    const prompt = messages.reduce((total, message) => total + count(messageText(message)), 0);
     return { prompt_tokens: prompt, completion_tokens: written, total_tokens: prompt + written };
   };
   async function* stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {

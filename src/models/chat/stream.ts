@@ -108,7 +108,7 @@ function createAnswer() {
       const choice = chunk.choices?.[0];
       if (choice === undefined) return;
       const delta = choice.delta ?? {};
-      const text = textOf(delta);
+      const text = deltaText(delta);
       characters += text.length;
       if (characters > MAX_ANSWER_CHARACTERS) throw providerGarbage("it is too long");
       if (text !== "") events.push({ type: "content", text });
@@ -167,7 +167,7 @@ function toUsage(usage: ReportedUsage): Usage {
   };
 }
 
-function textOf({ content, refusal }: Delta): string {
+function deltaText({ content, refusal }: Delta): string {
   const text = content ?? refusal;
   return typeof text === "string" ? text : "";
 }

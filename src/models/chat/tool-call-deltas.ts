@@ -23,7 +23,7 @@ const MAX_CHARACTERS = 1_048_576;
 const MAX_NAME = 512;
 
 /** What a provider sends may be no string; without a length it would pass every bound. */
-function textOf(value: unknown): string {
+function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
@@ -56,8 +56,8 @@ export function collectToolCalls(): ToolCallCollector {
       current = indexOf(delta);
       const draft = drafts.get(current) ?? { id: "", name: "", arguments: "" };
       drafts.set(current, draft);
-      const name = textOf(delta.function?.name);
-      const text = textOf(delta.function?.arguments);
+      const name = stringOrEmpty(delta.function?.name);
+      const text = stringOrEmpty(delta.function?.arguments);
       characters += name.length + text.length;
       if (drafts.size > MAX_CALLS || characters > MAX_CHARACTERS)
         throw providerGarbage("it asks for too many or too large tool calls");

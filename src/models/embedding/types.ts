@@ -13,13 +13,13 @@ export interface EmbeddingModel {
   readonly maxTokens: number;
   /** Texts that one call of `embed` should have if many wait; absent: as many as there are. */
   readonly preferredBatch?: number;
-  /** Constants of hybrid search with this model: see `src/domain/fusion.ts`. */
+  /** Constants of hybrid search with this model. @see src/domain/fusion.ts */
   readonly fusion: { readonly alpha: number; readonly unrelated?: number };
   /**
-   * How well the model knows the language of a text, 0 to 1, by the share of its letters that lie in pieces of
-   * the model's vocabulary of three letters or more; a few Latin words say little, and count as mostly known.
-   * Absent if the tokenizer says nothing of that: vocabularies of models for many languages are built from
-   * bytes.
+   * How well the model knows the language of a text, 0 to 1, by the share of its letters that lie in pieces
+   * of the model's vocabulary of three letters or more; a few Latin words say little, and count as mostly
+   * known. Absent if the tokenizer says nothing of that: vocabularies of models for many languages are built
+   * from bytes.
    */
   readonly fitOf?: ((text: string) => number) | undefined;
   /**

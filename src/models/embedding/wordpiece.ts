@@ -146,7 +146,9 @@ function fitOf(vocabulary: Vocabulary, text: string): number {
   return Math.min(1, Math.max(0, (share - CHANCE) / (NATIVE - CHANCE)));
 }
 
-/** Hangul counts by syllables, as it is written, and not by the parts that the tokenizer divides them into. */
+/**
+ * Hangul counts by syllables, as it is written, and not by the parts that the tokenizer divides them into.
+ */
 const lettersIn = (text: string): number => text.normalize("NFC").match(LETTERS)?.length ?? 0;
 
 function isTooLong(word: string): boolean {

@@ -26,9 +26,9 @@ const ANSWER_TOKENS = 1_024;
 const ANSWER_MAX_CHARACTERS = 8_192;
 
 /**
- * Rerankers that ask the model once for the order of the first {@link PASSAGES_MAX} texts. A text's score is 1
- * divided by its place; further texts have none. Nothing is tried again, since a caller waits, except for a model
- * that takes neither a temperature nor a schema: it is asked plainly, and from then on at once.
+ * Rerankers that ask the model once for the order of the first {@link PASSAGES_MAX} texts. A text's score is
+ * 1 divided by its place; further texts have none. Nothing is tried again, since a caller waits, except for a
+ * model that takes neither a temperature nor a schema: it is asked plainly, and from then on at once.
  *
  * @example `test/models/rerank/by-chat-model.test.ts`
  */

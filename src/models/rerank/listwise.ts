@@ -1,8 +1,10 @@
 /**
- * The question that has a chat model put passages in order, all of them at once, and the reading of its answer.
+ * The question that has a chat model put passages in order, all of them at once, and the reading of its
+ * answer.
  *
- * @see Sun et al., "Is ChatGPT Good at Search? Investigating Large Language Models as Re-Ranking Agents", 2023,
- *   https://arxiv.org/abs/2304.09542: the passages are numbered, and the answer is their numbers, best first.
+ * @see Sun et al., "Is ChatGPT Good at Search? Investigating Large Language Models as Re-Ranking Agents",
+ *   2023, https://arxiv.org/abs/2304.09542: the passages are numbered, and the answer is their numbers, best
+ *   first.
  */
 import { providerGarbage } from "../provider/error.ts";
 import { boundedCount } from "../tokens/bounded.ts";
@@ -80,8 +82,8 @@ export function rankingQuestion(
 }
 
 /**
- * The places of the passages from 0, best first, each once: those that the answer does not name follow in their own
- * order. Numbers of no passage count for nothing, as do repeated ones.
+ * The places of the passages from 0, best first, each once: those that the answer does not name follow in
+ * their own order. Numbers of no passage count for nothing, as do repeated ones.
  *
  * @throws DomainError `provider_unavailable` if the answer names no passage, or cannot be read.
  */

@@ -10,7 +10,7 @@ import {
   descendantsNamed,
   elementName,
   isElement,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "../web/markup-tree.ts";
 import { shapeName } from "../parser.ts";
@@ -27,7 +27,7 @@ export interface OdfWalk {
   readonly styles: OdfStyles;
   /** The number of cells that repeat counts may still add. */
   repeatsLeft: number;
-  /** Where what follows is in a presentation; undefined in a text, where each element has a place of its own. */
+  /** Where what follows is in a presentation; undefined in a text, where each element has its own place. */
   slide: Spot | undefined;
 }
 
@@ -129,7 +129,7 @@ function writeAnchored(walk: OdfWalk, paragraph: MarkupElement): void {
     if (child.name === "frame" || child.name === "custom-shape") writeFrame(walk, child);
     else if (child.name === "annotation") writeComment(walk.writer, child);
     else if (child.name === "note")
-      walk.writer.add("paragraph", `[^${textOf(childAt(child, "note-citation"))}]: ${noteText(child)}`);
+      walk.writer.add("paragraph", `[^${elementText(childAt(child, "note-citation"))}]: ${noteText(child)}`);
     else writeAnchored(walk, child);
   }
 }
@@ -142,7 +142,10 @@ function noteText(note: MarkupElement): string {
 function writeComment(writer: UnitWriter, annotation: MarkupElement): void {
   const text = descendantsNamed(annotation, "p").map(inlineText).join("\n").trim();
   if (text !== "")
-    writer.add("quote", quoted(`Comment by ${textOf(childAt(annotation, "creator")) || "unknown"}: ${text}`));
+    writer.add(
+      "quote",
+      quoted(`Comment by ${elementText(childAt(annotation, "creator")) || "unknown"}: ${text}`),
+    );
 }
 
 function writeFrame(walk: OdfWalk, frame: MarkupElement): void {
@@ -154,7 +157,7 @@ function writeFrame(walk: OdfWalk, frame: MarkupElement): void {
 }
 
 function writeFramed(walk: OdfWalk, frame: MarkupElement): void {
-  const description = (textOf(childAt(frame, "desc")) || textOf(childAt(frame, "title")))
+  const description = (elementText(childAt(frame, "desc")) || elementText(childAt(frame, "title")))
     .replace(/\s+/g, " ")
     .trim();
   if (description !== "") walk.writer.add("image", `![${description.replace(/[[\]]/g, "")}]()`);
@@ -174,7 +177,7 @@ function inlineText(element: MarkupElement): string {
         return " ".repeat(Math.min(Number(attribute(child, "c") ?? 1) || 1, MAX_REPEATS));
       if (child.name === "tab") return "\t";
       if (child.name === "line-break") return "\n";
-      if (child.name === "note") return `[^${textOf(childAt(child, "note-citation"))}]`;
+      if (child.name === "note") return `[^${elementText(childAt(child, "note-citation"))}]`;
       return ["frame", "custom-shape", "annotation", "ruby-text"].includes(child.name)
         ? ""
         : inlineText(child);
@@ -248,7 +251,7 @@ function addRows(walk: OdfWalk, table: MarkupElement, to: TableReading): void {
   }
 }
 
-/** A cell that is merged with those below is in each of their rows, and one of the head in each of its columns. */
+/** A cell merged with those below is in each of their rows, and one of the head in each of its columns. */
 function rowCells(walk: OdfWalk, row: MarkupElement, reading: TableReading): string[] {
   const cells: string[] = [];
   const across = { columns: 0, text: "" };

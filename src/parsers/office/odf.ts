@@ -7,7 +7,7 @@ import {
   childAt,
   childrenNamed,
   descendantsNamed,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "../web/markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
@@ -68,7 +68,7 @@ function writeRunning(walk: OdfWalk, common: MarkupElement | undefined, name: "h
   const masters = childAt(common, "master-styles");
   for (const part of masters === undefined ? [] : descendantsNamed(masters, name)) {
     for (const paragraph of descendantsNamed(part, "p"))
-      walk.writer.add("paragraph", textOf(paragraph), { repeats: true });
+      walk.writer.add("paragraph", elementText(paragraph), { repeats: true });
   }
 }
 
@@ -77,12 +77,12 @@ function writeSlide(walk: OdfWalk, slide: MarkupElement, number: number): void {
   const isTitle = (frame: MarkupElement): boolean =>
     attribute(frame, "class") === "title" && attribute(frame, "placeholder") !== "true";
   const frames = childrenNamed(slide, "frame");
-  const title = frames.find((frame) => isTitle(frame) && textOf(frame).trim() !== "");
+  const title = frames.find((frame) => isTitle(frame) && elementText(frame).trim() !== "");
   walk.slide = { slide: number };
   walk.writer.setSpot(title === undefined ? walk.slide : slideSpot(number, title));
   walk.writer.heading(
     1,
-    title === undefined ? `Slide ${number}` : descendantsNamed(title, "p").map(textOf).join(" "),
+    title === undefined ? `Slide ${number}` : descendantsNamed(title, "p").map(elementText).join(" "),
   );
   writeOdf(walk, {
     ...slide,
@@ -92,7 +92,9 @@ function writeSlide(walk: OdfWalk, slide: MarkupElement, number: number): void {
   });
   const notes = childAt(slide, "notes");
   const boxes =
-    notes === undefined ? [] : descendantsNamed(notes, "text-box").filter((box) => textOf(box).trim() !== "");
+    notes === undefined
+      ? []
+      : descendantsNamed(notes, "text-box").filter((box) => elementText(box).trim() !== "");
   if (boxes.length === 0) return;
   walk.slide = { slide: number, part: "notes" };
   walk.writer.setSpot(walk.slide);
@@ -102,7 +104,7 @@ function writeSlide(walk: OdfWalk, slide: MarkupElement, number: number): void {
 
 function odfMetadata(meta: MarkupElement | undefined): ExtractedMetadata {
   const info = childAt(meta, "meta");
-  const value = (name: string): string => textOf(childAt(info, name));
+  const value = (name: string): string => elementText(childAt(info, name));
   return described({
     title: value("title"),
     author: value("initial-creator") || value("creator"),

@@ -8,7 +8,7 @@ import {
   childAt,
   childrenNamed,
   parseMarkup,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "../web/markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
@@ -86,7 +86,7 @@ async function coreMetadata(zip: ZipArchive): Promise<ExtractedMetadata> {
     zip,
     referenceOfKind(await referencesOf(zip, ""), "core-properties")?.target ?? "docProps/core.xml",
   );
-  const value = (name: string): string => textOf(childAt(core, name));
+  const value = (name: string): string => elementText(childAt(core, name));
   return described({
     title: value("title"),
     author: value("creator"),

@@ -6,7 +6,7 @@ import {
   childrenNamed,
   descendantsNamed,
   isElement,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "../web/markup-tree.ts";
 
@@ -34,7 +34,7 @@ function paragraphText(element: MarkupElement): string {
     .filter(isElement)
     .map((child) => {
       if (child.name === "br") return "\n";
-      if (child.name === "t") return textOf(child);
+      if (child.name === "t") return elementText(child);
       return child.name === "pPr" || child.name === "rPr" || child.name === "endParaRPr"
         ? ""
         : paragraphText(child);
@@ -60,7 +60,7 @@ export function chartRows(chart: MarkupElement): { title: string; rows: string[]
   );
   const title = descendantsNamed(chart, "title")
     .slice(0, 1)
-    .map((found) => descendantsNamed(found, "t").map(textOf).join(""))
+    .map((found) => descendantsNamed(found, "t").map(elementText).join(""))
     .join("");
   const filled = values.reduce((sum, column) => sum + column.size, 0);
   if (places.length * series.length > MIN_EMPTY_CELLS + filled * MAX_EMPTY_SHARE)
@@ -77,8 +77,8 @@ function cachedValues(source: MarkupElement | undefined): ReadonlyMap<number, st
   const values = new Map<number, string>();
   if (source === undefined) return values;
   for (const point of descendantsNamed(source, "pt"))
-    values.set(Number(attribute(point, "idx") ?? values.size), textOf(childAt(point, "v")));
+    values.set(Number(attribute(point, "idx") ?? values.size), elementText(childAt(point, "v")));
   if (values.size === 0)
-    descendantsNamed(source, "v").forEach((value, place) => values.set(place, textOf(value)));
+    descendantsNamed(source, "v").forEach((value, place) => values.set(place, elementText(value)));
   return values;
 }

@@ -10,7 +10,7 @@ import {
   childrenNamed,
   descendantsNamed,
   isElement,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "../web/markup-tree.ts";
 import { createCellRepeats } from "../text/merged-cells.ts";
@@ -76,7 +76,7 @@ interface Slide {
 
 /** Sets where what follows stands: on the slide, in a shape of a name, in its notes or its comments. */
 function setSpot({ writer, number }: Slide, { shape, part }: { shape?: MarkupElement; part?: string }): void {
-  const name = shape === undefined ? undefined : shapeName(nameOf(shape));
+  const name = shape === undefined ? undefined : shapeName(nameAttribute(shape));
   writer.setSpot({
     slide: number,
     ...(name === undefined ? {} : { shape: name }),
@@ -84,7 +84,7 @@ function setSpot({ writer, number }: Slide, { shape, part }: { shape?: MarkupEle
   });
 }
 
-function nameOf(shape: MarkupElement): string | undefined {
+function nameAttribute(shape: MarkupElement): string | undefined {
   const properties = shape.children.find((child) => isElement(child) && /^nv.*Pr$/.test(child.name));
   return properties === undefined || !isElement(properties)
     ? undefined
@@ -214,7 +214,10 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
     writeParagraphs(slide.writer, drawingParagraphs(body), { bulleted: true, running: false });
 }
 
-/** Texts by column: a cell that is merged with those below is in each of their rows, one of the head in each column. */
+/**
+ * Texts by column: a cell that is merged with those below is in each of their rows, one of the head in each
+ * column.
+ */
 function tableRows(table: MarkupElement): string[][] {
   const repeats = createCellRepeats();
   const rows: string[][] = [];
@@ -271,7 +274,7 @@ async function writeComments(slide: Slide): Promise<void> {
   for (const comment of comments === undefined ? [] : descendantsNamed(comments, "cm")) {
     const said = [comment, ...descendantsNamed(comment, "reply")].map((entry) => ({
       author: authors.get(attribute(entry, "authorId") ?? "") || "unknown",
-      text: textOf(childAt(entry, "text")) || shapeText(entry),
+      text: elementText(childAt(entry, "text")) || shapeText(entry),
     }));
     for (const { author, text } of said)
       if (text.trim() !== "") writer.add("quote", quoted(`Comment by ${author}: ${text}`));

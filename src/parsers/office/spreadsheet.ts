@@ -16,7 +16,7 @@ import { createCellRepeats, type CellRepeats } from "../text/merged-cells.ts";
 import { blocks, captionsAndTables, withHead, type Block, type SheetRow } from "./sheet-blocks.ts";
 import { sheetMerges, type SheetMerges } from "./sheet-merges.ts";
 import { createUnitWriter, type UnitWriter } from "../unit-writer.ts";
-import { parseMarkup, textOf } from "../web/markup-tree.ts";
+import { parseMarkup, elementText } from "../web/markup-tree.ts";
 import { openZip } from "../archives/zip-archive.ts";
 import { storedZip } from "../archives/zip-stored.ts";
 
@@ -57,7 +57,7 @@ export const spreadsheet: Parser = {
 
 /** The name of a sheet of OpenDocument, which SheetJS leaves as it is in the XML. */
 function unescaped(name: string): string {
-  return name.includes("&") ? textOf(parseMarkup(name, "xml")) : name;
+  return name.includes("&") ? elementText(parseMarkup(name, "xml")) : name;
 }
 
 /** Whether the bytes are a zip archive, or the compound file of an Office document with a password. */

@@ -1,6 +1,6 @@
 /**
- * Reads pages of Arabic or Hebrew by pdf.js, which says where each letter is: liteparse leaves letters and words
- * of such pages in the order in which they are drawn.
+ * Reads pages of Arabic or Hebrew by pdf.js, which says where each letter is: liteparse leaves letters and
+ * words of such pages in the order in which they are drawn.
  */
 
 import type { LayoutBlock, TextItem } from "@llamaindex/liteparse";

@@ -18,7 +18,9 @@ export interface ParserPoolOptions extends ChildrenOptions {
 export interface LateInput {
   /** Bytes of the document. */
   readonly size: number;
-  /** Called when a process is free, and again if that one died; disposed of when the process is done with it. */
+  /**
+   * Called when a process is free, and again if that one died; disposed of when the process is done with it.
+   */
   readonly fetch: () => Promise<FetchedInput>;
 }
 
@@ -38,10 +40,10 @@ export interface ParserPool {
    * process does not count as parsing time; owners share processes fairly.
    *
    * @throws what the parser throws; DomainError `timeout` or `out_of_memory` if the process was killed for
-   * it, and `worker_crashed` if two processes died with the document; `storage_unavailable` if its file cannot
-   * be written; what `fetch` throws; the signal's reason if the caller aborted (the process is dead by then);
-   * Error if the pool is closed.
-   * @see test/parsers/process/child-process.own-stack.test.ts
+   * it, and `worker_crashed` if two processes died with the document; `storage_unavailable` if its file
+   * cannot be written; what `fetch` throws; the signal's reason if the caller aborted (the process is dead
+   * by then); Error if the pool is closed.
+   * @see test/parsers/process/child-process.process.test.ts
    */
   parse(input: ParseInput | LateInput, options?: ParseOptions): Promise<ParsedDocument>;
   /** Counts pages without reading their text; null if the format has none. Throws as `parse` does. */

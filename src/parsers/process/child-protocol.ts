@@ -16,7 +16,8 @@ export type ChildTask =
 export type ChildRequest = ChildTask & { readonly input: ParseInput };
 
 /**
- * A process sends `ready` once; then for each request `started`, any number of `units`, and one of the others.
+ * A process sends `ready` once; then for each request `started`, any number of `units`, and one of the
+ * others.
  */
 export type ChildMessage =
   | { readonly kind: "ready" }

@@ -9,12 +9,12 @@ import { createParserChildren, type ChildrenOptions } from "./parser-children.ts
 
 export interface PagePool {
   /**
-   * The sizes of the pages `input.pages`. Owners share processes fairly. A page that `signal` aborts gives its
-   * process back, or ends it if it is being drawn.
+   * The sizes of the pages `input.pages`. Owners share processes fairly. A page that `signal` aborts gives
+   * its process back, or ends it if it is being drawn.
    *
-   * @throws what the reader of the format throws; DomainError `timeout`, `out_of_memory` or `worker_crashed` as
-   * a parser does; what `fetch` throws; the signal's reason; Error if the pool is closed.
-   * @see test/parsers/process/page-pool.own-stack.test.ts
+   * @throws what the reader of the format throws; DomainError `timeout`, `out_of_memory` or `worker_crashed`
+   * as a parser does; what `fetch` throws; the signal's reason; Error if the pool is closed.
+   * @see test/parsers/process/page-pool.process.test.ts
    */
   sizes(input: ParseInput | LateInput, asked: Asked): Promise<PageSizes>;
   /** The page as a picture. Throws as `sizes` does. */

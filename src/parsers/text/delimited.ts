@@ -52,7 +52,9 @@ function readRows(text: string, delimiter: string): DelimitedRows {
   }
 }
 
-/** Empty lines are rows of a spreadsheet. They are counted only if there may be some, since that takes time. */
+/**
+ * Empty lines are rows of a spreadsheet. They are counted only if there may be some, since that takes time.
+ */
 function numbered(text: string, options: Options): DelimitedRows {
   if (!EMPTY_LINE.test(text)) return { rows: parse(text, options) };
   const numbers: number[] = [];

@@ -11,7 +11,7 @@ import {
   childrenNamed,
   descendantsNamed,
   parseMarkup,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "./markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
@@ -76,7 +76,7 @@ function decoded(address: string): string {
 function bookMetadata(book: MarkupElement): ReturnType<typeof described> {
   const metadata = childAt(book, "metadata");
   const values = (name: string): string[] =>
-    metadata === undefined ? [] : descendantsNamed(metadata, name).map(textOf);
+    metadata === undefined ? [] : descendantsNamed(metadata, name).map(elementText);
   const modified = childrenNamed(metadata, "meta").find(
     (meta) => attribute(meta, "property") === "dcterms:modified",
   );
@@ -85,6 +85,6 @@ function bookMetadata(book: MarkupElement): ReturnType<typeof described> {
     author: values("creator").join(", "),
     language: values("language")[0],
     created_at: isoDate(values("date")[0]),
-    modified_at: isoDate(textOf(modified)),
+    modified_at: isoDate(elementText(modified)),
   });
 }

@@ -61,8 +61,8 @@ const MAX_SPANNED_SHARE = 8;
 const MIN_SPANNED_CELLS = 10_000;
 
 /**
- * Texts by column. A cell that spans several rows is in each of them, and one of the first `headRows` rows that
- * spans several columns is in each of those; in other rows it is in the first.
+ * Texts by column. A cell that spans several rows is in each of them, and one of the first `headRows` rows
+ * that spans several columns is in each of those; in other rows it is in the first.
  */
 export function rowTexts(rows: readonly (readonly MarkupElement[])[], headRows: number): string[][] {
   /** For each column, the number of further rows that a cell above covers, and its text. */
@@ -100,7 +100,9 @@ export function rowTexts(rows: readonly (readonly MarkupElement[])[], headRows: 
   });
 }
 
-/** Whether the row belongs to a head at the start of the table: it is in a `thead`, or has nothing but `th`. */
+/**
+ * Whether the row belongs to a head at the start of the table: it is in a `thead`, or has nothing but `th`.
+ */
 export function isHeadRow({ cells, section }: HtmlRow): boolean {
   return section === "thead" || cells.every((cell) => cell.name === "th");
 }

@@ -30,7 +30,9 @@ const LISTS = names("ul ol menu");
 export interface HtmlOptions {
   /** Added to the level of every heading. Default: 0. */
   readonly headingOffset?: number;
-  /** The part of the file that the HTML is: a chapter of a book, the body of a mail. Default: the file itself. */
+  /**
+   * The part of the file that the HTML is: a chapter of a book, the body of a mail. Default: the file itself.
+   */
   readonly part?: string;
 }
 

@@ -8,7 +8,7 @@ import {
   childAt,
   descendantsNamed,
   parseMarkup,
-  textOf,
+  elementText,
   type MarkupElement,
 } from "./markup-tree.ts";
 import { described, isoDate } from "../metadata.ts";
@@ -53,7 +53,7 @@ function htmlMetadata(root: MarkupElement): ExtractedMetadata {
     ]),
   );
   return described({
-    title: textOf(descendantsNamed(head, "title")[0]) || meta.get("og:title"),
+    title: elementText(descendantsNamed(head, "title")[0]) || meta.get("og:title"),
     author: meta.get("author") ?? meta.get("article:author"),
     language: attribute(page, "lang"),
     created_at: isoDate(meta.get("article:published_time") ?? meta.get("date")),

@@ -151,7 +151,7 @@ export function attribute(element: MarkupElement | undefined, name: string): str
 }
 
 /** All text of the element and its descendants, as written. */
-export function textOf(element: MarkupElement | undefined): string {
+export function elementText(element: MarkupElement | undefined): string {
   const parts: string[] = [];
   if (element !== undefined) addText(parts, element);
   return parts.join("");

@@ -1,5 +1,6 @@
 /**
- * The contract of requests for chat completions. Fields of OpenAI's that are not named here are accepted and ignored.
+ * The contract of requests for chat completions. Fields of OpenAI's that are not named here are accepted and
+ * ignored.
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 import { z } from "zod";

@@ -37,7 +37,9 @@ interface Choice {
   readonly folder_ids?: readonly string[] | null | undefined;
 }
 
-/** Ids, or filters and folders; nothing at all would mean every document, which nobody asks for by mistake. */
+/**
+ * Ids, or filters and folders; nothing at all would mean every document, which nobody asks for by mistake.
+ */
 export function requireOneChoice(
   { document_ids: ids, filters, folder_ids: folders }: Choice,
   context: z.RefinementCtx,

@@ -1,6 +1,6 @@
 /**
- * The contract of the tools that `/mcp` offers: what each takes and gives. Answers are read by models, so they
- * have less than those of the routes that the tools stand for.
+ * The contract of the tools that `/mcp` offers: what each takes and gives. Answers are read by models, so
+ * they have less than those of the routes that the tools stand for.
  */
 import { z } from "zod";
 import { ownMetadata, tagList } from "../documents/changes.ts";

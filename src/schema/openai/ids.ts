@@ -1,6 +1,6 @@
 /**
- * Ids as OpenAI's clients know them: a prefix that says what it is, and the 32 hex digits of the UUID that the
- * resource has everywhere else.
+ * Ids as OpenAI's clients know them: a prefix that says what it is, and the 32 hex digits of the UUID that
+ * the resource has everywhere else.
  */
 import { z } from "zod";
 import { isUuid } from "../../domain/ids.ts";

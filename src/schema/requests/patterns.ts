@@ -1,7 +1,7 @@
 /**
  * Patterns with which the OpenAPI document says what checks refuse. The checks themselves are code, because
- * their problems say more than that a pattern does not match; test/schema/requests/patterns.test.ts shows that
- * both mean the same.
+ * their problems say more than that a pattern does not match; test/schema/requests/patterns.test.ts shows
+ * that both mean the same.
  */
 import type { FieldType, Operator } from "../../domain/requests/conditions.ts";
 

@@ -21,7 +21,8 @@ const MAX_RAW_LENGTH = 1_024;
 const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
 const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const HANGUL = String.raw`\p{sc=Hangul}`;
-// Joiners (U+200C, U+200D), the soft hyphen and the marks of writing direction belong to the word around them.
+// Joiners (U+200C, U+200D), the soft hyphen and the marks of writing direction belong to the word around
+// them.
 const UNSEEN = String.raw`\u200c-\u200f\u00ad\u061c\u202a-\u202e\u2066-\u2069`;
 const LETTER = String.raw`[[\p{L}\p{N}\p{M}_${UNSEEN}]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
 const ADDRESS = String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+`;
@@ -43,8 +44,8 @@ const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 /**
- * A number and its unit, such as 5mg, which others write apart. One letter is more often part of a name (4E), and
- * an ending (5th) is none.
+ * A number and its unit, such as 5mg, which others write apart. One letter is more often part of a name (4E),
+ * and an ending (5th) is none.
  */
 const WITH_UNIT = /^\p{Nd}{1,9}((?!(?:st|nd|rd|th)$)\p{L}{2,3})$/iu;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
@@ -56,7 +57,9 @@ const IS_CHINESE_JAPANESE = new RegExp(`^[${CHINESE_JAPANESE}]`, "v");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "v");
 const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 
-/** The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten from 0 on. */
+/**
+ * The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten from 0 on.
+ */
 const DIGIT = /[[\p{Nd}]--[0-9]]/gv;
 const DIGITS = new Map<string, string>();
 for (let code = 0x80, run = 0; code <= 0x1ffff; code++) {

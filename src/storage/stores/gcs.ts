@@ -39,7 +39,7 @@ export interface GcsSettings {
 /**
  * Objects of one bucket. Credentials are Google's application default credentials.
  *
- * @example `test/storage/stores/gcs.own-stack.test.ts`
+ * @example `test/storage/stores/gcs.process.test.ts`
  */
 export function createGcsStore({
   bucket: bucketName,

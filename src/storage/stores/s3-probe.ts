@@ -36,7 +36,7 @@ const OTHER_CHECKSUM = checksum(Buffer.from("something else"));
  *
  * @throws UnfitStoreError that says in one line what is wrong; DomainError `storage_unavailable` if the store
  *   does not answer.
- * @example `test/storage/stores/s3-probe.own-stack.test.ts`
+ * @example `test/storage/stores/s3-probe.process.test.ts`
  */
 export async function probe(bucket: Bucket): Promise<void> {
   await within(PROBE_TIMEOUT_MS, probeWith(asking(bucket), bucket.name));

@@ -32,7 +32,7 @@ const SWEPT_PAGES = 10;
 /**
  * Objects of one bucket. Nothing is written before the store has shown that it keeps its promises.
  *
- * @example `test/storage/stores/s3.own-stack.test.ts`
+ * @example `test/storage/stores/s3.process.test.ts`
  * @see docs/decisions/0027-objects-on-s3.md
  */
 export function createS3Store(settings: S3Settings): ObjectStore {

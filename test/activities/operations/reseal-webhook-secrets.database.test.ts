@@ -6,7 +6,7 @@ import { createWebhook } from "../../../src/commands/webhooks/create-webhook.ts"
 import { rollWebhookSecret } from "../../../src/commands/webhooks/roll-webhook-secret.ts";
 import { deleteKeysBefore, findCurrentKey, replaceOrganizationKey } from "../../../src/db/encryption/keys.ts";
 import { countSecretsOfOldKeys } from "../../../src/db/encryption/webhook-secrets.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { localMasterKey, organizationKeyAad } from "../../../src/storage/keys/keyring.ts";
 import { openWebhookSecret } from "../../../src/storage/keys/webhook-secret.ts";
@@ -15,7 +15,7 @@ import { commandDatabase, loggedIn } from "../../support/tenants/commands.ts";
 import { storedWebhook, webhookParts } from "../../support/tenants/webhooks.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let webhookId: string;
 let admin: Caller;
 let secrets: { readonly current: string; readonly previous: string };

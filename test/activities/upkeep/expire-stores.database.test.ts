@@ -4,7 +4,7 @@ import type { Caller } from "../../../src/commands/caller.ts";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import { createUserFile } from "../../../src/commands/user-files/create-user-file.ts";
 import { createStore } from "../../../src/commands/vector-stores/create-store.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import {
   commandDatabase,
   documentParts,
@@ -15,7 +15,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let editor: Caller;
 let parts: DocumentParts;

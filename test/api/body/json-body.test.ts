@@ -94,12 +94,9 @@ test("values and depth are counted as a walk through the value counts them, what
     };
   };
   const text = fc.oneof(fc.string(), fc.constantFrom('"', "\\", '\\"', "[{,", "}]"));
-  const { value } = fc.letrec((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 6 },
-      text,
-      fc.integer(),
-      fc.constant(null),
+  const { value, nested } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 6 }, text, fc.integer(), fc.constant(null), tie("nested")),
+    nested: fc.oneof(
       fc.array(tie("value"), { maxLength: 4 }),
       fc.dictionary(text, tie("value"), { maxKeys: 4 }),
     ),
@@ -110,8 +107,13 @@ test("values and depth are counted as a walk through the value counts them, what
       const { values, depth } = sizeOf(given);
       expect(limitPassed(bytes, { maxDepth: depth, maxValues: values })).toBeNull();
       expect(limitPassed(bytes, { maxDepth: depth, maxValues: values - 1 })).toMatch(/values$/);
-      if (depth > 0)
-        expect(limitPassed(bytes, { maxDepth: depth - 1, maxValues: values })).toMatch(/levels$/);
+    }),
+  );
+  fc.assert(
+    fc.property(nested, fc.constantFrom(0, 2), (given, indent) => {
+      const bytes = Buffer.from(JSON.stringify(given, null, indent));
+      const { values, depth } = sizeOf(given);
+      expect(limitPassed(bytes, { maxDepth: depth - 1, maxValues: values })).toMatch(/levels$/);
     }),
   );
 });

@@ -82,7 +82,7 @@ function show({ user = "ada", signal = staying, object = randomUUID(), width = 1
 function read({ user = "ada", signal = staying, data = word } = {}): Promise<string> {
   const principal = caller(user);
   const ask = { principal, param: "input[0]", signal, lookUp: async () => principal };
-  return files.textOf(ask, data, "words.md");
+  return files.parsedText(ask, data, "words.md");
 }
 
 const expectPage = async (picture: Promise<Buffer>): Promise<void> =>

@@ -97,6 +97,7 @@ test("whatever a session is sent is answered in JSON-RPC, and nothing fails insi
   const { url } = shared.stack;
   const key = shared.tenants.keys.owner;
   const sessionId = await beginMcp(url, key);
+  let inJson = 0;
   await fc.assert(
     fc.asyncProperty(fc.oneof(message, fc.jsonValue({ maxDepth: 3 })), async (body) => {
       const response = await postMcp(url, key, body, { sessionId });
@@ -104,9 +105,11 @@ test("whatever a session is sent is answered in JSON-RPC, and nothing fails insi
       expect([200, 202, 400]).toContain(response.status);
       expect(answer).not.toContain("-32603");
       expect(answer).not.toContain("Internal error");
-      if (response.headers.get("content-type")?.includes("json") === true)
-        expect(JSON.parse(answer)).toMatchObject({ jsonrpc: "2.0" });
+      const isJson = response.headers.get("content-type")?.includes("json") === true;
+      inJson += isJson ? 1 : 0;
+      expect(isJson ? JSON.parse(answer).jsonrpc : "2.0").toBe("2.0");
     }),
     { numRuns: RUNS, endOnFailure: true },
   );
+  expect(inJson).toBeGreaterThan(0);
 }, 120_000);

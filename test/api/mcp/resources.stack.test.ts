@@ -160,7 +160,7 @@ test("a later stream takes the place of the one before", async () => {
   // Each event makes a stream look whether it serves the session still.
   await upload(shared.stack.url, keys().owner, research(), "Look.", "look.txt");
 
-  await first.ended();
+  await expect(first.ended()).resolves.toBeUndefined();
   await second.cancel();
 });
 

@@ -97,7 +97,7 @@ function fileReading(characters: number, signal = new AbortController().signal) 
     return "x".repeat(characters);
   };
   const files: FileReader = {
-    textOf: (_ask, _data, filename) => of(filename),
+    parsedText: (_ask, _data, filename) => of(filename),
     textOfStored: async (_ask, id) => ({
       filename: "b.md",
       text: await of(id),

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AgentLookup, createAgentLookup } from "../../../src/api/turns/agent-lookup.ts";
 import { listenForEvents } from "../../../src/db/events/listen.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createTestDatabase, loginUrlsOf, type TestDatabase } from "../../support/servers/database.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
@@ -12,7 +12,7 @@ import { until } from "../../support/until.ts";
 const FOR_EVER_MS = 3_600_000;
 
 let database: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let userId: string;
 const heard: string[] = [];

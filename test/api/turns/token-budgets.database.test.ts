@@ -1,13 +1,13 @@
 import { expect, test, vi } from "vitest";
 import { createTokenBudgets, quotasOf } from "../../../src/api/turns/token-budgets.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import { makeOrganization } from "../../support/tenants/callers.ts";
 import { eventsOf } from "../../support/tenants/events.ts";
 import { createTestDatabase } from "../../support/servers/database.ts";
 
-const caller = (organization: OrganizationKey, userId: string, apiKeyId: string | null): Principal =>
+const caller = (organization: OrganizationRef, userId: string, apiKeyId: string | null): Principal =>
   ({ organization, user: { id: userId }, apiKeyId }) as Principal;
 
 test("a user's monthly tokens are those of all keys and sessions; a refusal names its budget", async () => {

@@ -45,7 +45,7 @@ test("a wait ends as soon as the state is another one", async () => {
 test("what does not exist any more has changed", async () => {
   open();
   states.delete("a");
-  await watch.changed(RUN, "queued", forever);
+  await expect(watch.changed(RUN, "queued", forever)).resolves.toBeUndefined();
 });
 
 test("all who wait share one look, which names each once; nobody looks without them", async () => {
@@ -71,7 +71,7 @@ test("a wait ends with its time, with its client, and with the process", async (
   const waiting = watch.changed(RUN, "queued", forever);
   watch.drain();
   await waiting;
-  await watch.changed(RUN, "queued", forever);
+  await expect(watch.changed(RUN, "queued", forever)).resolves.toBeUndefined();
 });
 
 test("looks that fail are told once, and the wait goes on", async () => {

@@ -129,7 +129,7 @@ test("another master key is told, before anything else", async () => {
 test("changed and missing objects, lost vectors and damaged keys are found, by document", async () => {
   const objects: string[] = [];
   for await (const path of glob(join(folder, "objects", ACME, "*", "*"))) objects.push(path);
-  expect(objects.length).toBe(2);
+  expect(objects).toHaveLength(2);
   const [moss] = (
     await restored.db.owner.query<{ object_key: string }>(
       "select object_key from raw_files where document_id = $1",

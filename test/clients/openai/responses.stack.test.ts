@@ -1,4 +1,6 @@
-/** What OpenAI's official clients make of responses, embeddings and models: each method, in both languages. */
+/**
+ * What OpenAI's official clients make of responses, embeddings and models: each method, in both languages.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { askResponses } from "../../support/clients/sdk/ask-responses.ts";
 import { chatIsReady } from "../../support/clients/sdk/chat-is-ready.ts";

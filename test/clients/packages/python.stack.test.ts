@@ -97,7 +97,8 @@ test.each([
     expect(new Set(keys.slice(0, times + 1)).size).toBe(1);
     expect(new Set(keys).size).toBe(keys.length - times);
     const streams = asked.filter(({ url }) => url.startsWith("/v1/events/stream"));
-    // A wait after a pause may have a stream of its own, but not each document; and one is read when it ended.
+    // A wait after a pause may have a stream of its own, but not each document; and one is read when it
+    // ended.
     expect(streams.length).toBeLessThanOrEqual(6);
     const reads = asked.filter(({ method, url }) => method === "GET" && /^\/v1\/data\/[^/]+$/.test(url));
     expect(reads.filter(({ url }) => url.includes("wait="))).toEqual([]);

@@ -3,7 +3,7 @@ import { createAgent } from "../../../src/commands/agents/create-agent.ts";
 import { deleteAgent } from "../../../src/commands/agents/delete-agent.ts";
 import { updateAgent } from "../../../src/commands/agents/update-agent.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { AgentCreate } from "../../../src/schema/agent.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let agentId: string;
 let editor: Caller;

@@ -6,7 +6,7 @@ import { startBatch } from "../../../src/commands/batches/start-batch.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import { appendAudit } from "../../../src/db/audit/append.ts";
-import { inTenant, type OrganizationKey, readTenant } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef, readTenant } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import {
   commandDatabase,
@@ -18,7 +18,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let login: Caller;
 let documentId: string;
 

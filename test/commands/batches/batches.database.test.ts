@@ -5,7 +5,7 @@ import { resumeBatch } from "../../../src/commands/batches/resume-batch.ts";
 import { startBatch } from "../../../src/commands/batches/start-batch.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import {
@@ -21,7 +21,7 @@ import {
 import { underKey } from "../../support/tenants/repeats.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let documentId: string;
 let batchId: string;

@@ -5,7 +5,7 @@ import { deleteDocuments } from "../../../src/commands/documents/delete-document
 import { moveDocuments } from "../../../src/commands/documents/move-documents.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createFolder } from "../../../src/commands/folders/create-folder.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import {
   auditOf,
   commandDatabase,
@@ -18,7 +18,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let documentIds: string[];
 let folderId: string;
 let editor: Caller;

@@ -7,7 +7,7 @@ import { deleteDocument } from "../../../src/commands/documents/delete-document.
 import { reprocessDocument } from "../../../src/commands/documents/reprocess-document.ts";
 import { restoreVersion } from "../../../src/commands/documents/restore-version.ts";
 import { updateDocument } from "../../../src/commands/documents/update-document.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
@@ -25,7 +25,7 @@ import {
 import { underKey } from "../../support/tenants/repeats.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let documentId: string;
 let runId: string;

@@ -3,7 +3,7 @@ import type { Caller } from "../../../src/commands/caller.ts";
 import { createPathFolder } from "../../../src/commands/files/create-path-folder.ts";
 import { deleteFile } from "../../../src/commands/files/delete-file.ts";
 import { renameFile } from "../../../src/commands/files/rename-file.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import {
   auditOf,
@@ -16,7 +16,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let fileId: string;
 let editor: Caller;

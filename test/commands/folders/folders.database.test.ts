@@ -4,7 +4,7 @@ import { createFolder } from "../../../src/commands/folders/create-folder.ts";
 import { deleteFolder } from "../../../src/commands/folders/delete-folder.ts";
 import { ensureFolders } from "../../../src/commands/folders/ensure-folders.ts";
 import { updateFolder } from "../../../src/commands/folders/update-folder.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { makeSpace } from "../../support/tenants/callers.ts";
 import {
   auditOf,
@@ -17,7 +17,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let otherSpaceId: string;
 let folderId: string;

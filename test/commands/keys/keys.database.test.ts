@@ -4,7 +4,7 @@ import type { Caller } from "../../../src/commands/caller.ts";
 import { issueKey } from "../../../src/commands/keys/issue-key.ts";
 import { revokeKey } from "../../../src/commands/keys/revoke-key.ts";
 import { rollKey } from "../../../src/commands/keys/roll-key.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { localMasterKey } from "../../../src/storage/keys/keyring.ts";
 import { makeOrganization, makeUser, pepperOf } from "../../support/tenants/callers.ts";
 import {
@@ -20,7 +20,7 @@ import {
 const masterKey = localMasterKey(Buffer.alloc(32, 1));
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let ownerId: string;
 let ownKeyId: string;
 /** Issued to the owner by the administrator. */

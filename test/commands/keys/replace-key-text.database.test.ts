@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/auth/api-keys.ts";
 import { replaceKeyText } from "../../../src/commands/keys/replace-key-text.ts";
 import { findApiKey } from "../../../src/db/keys/api-keys.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeKey, makeUser, TEST_PEPPER } from "../../support/tenants/callers.ts";
 import {
@@ -16,7 +16,7 @@ import {
 
 let test: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let owner: string;
 let admin: string;
 let shared: string;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKeyText, hashKey } from "../../../src/auth/api-keys.ts";
 import { writeKey } from "../../../src/commands/keys/write-key.ts";
 import { appendAudit } from "../../../src/db/audit/append.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeKey, TEST_PEPPER } from "../../support/tenants/callers.ts";
@@ -11,7 +11,7 @@ import { makeKeyPeople, reachOfKey, seenByVersionBefore } from "../../support/te
 
 let test: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let owner: string;
 let admin: string;
 let shared: string;
@@ -27,7 +27,7 @@ afterAll(() => test.drop());
 /** Makes a key by the statements of the version before, which does not know who made a key. */
 async function insertAsBefore(
   of: OwnedDatabase,
-  people: { organization: OrganizationKey; owner: string },
+  people: { organization: OrganizationRef; owner: string },
   actor: string | null,
 ): Promise<{ id: string; text: string }> {
   const { organization: home, owner: userId } = people;

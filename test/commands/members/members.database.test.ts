@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { putMember } from "../../../src/commands/members/put-member.ts";
 import { removeMember } from "../../../src/commands/members/remove-member.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let memberId: string;
 let admin: Caller;
 let member: Caller;

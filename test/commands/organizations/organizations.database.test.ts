@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { updateOrganization } from "../../../src/commands/organizations/update-organization.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
@@ -12,7 +12,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let admin: Caller;
 let member: Caller;
 

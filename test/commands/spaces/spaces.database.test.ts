@@ -5,7 +5,7 @@ import { deleteSpace } from "../../../src/commands/spaces/delete-space.ts";
 import { putSpaceMember } from "../../../src/commands/spaces/put-space-member.ts";
 import { removeSpaceMember } from "../../../src/commands/spaces/remove-space-member.ts";
 import { updateSpace } from "../../../src/commands/spaces/update-space.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { makeUser } from "../../support/tenants/callers.ts";
 import {
   auditOf,
@@ -19,7 +19,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let viewerId: string;
 let owner: Caller;

@@ -3,7 +3,7 @@ import type { Caller } from "../../../src/commands/caller.ts";
 import { createUserFile } from "../../../src/commands/user-files/create-user-file.ts";
 import { deleteUserFile } from "../../../src/commands/user-files/delete-user-file.ts";
 import { createStore } from "../../../src/commands/vector-stores/create-store.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import {
   auditOf,
   commandDatabase,
@@ -16,7 +16,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let editor: Caller;
 let viewer: Caller;

@@ -10,7 +10,7 @@ import { noteUse } from "../../../src/commands/vector-stores/note-use.ts";
 import { removeFile } from "../../../src/commands/vector-stores/remove-file.ts";
 import { updateFile } from "../../../src/commands/vector-stores/update-file.ts";
 import { updateStore } from "../../../src/commands/vector-stores/update-store.ts";
-import { readTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { readTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { findStore } from "../../../src/db/stores/stores.ts";
 import {
   auditOf,
@@ -24,7 +24,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let editor: Caller;
 let viewer: Caller;

@@ -4,7 +4,7 @@ import { removeMember } from "../../../src/commands/members/remove-member.ts";
 import { deleteSpace } from "../../../src/commands/spaces/delete-space.ts";
 import { createWebhook } from "../../../src/commands/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../../../src/commands/webhooks/delete-webhook.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { deleteExpired } from "../../../src/db/upkeep/retention.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import { auditOf, commandDatabase, loggedIn } from "../../support/tenants/commands.ts";
@@ -12,7 +12,7 @@ import { eventsOf, storedWebhook, webhookParts } from "../../support/tenants/web
 
 const test = commandDatabase();
 const URL_OF = "https://receiver.example/hook";
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let webhookId: string;
 /** Owns the space and made the webhook. */

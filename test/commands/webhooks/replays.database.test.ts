@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { createWebhook } from "../../../src/commands/webhooks/create-webhook.ts";
 import { replayEvents } from "../../../src/commands/webhooks/replay-events.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import { commandDatabase, loggedIn } from "../../support/tenants/commands.ts";
 import { webhookParts } from "../../support/tenants/webhooks.ts";
 
 const test = commandDatabase();
 const URL_OF = "https://receiver.example/hook";
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let webhookId: string;
 /** Owns the space and made the webhook. */

@@ -8,7 +8,7 @@ import { rollWebhookSecret } from "../../../src/commands/webhooks/roll-webhook-s
 import { testWebhook } from "../../../src/commands/webhooks/test-webhook.ts";
 import { updateWebhook } from "../../../src/commands/webhooks/update-webhook.ts";
 import { placeEvents } from "../../../src/db/events/place.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { openWebhookSecret } from "../../../src/storage/keys/webhook-secret.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
@@ -30,7 +30,7 @@ import {
 
 const test = commandDatabase();
 const URL_OF = "https://receiver.example/hook";
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let webhookId: string;
 let deliveryId: string;

@@ -11,7 +11,7 @@ const FILE = "text ".repeat(40_000);
 const MOST_READ = 2 * 1_024 * 1_024;
 
 const files: FileReader = {
-  textOf: async () => FILE,
+  parsedText: async () => FILE,
   textOfStored: async () => ({
     filename: "a.md",
     text: FILE,

@@ -205,7 +205,7 @@ test("an older process accepts a newer schema, and still finds what its own tabl
     "table documents lacks the policy tenant",
     "table spaces lacks the right of holdfast_app to select",
   ]);
-  expect((await migrate(database.db)).mended.length).toBe(2);
+  expect((await migrate(database.db)).mended).toHaveLength(2);
 });
 
 test("if something cannot be repaired, migrate says what, and changes nothing", async () => {

@@ -57,9 +57,9 @@ test("an owner that is no superuser repairs its own restore, and says what it ma
       ),
     );
     await run(ownedBy(owner));
-    expect((await migrate({ owner: pool })).mended.filter((line) => line.includes("belongs to")).length).toBe(
-      64,
-    );
+    expect(
+      (await migrate({ owner: pool })).mended.filter((line) => line.includes("belongs to")),
+    ).toHaveLength(64);
     expect(await describeAccessFaults(database.db)).toEqual([]);
     await database.db.maintenance.query("create index concurrently built on vectors.embeddings_0 (run_num)");
   } finally {

@@ -9,7 +9,7 @@ import {
   countOrganizationRows,
   deleteOrganizationRows,
 } from "../../../src/db/tenancy/closed-organization.ts";
-import { type OrganizationKey, inTenant } from "../../../src/db/pool.ts";
+import { type OrganizationRef, inTenant } from "../../../src/db/pool.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 
@@ -19,7 +19,7 @@ import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../..
  */
 async function makeSpaceWithVector(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<{ id: string; num: number; table: string }> {
   const id = await makeSpace(db, organization, [[await makeUser(db, organization), "owner"]]);
   const { rows } = await db.owner.query<{ num: number }>("select num from spaces where id = $1", [id]);
@@ -34,7 +34,7 @@ async function makeSpaceWithVector(
   return { id, num, table: inserted.rows[0]!.name };
 }
 
-async function deleteSpace(db: OwnedDatabase, organization: OrganizationKey, id: string): Promise<void> {
+async function deleteSpace(db: OwnedDatabase, organization: OrganizationRef, id: string): Promise<void> {
   await inTenant(db, organization, async (sql) => {
     await sql.query("delete from space_members where space_id = $1", [id]);
     await sql.query("delete from spaces where id = $1", [id]);
@@ -42,7 +42,7 @@ async function deleteSpace(db: OwnedDatabase, organization: OrganizationKey, id:
 }
 
 let planted: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 beforeAll(async () => {
   planted = await createTestDatabase();
   organization = await makeOrganization(planted.db);

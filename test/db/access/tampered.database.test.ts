@@ -127,7 +127,7 @@ test("each change is reported when a process starts, and repaired by migrate", a
   for (const [statement] of TAMPERED) await run(statement);
   const told = await describeAccessFaults(database.db);
   for (const [, line] of TAMPERED) expect(told).toContain(line);
-  expect(told.length).toBe(TAMPERED.length);
+  expect(told).toHaveLength(TAMPERED.length);
   await expect(assertSchema(database.db)).rejects.toThrow(
     new RegExp(
       "^The database is not as this version needs it: [^\\n]*; and 28 more\\. " +

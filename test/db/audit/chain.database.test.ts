@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { appendAudit } from "../../../src/db/audit/append.ts";
 import { chainAuditRows, deleteOldAuditRows } from "../../../src/db/audit/chain.ts";
 import { checkChainPart, verifyAuditChain } from "../../../src/db/audit/chain-check.ts";
-import { type OrganizationKey, inTenant, readTenant } from "../../../src/db/pool.ts";
+import { type OrganizationRef, inTenant, readTenant } from "../../../src/db/pool.ts";
 import { makeOrganization } from "../../support/tenants/callers.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 
 const SECRET = createSecretKey(Buffer.alloc(32, 3)).export();
 
 let test: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 beforeAll(async () => {
   test = await createTestDatabase();
 });
@@ -55,7 +55,7 @@ it("who appends never waits for the chainer", async () => {
   try {
     await client.query("begin");
     await client.query("select from audit_chains where organization_id = $1 for update", [organization.id]);
-    await append(1);
+    await expect(append(1)).resolves.toBeUndefined();
   } finally {
     await client.query("rollback");
     client.release();
@@ -165,7 +165,7 @@ it("an organization checks its own chain in parts, and each row once", async () 
     { after: 3, checked: 3, next: 6, unchained: 1, head, fault: null },
     { after: 6, checked: 1, next: null, unchained: 1, head, fault: null },
   ]);
-  expect((await parts(7)).length).toBe(1);
+  expect(await parts(7)).toHaveLength(1);
 });
 
 it.each([
@@ -199,7 +199,7 @@ it("no part begins behind the end, nor in another organization's chain", async (
   await append(2);
   await chain();
   const other = await makeOrganization(test.db);
-  const check = (of: OrganizationKey, after: number) =>
+  const check = (of: OrganizationRef, after: number) =>
     readTenant(test.db, of, (sql) =>
       checkChainPart(sql, { secret: SECRET, organizationId: organization.id, after, limit: 10 }),
     );

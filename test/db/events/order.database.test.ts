@@ -1,7 +1,7 @@
 /** The order of the log: a reader that goes on after a position misses nothing and sees nothing twice. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EVENTS_CHANNEL, findUnplaced, placeEvents } from "../../../src/db/events/place.ts";
-import { asTenant, inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { asTenant, inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { createEventPlacer } from "../../../src/dispatch/place-events.ts";
 import { seeded } from "../../support/seeded.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../../support/servers/database.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** A transaction of the tenant that has written an event and waits to be told how it ends. */
-async function openTransaction(organization: OrganizationKey, name: number) {
+async function openTransaction(organization: OrganizationRef, name: number) {
   const client = await db.app.connect();
   await client.query(`begin; select ${asTenant(organization)}`);
   await writeEvent(client, organization, { name });
@@ -29,7 +29,7 @@ async function openTransaction(organization: OrganizationKey, name: number) {
 }
 
 /** Reads on after its cursor again and again, as a caller does. */
-function follow(organization: OrganizationKey) {
+function follow(organization: OrganizationRef) {
   const seen: number[] = [];
   let cursor = 0;
   return {
@@ -54,7 +54,7 @@ function follow(organization: OrganizationKey) {
   };
 }
 
-async function makeWebhook(organization: OrganizationKey, status: "active" | "paused"): Promise<void> {
+async function makeWebhook(organization: OrganizationRef, status: "active" | "paused"): Promise<void> {
   await db.owner.query(
     `insert into webhooks (
        id, organization_id, created_by, url, status, secret_key_id, sealed_secret, position

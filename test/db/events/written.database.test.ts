@@ -6,7 +6,7 @@ import { acceptUpload } from "../../../src/commands/documents/accept-upload.ts";
 import type { Caller } from "../../../src/commands/caller.ts";
 import { appendAuditRows, auditRow } from "../../../src/db/audit/append.ts";
 import { noteEvents, onNotedEvents } from "../../../src/db/events/noted.ts";
-import { inTenant, inTransaction, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, inTransaction, type OrganizationRef } from "../../../src/db/pool.ts";
 import { stepBatch } from "../../../src/db/runs/batch-steps.ts";
 import { cancelRun } from "../../../src/db/runs/requests.ts";
 import { loseTurns, writeTurnEnds } from "../../../src/db/turns/ledger.ts";
@@ -21,7 +21,7 @@ import {
 import { eventsOf, requireDescribedEvents, viewerIn } from "../../support/tenants/events.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let editor: Caller;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listWaiting, readOutboxes } from "../../../src/db/instance/outbox-state.ts";
 import { announceProcess, listProcesses } from "../../../src/db/instance/processes.ts";
 import { requestOrganizationDeletion } from "../../../src/db/outbox/operations.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { countWhenDue, readOrphanCounts } from "../../../src/db/upkeep/orphan-counts.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
@@ -11,7 +11,7 @@ import { makeOrganization } from "../../support/tenants/callers.ts";
 import { until } from "../../support/until.ts";
 
 let test_: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 
 beforeAll(async () => {
   test_ = await createTestDatabase();

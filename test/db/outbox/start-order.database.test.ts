@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { takePendingBatches } from "../../../src/db/runs/batches.ts";
 import { takePendingDeletions } from "../../../src/db/deletions/accept.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { endLeases, noteStarted } from "../../../src/db/outbox/leases.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 
 let database: TestDatabase;
-let acme: OrganizationKey;
-let other: OrganizationKey;
+let acme: OrganizationRef;
+let other: OrganizationRef;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -30,7 +30,7 @@ const OUTBOXES = {
   deletions: {
     young: 6,
     open: 32,
-    async accept(organization: OrganizationKey, count: number): Promise<void> {
+    async accept(organization: OrganizationRef, count: number): Promise<void> {
       await database.db.owner.query(
         `insert into deletions (id, organization_id, kind, target_id, created_at)
          select id, $2, 'document', id, now() - interval '1 day' + position * interval '1 second'
@@ -38,13 +38,13 @@ const OUTBOXES = {
         [ids(count), organization.id],
       );
     },
-    take: (organization: OrganizationKey | null = null) =>
+    take: (organization: OrganizationRef | null = null) =>
       takePendingDeletions(database.db.system, 50, organization?.id ?? null),
   },
   batches: {
     young: 16,
     open: 128,
-    async accept(organization: OrganizationKey, count: number): Promise<void> {
+    async accept(organization: OrganizationRef, count: number): Promise<void> {
       const user = await makeUser(database.db, organization);
       await database.db.owner.query(
         `insert into batches (id, organization_id, created_by, space_ids, total, accepted, created_at)
@@ -53,7 +53,7 @@ const OUTBOXES = {
         [ids(count), organization.id, user],
       );
     },
-    take: (organization: OrganizationKey | null = null) =>
+    take: (organization: OrganizationRef | null = null) =>
       takePendingBatches(database.db.system, 50, organization?.id ?? null),
   },
 } as const;
@@ -66,7 +66,7 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
       [acme.id],
     );
   const age = () => set("started_at = now() - interval '3 seconds'", "started_at is not null");
-  const countOf = (taken: ReadonlyArray<{ organization: OrganizationKey }>, of: OrganizationKey): number =>
+  const countOf = (taken: ReadonlyArray<{ organization: OrganizationRef }>, of: OrganizationRef): number =>
     taken.filter(({ organization }) => organization.id === of.id).length;
 
   test("few of a thousand are started, and another organization's only one at once", async () => {

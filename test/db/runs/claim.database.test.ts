@@ -1,14 +1,14 @@
 /** Which queued runs are claimed together, which wait, and which users' runs go first. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Claim, claimRuns } from "../../../src/db/runs/claim.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { LANES, PRIORITY } from "../../../src/domain/work/processing.ts";
 import { makeOrganization, makeSpace, makeUser } from "../../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 
 let database: TestDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let space: string;
 let ann: string;
 let bob: string;

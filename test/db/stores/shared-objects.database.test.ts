@@ -11,7 +11,7 @@ import { deleteDocumentRows, objectsOf } from "../../../src/db/deletions/purge.t
 import { looseFiles } from "../../../src/db/deletions/target.ts";
 import { exchangeObject, listNamedObjects } from "../../../src/db/encryption/reencrypt.ts";
 import { findUnnamed } from "../../../src/db/files/object-names.ts";
-import { inTenant, type OrganizationKey, type Sql } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef, type Sql } from "../../../src/db/pool.ts";
 import { requireWithinQuotas } from "../../../src/db/tenancy/storage-quotas.ts";
 import { lockExpiredIntents } from "../../../src/db/upkeep/abandoned-uploads.ts";
 import { newId } from "../../../src/domain/ids.ts";
@@ -25,7 +25,7 @@ import {
 } from "../../support/tenants/commands.ts";
 
 const test = commandDatabase();
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let spaceId: string;
 let editor: Caller;
 let parts: DocumentParts;

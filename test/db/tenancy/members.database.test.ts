@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDirectory } from "../../../src/db/transfer/export.ts";
 import { insertDirectory, insertOrganization } from "../../../src/db/transfer/import.ts";
 import { putMember } from "../../../src/db/tenancy/members.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { ensurePrivateSpace } from "../../../src/db/tenancy/spaces.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeKey, makeOrganization, makeUser } from "../../support/tenants/callers.ts";
@@ -12,7 +12,7 @@ import { until } from "../../support/until.ts";
 
 let test: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let owner: string;
 let admin: string;
 

@@ -1,7 +1,7 @@
 /** Each fault of the log of events and of its deliveries is made, and counted as what it is. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placeEvents } from "../../../src/db/events/place.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { countFaults } from "../../../src/db/upkeep/organization-integrity.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
@@ -9,7 +9,7 @@ import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../..
 
 let base: TestDatabase;
 let db: OwnedDatabase;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let maker: string;
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** How long events and deliveries are kept, and what a reader is told of what is gone. */
 import { expect, it } from "vitest";
 import { placeEvents } from "../../../src/db/events/place.ts";
-import { inTransaction, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTransaction, type OrganizationRef } from "../../../src/db/pool.ts";
 import { deleteOldDeliveries, deleteOldEvents } from "../../../src/db/upkeep/expired-events.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
@@ -12,7 +12,7 @@ import { until } from "../../support/until.ts";
 const test = commandDatabase();
 
 /** Writes and places one event for each age in days. */
-async function eventsOfAges(organization: OrganizationKey, ages: readonly number[]): Promise<void> {
+async function eventsOfAges(organization: OrganizationRef, ages: readonly number[]): Promise<void> {
   for (const age of ages) {
     await inTransaction(test.db.owner, (sql) => writeEvent(sql, organization, { age }));
     await test.db.owner.query(
@@ -26,7 +26,7 @@ async function eventsOfAges(organization: OrganizationKey, ages: readonly number
   }
 }
 
-async function kept(organization: OrganizationKey) {
+async function kept(organization: OrganizationRef) {
   const { rows } = await test.db.owner.query(
     "select last_position, expired_position from event_positions where organization_id = $1",
     [organization.id],

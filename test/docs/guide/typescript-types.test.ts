@@ -50,7 +50,7 @@ test("the compiler finds nothing wrong in any page", async () => {
     }),
   );
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: OPTIONS, files }));
-  expect(await compile()).toEqual("");
+  expect(await compile()).toBe("");
 });
 
 function compile(): Promise<string> {

@@ -230,8 +230,7 @@ test("large work gets a request in four under endless small work", async () => {
   );
   expect(withLarge).toHaveLength(4);
   expect(withLarge[3]! - before).toBeLessThanOrEqual(17);
-  for (const [position, at] of withLarge.entries())
-    if (position > 0) expect(at - withLarge[position - 1]!).toBe(4);
+  expect(withLarge.slice(1).map((at, before) => at - withLarge[before]!)).toEqual([4, 4, 4]);
 });
 
 test("work in bulk gets a request in eight under endless work that somebody waits for", async () => {

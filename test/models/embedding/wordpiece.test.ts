@@ -48,7 +48,7 @@ test("for any text: offsets ascend, do not overlap, are within the text, and as 
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
       const offsets = tokenizer.offsets(text);
-      expect(offsets.length).toBe(tokenizer.count(text));
+      expect(offsets).toHaveLength(tokenizer.count(text));
       let reached = 0;
       for (const [start, end] of offsets) {
         expect(start).toBeGreaterThanOrEqual(reached);

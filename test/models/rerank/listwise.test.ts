@@ -38,26 +38,42 @@ test.each([
   expect(() => rankingOf(answer, 3)).toThrow(expect.objectContaining({ code: "provider_unavailable" }));
 });
 
-test("whatever is answered, each passage has one place", () => {
-  const numbers = fc.array(fc.integer({ min: -3, max: 25 }), { maxLength: 60 });
+/** A number of passages, and numbers of which none is one of theirs. */
+const unnamed = fc.integer({ min: 2, max: PASSAGES_MAX }).chain((passages) => {
+  const outside = fc.oneof(fc.integer({ min: -3, max: 0 }), fc.integer({ min: passages + 1, max: 25 }));
+  return fc.record({ passages: fc.constant(passages), others: fc.array(outside, { maxLength: 60 }) });
+});
+
+test("an order that names a passage gives each passage one place", () => {
   fc.assert(
-    fc.property(numbers, fc.integer({ min: 2, max: PASSAGES_MAX }), (order, passages) => {
-      const hasNamed = order.some((number) => number >= 1 && number <= passages);
-      const answer = JSON.stringify({ order });
-      if (hasNamed)
-        expect(rankingOf(answer, passages).toSorted((one, other) => one - other)).toEqual([
-          ...Array(passages).keys(),
-        ]);
-      else expect(() => rankingOf(answer, passages)).toThrow("cannot be used");
+    fc.property(
+      unnamed,
+      fc.array(fc.nat(), { minLength: 1 }),
+      fc.nat(),
+      ({ passages, others }, drawn, at) => {
+        const named = drawn.map((number) => (number % passages) + 1);
+        const order = others.toSpliced(at % (others.length + 1), 0, ...named);
+        const places = rankingOf(JSON.stringify({ order }), passages);
+        expect(places.toSorted((one, other) => one - other)).toEqual([...Array(passages).keys()]);
+      },
+    ),
+  );
+});
+
+test("an order that names no passage cannot be used", () => {
+  fc.assert(
+    fc.property(unnamed, ({ passages, others }) => {
+      expect(() => rankingOf(JSON.stringify({ order: others }), passages)).toThrow("cannot be used");
     }),
   );
+});
+
+test("an answer that is no JSON is an outage", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (answer) => {
-      try {
-        expect(new Set(rankingOf(answer, 5)).size).toBe(5);
-      } catch (error) {
-        expect(error).toMatchObject({ code: "provider_unavailable" });
-      }
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      expect(() => rankingOf(`no JSON: ${text}`, 5)).toThrow(
+        expect.objectContaining({ code: "provider_unavailable" }),
+      );
     }),
   );
 });

@@ -12,7 +12,7 @@ test("cuts the text at its tokens, and never within a character", () => {
   const text = "Tokenization of 👩‍👩‍👧 and ﷽ unusual 漢字!";
   const offsets = tokens.offsets(text);
   expect(offsets.map(([start, end]) => text.slice(start, end)).join("")).toBe(text);
-  expect(offsets.length).toBe(tokens.count(text));
+  expect(offsets).toHaveLength(tokens.count(text));
   expect(offsets.every(([start]) => !/^[\uDC00-\uDFFF]/.test(text.slice(start)))).toBe(true);
 });
 

@@ -47,7 +47,9 @@ function expectCellsToHold(units: readonly TextUnit[], file: Buffer): void {
   }
 }
 
-/** Two sheets with empty rows and columns at the start, gaps, two tables one below the other, a hidden row. */
+/**
+ * Two sheets with empty rows and columns at the start, gaps, two tables one below the other, a hidden row.
+ */
 function spacedSheets(): Record<string, WorkSheet> {
   const spaced = utils.sheet_add_aoa(
     {},

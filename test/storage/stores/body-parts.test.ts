@@ -29,7 +29,7 @@ test("pieces of any size become parts of one size in two buffers; the last may b
       const { parts, last, memories } = await cut(pieces);
       expect(Buffer.concat(parts).equals(whole)).toBe(true);
       expect(parts.slice(0, -1).every(({ byteLength }) => byteLength === PART_BYTES)).toBe(true);
-      expect(parts.length).toBe(Math.max(1, Math.ceil(whole.byteLength / PART_BYTES)));
+      expect(parts).toHaveLength(Math.max(1, Math.ceil(whole.byteLength / PART_BYTES)));
       expect(last).toEqual(parts.map((_part, index) => index === parts.length - 1));
       expect(memories.size).toBeLessThanOrEqual(2);
     }),

@@ -4,7 +4,7 @@ import { eventRoutes } from "../../../src/api/routes/events/events.ts";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
 import { appendAudit, type ToldEvent } from "../../../src/db/audit/append.ts";
 import { placeEvents } from "../../../src/db/events/place.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 import { TEST_PEPPER } from "../tenants/callers.ts";
@@ -53,7 +53,7 @@ export async function startEventApp(
  */
 export async function happen(
   { db }: Pick<EventDatabase, "db">,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { type, ...told }: Pick<ToldEvent, "type" | "data">,
   spaceId: string | null,
   resourceId: string = newId(),

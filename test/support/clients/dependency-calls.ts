@@ -4,8 +4,8 @@
  */
 import { expect } from "vitest";
 import { type Answer, call, ended, fileForm, upload } from "./client.ts";
-import type { Stack } from "../stack/stack.ts";
-import { AGENTS, KEYS, SPACES } from "../tenants/tenants.ts";
+import type { KillableStack } from "../stack/shared-stack.ts";
+import { TENANTS, type Tenants } from "../tenants/tenants.ts";
 import { until } from "../until.ts";
 
 /** A request that takes longer is hanging. */
@@ -43,28 +43,32 @@ export interface DependencyCalls {
   expectDone(work: Accepted): Promise<void>;
 }
 
-export function dependencyCalls(stack: Stack): DependencyCalls {
+/** @param tenants those of a stack of the file's own, unless others are given. */
+export function dependencyCalls(
+  stack: Pick<KillableStack, "url" | "provider" | "database">,
+  { agents, keys, spaces }: Tenants = TENANTS,
+): DependencyCalls {
   const question = (stream: boolean) => ({
-    model: AGENTS.librarian,
+    model: agents.librarian,
     messages: [{ role: "user", content: "How large?" }],
     stream,
   });
   const calls: DependencyCalls = {
-    async send(method, path, body, key = KEYS.owner) {
+    async send(method, path, body, key = keys.owner) {
       const startedAt = performance.now();
       const answer = await call(stack.url, key, method, path, body, { connection: "close" });
       expect(performance.now() - startedAt, `${method} ${path} took too long`).toBeLessThan(AT_MOST_MS);
       return answer;
     },
     put: () =>
-      calls.send("POST", "/data/upload", fileForm(TEXT, "capybaras.md", { space_id: SPACES.research })),
+      calls.send("POST", "/data/upload", fileForm(TEXT, "capybaras.md", { space_id: spaces.research })),
     search: () =>
-      calls.send("POST", "/data/hybrid-search", { query: "largest rodents", space_id: SPACES.research }),
+      calls.send("POST", "/data/hybrid-search", { query: "largest rodents", space_id: spaces.research }),
     chat: (stream = false) => calls.send("POST", "/chat/completions", question(stream)),
     download: (document) =>
       calls.send(
         "GET",
-        `/spaces/${SPACES.research}/data/download?path=${encodeURIComponent(document.file_path)}`,
+        `/spaces/${spaces.research}/data/download?path=${encodeURIComponent(document.file_path)}`,
       ),
     async chatIsReady() {
       await until("chat is ready", async () => (await calls.chat()).status === 200);
@@ -72,15 +76,15 @@ export function dependencyCalls(stack: Stack): DependencyCalls {
     async streaming() {
       const response = await fetch(`${stack.url}/v1/chat/completions`, {
         method: "POST",
-        headers: { authorization: `Bearer ${KEYS.owner}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${keys.owner}`, "content-type": "application/json" },
         body: JSON.stringify(question(true)),
       });
       expect(response.status).toBe(200);
       return { rest: response.text().catch(() => "") };
     },
     async completed() {
-      const document = await upload(stack.url, KEYS.owner, SPACES.research, TEXT, "capybaras.md");
-      return ended(stack.url, KEYS.owner, document.id);
+      const document = await upload(stack.url, keys.owner, spaces.research, TEXT, "capybaras.md");
+      return ended(stack.url, keys.owner, document.id);
     },
     async expectReadsWork(document) {
       expect((await calls.send("GET", `/data/${document.id}`)).status).toBe(200);
@@ -109,7 +113,7 @@ export function dependencyCalls(stack: Stack): DependencyCalls {
     },
     async expectDone({ uploaded, reprocessed, batchId, deleted }) {
       const isCompleted = async (id: string) =>
-        (await ended(stack.url, KEYS.owner, id, WORK_ENDS_WITHIN_MS)).processing_state;
+        (await ended(stack.url, keys.owner, id, WORK_ENDS_WITHIN_MS)).processing_state;
       expect((await isCompleted(uploaded)).pipeline_status).toBe("completed");
       expect((await isCompleted(reprocessed)).pipeline_status).toBe("completed");
       await until(

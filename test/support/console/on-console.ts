@@ -3,6 +3,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { launchBrowser } from "../browser/chromium.ts";
 import { laterOf } from "../run/later.ts";
+import { restartEnded } from "../stack/shared-stack.ts";
 import type { StackOptions } from "../stack/stack.ts";
 import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
@@ -48,27 +49,37 @@ export function onSharedConsole(): OnConsole<SharedConsole> {
   return useConsole<SharedConsole>(() => (shared ??= startConsole({ withoutTenants: true })));
 }
 
-/** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */
-export function onOwnConsole(options: StackOptions = {}): OnConsole<ConsoleStack> {
-  let started: ConsoleStack | undefined;
-  const used = useConsole<ConsoleStack>(async () => {
-    started = await startConsole({ ...options, withoutTenants: true });
-    return started;
-  });
-  afterAll(() => started?.close());
-  return used;
+/**
+ * The shared one for tests that kill its processes; afterwards they run again. To be called as the shared one
+ * is.
+ */
+export function onKillableConsole(): OnConsole<ConsoleStack> {
+  return useConsole<ConsoleStack>(() => (shared ??= startConsole({ withoutTenants: true })), restartEnded);
 }
 
-function useConsole<S extends SharedConsole>(start: () => Promise<S>): OnConsole<S> {
+/** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */
+export function onOwnConsole(options: StackOptions = {}): OnConsole<ConsoleStack> {
+  return useConsole<ConsoleStack>(
+    () => startConsole({ ...options, withoutTenants: true }),
+    (stack) => stack.close(),
+  );
+}
+
+function useConsole<S extends SharedConsole>(
+  start: () => Promise<S>,
+  end: (stack: S) => Promise<void> = async () => undefined,
+): OnConsole<S> {
   const tenants = newTenants();
   const later = laterOf<S>("The console");
   const visitors: Visitor[] = [];
+  let started: S | undefined;
   beforeAll(async () => {
     browser ??= launchBrowser();
-    const stack = await start();
-    await provisionTenants(stack.database.db, stack.env, tenants);
-    later.set(stack);
+    started = await start();
+    await provisionTenants(started.database.db, started.env, tenants);
+    later.set(started);
   });
+  afterAll(() => started && end(started));
   afterEach(async () => {
     await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
   });

@@ -10,7 +10,8 @@ export interface SignInOptions {
 }
 
 /**
- * Opens an address of the console, picks the person at the issuer, and returns when a screen is there and live.
+ * Opens an address of the console, picks the person at the issuer, and returns when a screen is there and
+ * live.
  * @param address the console's place, such as `http://127.0.0.1:8080/console`
  */
 export async function signIn(
@@ -24,7 +25,9 @@ export async function signIn(
   await page.locator("[data-live=live]").waitFor();
 }
 
-/** Picks the person on the issuer's page. It lists only the first hundred people, so they are searched for. */
+/**
+ * Picks the person on the issuer's page. It lists only the first hundred people, so they are searched for.
+ */
 export async function pickPerson(
   page: Page,
   who: string,

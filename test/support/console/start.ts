@@ -1,4 +1,6 @@
-/** Starts a stack whose people sign in at the development issuer to a console that is built from its sources. */
+/**
+ * Starts a stack whose people sign in at the development issuer to a console that is built from its sources.
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

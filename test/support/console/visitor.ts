@@ -54,8 +54,8 @@ export async function screenShown(page: Page): Promise<void> {
 }
 
 /**
- * Opens the screen at this address, as somebody who has signed in with this browser, and returns when it has its
- * heading and nothing of it loads any more.
+ * Opens the screen at this address, as somebody who has signed in with this browser, and returns when it has
+ * its heading and nothing of it loads any more.
  */
 export async function openScreen(page: Page, place: Place, address: string): Promise<void> {
   await page.goto(`${place.url}/console${address}`);

@@ -3,7 +3,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { type Context, asyncLocalStorage } from "@temporalio/activity";
 import { deliverWebhook } from "../../../src/activities/webhooks/deliver.ts";
 import { placeEvents } from "../../../src/db/events/place.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { WebhookStep } from "../../../src/domain/work/webhook.ts";
 import { createPoster } from "../../../src/outbound/poster.ts";
@@ -35,7 +35,7 @@ export interface DeliveryRow {
 
 /** An organization with an administrator, whose endpoints they are. */
 export async function startDelivering(db: OwnedDatabase) {
-  const organization: OrganizationKey = await makeOrganization(db);
+  const organization: OrganizationRef = await makeOrganization(db);
   const maker = await makeUser(db, organization, { role: "admin" });
   const warnings: unknown[] = [];
   const poster = createPoster({ allowHosts: ["127.0.0.1"] });

@@ -1,6 +1,6 @@
 /**
- * Which doors answer content of documents. Each route, tool and method of a protocol has its place here, so that
- * a new one is thought about; test/contract/opened.stack.test.ts goes through all of them.
+ * Which doors answer content of documents. Each route, tool and method of a protocol has its place here, so
+ * that a new one is thought about; test/contract/opened.stack.test.ts goes through all of them.
  */
 import type { TOOL_IDS } from "../../../src/domain/tool-ids.ts";
 

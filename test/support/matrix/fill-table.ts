@@ -2,7 +2,7 @@
  * Inserts a row of any organization into any tenant table, as the catalogue describes it, for proofs that
  * cover every table.
  */
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 
 interface TenantTable {
@@ -89,7 +89,7 @@ export async function insertStatement(
 export async function fillTable(
   db: OwnedDatabase,
   table: TenantTable,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<void> {
   const client = await db.owner.connect();
   try {

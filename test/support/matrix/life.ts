@@ -187,7 +187,9 @@ async function changeWebhooks(signedIn: As): Promise<void> {
   await signedIn("DELETE", path);
 }
 
-/** Lets an agent cite a document, and asks for the receipt while that is published and after changes of it. */
+/**
+ * Lets an agent cite a document, and asks for the receipt while that is published and after changes of it.
+ */
 async function verifyReceipts({ url, provider }: Stack, owner: As): Promise<void> {
   const quote = `The keel of the ${"very ".repeat(30)}old ferry is iron.`;
   const put = async (content: string) => {

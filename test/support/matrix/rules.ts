@@ -8,8 +8,8 @@ type Capability = "read" | "search" | "chat" | "write";
 /** The resource that the path or the body names; the caller's rights to it decide. */
 type Target = "space" | "public agent" | "organization" | "nothing";
 /**
- * `operator`: the role `operators` of the token, which no caller of the matrix has. `role`: any role in the space. `write`: owner or editor. `owner`: owner, or the organization's admin for a
- * shared space. `admin`: the organization's admin. `all`: everybody.
+ * `operator`: the token's role `operators`, which no caller of the matrix has. `role`: any role in the space.
+ * `write`: owner or editor. `owner`: owner, or admin for a shared space. `admin`: of the organization.
  */
 type Needs = "operator" | "role" | "write" | "owner" | "admin" | "all";
 

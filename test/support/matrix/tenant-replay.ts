@@ -1,7 +1,7 @@
 /** Replays recorded statements in the transaction of any organization. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Database, type OrganizationKey, type Sql, inTransaction } from "../../../src/db/pool.ts";
+import { type Database, type OrganizationRef, type Sql, inTransaction } from "../../../src/db/pool.ts";
 import { type SqlRecord, unpack } from "./sql-records.ts";
 
 const DATABASE_CODE = join(import.meta.dirname, "../../../src/db");
@@ -56,7 +56,7 @@ interface Replayed {
  */
 export async function replayAs(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   records: readonly SqlRecord[],
 ): Promise<Replayed> {
   const sets = new Map<string, SqlRecord[]>();

@@ -18,8 +18,8 @@ const PATCHES: ReadonlyArray<readonly [module: string, after: string, code: stri
     "const units = chunkedUnits(document.units);",
     `if (JSON.stringify(units).includes(${JSON.stringify(POISON)})) process.kill(process.pid, "SIGKILL");`,
   ],
-  // A request that hangs goes on hanging, however long a busy machine takes to kill its worker. One that times
-  // out leaves its document waiting, and whoever waits is in no process that could be killed.
+  // A request that hangs goes on hanging, however long a busy machine takes to kill its worker. One that
+  // times out leaves its document waiting, and whoever waits is in no process that could be killed.
   ["/src/models/provider/openai-client.ts", "export const PROVIDER_TIMEOUT_MS = ", "600_000 + "],
   ["/src/parsers/process/parser-child.ts", "const nodeArguments = [", `"--import", ${SELF}, `],
   // Lets a parser process read this folder.

@@ -1,7 +1,7 @@
 /** Signs receipts of what a stack has stored, as its chat does, for tests that need no answer of a model. */
 import type { IssuedReceipt } from "../../../src/domain/receipts/statement.ts";
 import { newId } from "../../../src/domain/ids.ts";
-import { createReceiptIssuer } from "../../../src/receipts/issuer.ts";
+import { createReceiptSigner } from "../../../src/receipts/signer.ts";
 import { call } from "../clients/client.ts";
 import type { SharedStack } from "../stack/shared-stack.ts";
 import { keyringOf } from "../tenants/webhooks.ts";
@@ -27,11 +27,11 @@ export async function citationOf(
   if (chunk === undefined) throw new Error(`no chunk of document ${documentId} has ${quote}`);
   const quoteStart = chunk.text.indexOf(quote);
   const masterKey = Buffer.from(env["MASTER_KEY"]!, "base64");
-  const issuer = createReceiptIssuer({
+  const signer = createReceiptSigner({
     db: database.db,
     keyring: keyringOf(database.db, masterKey),
   });
-  const [issued] = await issuer.issue(organizationId, [
+  const [issued] = await signer.issue(organizationId, [
     {
       spaceId: document.space_id,
       documentId,

@@ -6,7 +6,7 @@ import type { KeptItem } from "../../../src/api/responses/input.ts";
 import { type OutputItem, type ResponseObject, itemId } from "../../../src/api/responses/items.ts";
 import { createSealing } from "../../../src/api/responses/kept/sealing.ts";
 import { type ResponseStore, createResponseStore } from "../../../src/api/responses/store.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import type { TestDatabase } from "../servers/database.ts";
@@ -31,7 +31,7 @@ interface KeptFields {
 export interface KeptResponses {
   readonly deps: ResponsesDeps;
   readonly store: ResponseStore;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly principal: Principal;
   /** How many sealed texts were opened since this was last called. */
   countOpened(): number;
@@ -56,7 +56,7 @@ export const messageOf = (role: "user" | "assistant", text: string): KeptItem =>
         : [{ type: "output_text", text, annotations: [], logprobs: [] }],
   }) as KeptItem;
 
-export const callerIn = (organization: OrganizationKey): Principal =>
+export const callerIn = (organization: OrganizationRef): Principal =>
   ({ organization, user: { id: newId() }, apiKeyId: null, reach: new Map() }) as unknown as Principal;
 
 export async function keptResponses(

@@ -2,7 +2,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { seeded } from "../seeded.ts";
 
-const PROJECTS = ["stack", "database", "unit"];
+const PROJECTS = ["nightly", "stack", "process", "database", "unit"];
 
 /**
  * Puts files that start servers or processes of their own first: they take longest and mostly wait, so short

@@ -3,7 +3,7 @@
  * `stack`.
  */
 import type { TestProject } from "vitest/node";
-import { keepGarbageOfIdleProcesses } from "../stack/processes.ts";
+import { startProcessesWith } from "../stack/processes.ts";
 import type { RunningParts } from "./global-setup.ts";
 
 /**
@@ -24,7 +24,7 @@ type Holder = { [SHARED]?: Shared };
  */
 async function start(): Promise<RunningParts> {
   const { startParts } = await import("./global-setup.ts");
-  keepGarbageOfIdleProcesses();
+  startProcessesWith("--no-memory-reducer", "--conditions=quick-timings");
   return startParts({ isDurable: false });
 }
 
@@ -34,7 +34,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const shared = (holder[SHARED] ??= { parts: start(), users: 0 });
   shared.users += 1;
   const parts = await shared.parts;
-  const temporal = project.name === "stack" ? await parts.startTemporal() : undefined;
+  const temporal = ["stack", "nightly"].includes(project.name) ? await parts.startTemporal() : undefined;
   return async () => {
     await temporal?.stop();
     shared.users -= 1;

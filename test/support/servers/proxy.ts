@@ -1,6 +1,6 @@
 /**
- * A minimal load balancer: round robin over the backends that report ready, or over all if none does, with one
- * retry at another if a backend refuses the connection.
+ * A minimal load balancer: round robin over the backends that report ready, or over all if none does, with
+ * one retry at another if a backend refuses the connection.
  */
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from "node:http";

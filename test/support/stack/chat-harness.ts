@@ -14,7 +14,7 @@ import { ROUTES } from "../../../src/api/routes/index.ts";
 import { listen } from "../../../src/api/server.ts";
 import type { ChatHost, ChatHostDeps } from "../../../src/api/turns/chat-host.ts";
 import { loadConfig, requireReal } from "../../../src/config/config.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { type Deps, openApiDeps } from "../../../src/api/deps.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { registerSearchAttributes } from "../../../src/temporal/search-attributes.ts";
@@ -33,14 +33,14 @@ export interface ChatHarness {
   readonly database: TestDatabase;
   readonly host: ChatHost;
   readonly client: Client;
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly userId: string;
   readonly spaceId: string;
   /** The key of a user who owns the space. */
   readonly key: string;
   /** Another key, for the same user if no other is named; `of` is the organization of another user. */
   makeKey(fields?: {
-    readonly of?: OrganizationKey;
+    readonly of?: OrganizationRef;
     readonly userId?: string;
     readonly spaces?: readonly string[];
   }): Promise<string>;

@@ -37,12 +37,12 @@ function inherited(): Record<string, string> {
 const NODE_ARGUMENTS = "HOLDFAST_TEST_NODE_ARGUMENTS";
 
 /**
- * Makes all main files that this run starts collect no garbage because they idle. Each of them would do so
- * twice after its start, and each of its threads, which takes as much processor time as half of the start. A
- * run that looks at the memory of processes must not ask for it.
+ * Starts all main files of this run with these arguments of Node. `--no-memory-reducer` keeps idle processes
+ * from collecting garbage: each would do so twice after its start, and each of its threads, which takes as
+ * much processor time as half of the start. A run that looks at the memory of processes must not ask for it.
  */
-export function keepGarbageOfIdleProcesses(): void {
-  process.env[NODE_ARGUMENTS] = "--no-memory-reducer";
+export function startProcessesWith(...nodeArguments: readonly string[]): void {
+  process.env[NODE_ARGUMENTS] = nodeArguments.join(" ");
 }
 
 /** Returns the Node that a tree's own packages bring, as its npm scripts would use it. */

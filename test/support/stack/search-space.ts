@@ -3,7 +3,7 @@
  * workflows.
  */
 import { embeddingModelNum, keepEmbeddings } from "../../../src/db/runs/chunks.ts";
-import { type OrganizationKey, type Sql, inTenant } from "../../../src/db/pool.ts";
+import { type OrganizationRef, type Sql, inTenant } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../../src/db/search/write-embeddings.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
@@ -15,7 +15,7 @@ import { contentHash } from "../../../src/activities/pipeline/content-hash.ts";
 import { addStatistics } from "./statistics.ts";
 
 export interface SearchSpace {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly space: { readonly id: string; readonly num: number };
   readonly userId: string;
 }
@@ -41,7 +41,7 @@ export interface WrittenDocument {
 /** Makes an organization with a user. */
 export async function createOrganization(
   db: OwnedDatabase,
-): Promise<OrganizationKey & { readonly userId: string }> {
+): Promise<OrganizationRef & { readonly userId: string }> {
   const [id, userId] = [newId(), newId()];
   const { rows } = await db.owner.query<{ num: number }>(
     "insert into organizations (id, name) values ($1, $2) returning num",
@@ -56,7 +56,7 @@ export async function createOrganization(
 
 export async function createSpace(
   db: OwnedDatabase,
-  organization: OrganizationKey & { readonly userId: string },
+  organization: OrganizationRef & { readonly userId: string },
 ): Promise<SearchSpace> {
   const id = newId();
   const { rows } = await db.owner.query<{ num: number }>(

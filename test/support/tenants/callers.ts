@@ -1,7 +1,7 @@
 /** Makes organizations, users, spaces and keys directly in the database. */
 import { PEPPER, createKeyText, hashKey, keyPrefix } from "../../../src/auth/api-keys.ts";
 import { insertApiKey } from "../../../src/db/keys/api-keys.ts";
-import { type Database, inTransaction, type OrganizationKey } from "../../../src/db/pool.ts";
+import { type Database, inTransaction, type OrganizationRef } from "../../../src/db/pool.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 import { loadInstanceSecret } from "../../../src/db/instance/secrets.ts";
 import { newId } from "../../../src/domain/ids.ts";
@@ -16,7 +16,7 @@ export async function pepperOf(db: Database, master: MasterKey): Promise<Buffer>
   return loadInstanceSecret(db, PEPPER, master);
 }
 
-export async function makeOrganization(db: OwnedDatabase): Promise<OrganizationKey> {
+export async function makeOrganization(db: OwnedDatabase): Promise<OrganizationRef> {
   const id = newId();
   const { rows } = await db.owner.query<{ num: number }>(
     "insert into organizations (id, name) values ($1, $2) returning num",
@@ -27,7 +27,7 @@ export async function makeOrganization(db: OwnedDatabase): Promise<OrganizationK
 
 export async function makeUser(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   fields: { email?: string; role?: string; subject?: string } = {},
 ): Promise<string> {
   const id = newId();
@@ -48,7 +48,7 @@ export async function makeUser(
 /** Makes a shared space with these members; the first is recorded as its owner. */
 export async function makeSpace(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   members: readonly (readonly [userId: string, role: SpaceRole])[],
 ): Promise<string> {
   const id = newId();
@@ -81,7 +81,7 @@ interface KeyFields {
 
 export async function makeKey(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   userId: string,
   fields: KeyFields = {},
 ): Promise<{ id: string; text: string }> {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, vi } from "vitest";
 import type { Caller } from "../../../src/commands/caller.ts";
 import type { CommandDeps } from "../../../src/commands/deps.ts";
 import type { StoredFile } from "../../../src/commands/documents/stored-file.ts";
-import type { OrganizationKey } from "../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { SpaceRole } from "../../../src/domain/tenancy/principal.ts";
 import { laterOf } from "../run/later.ts";
@@ -31,7 +31,7 @@ export function commandDatabase(): TestDatabase {
 }
 
 interface SharedSpace {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly spaceId: string;
   readonly editorId: string;
   readonly viewerId: string;
@@ -55,7 +55,7 @@ export async function makeSharedSpace(
 /** The user after a login, with the reach at that moment. Each caller has a request id of its own. */
 export async function loggedIn(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   userId: string,
 ): Promise<Caller> {
   const { text } = await makeKey(db, organization, userId);
@@ -106,7 +106,7 @@ export const UNLIMITED = {
 };
 
 /** A Markdown file, as if its bytes were in the object store. */
-export function storedMarkdown(organization: OrganizationKey): StoredFile {
+export function storedMarkdown(organization: OrganizationRef): StoredFile {
   return {
     objectKey: `${organization.id}/${newId()}`,
     fileType: "MARKDOWN",

@@ -2,7 +2,7 @@
 import { EVENT_COLUMNS, type EventRow } from "../../../src/db/events/event-row.ts";
 import { placeEvents } from "../../../src/db/events/place.ts";
 import { VISIBLE, type Viewer, viewerOf, viewerValues } from "../../../src/db/events/visible.ts";
-import type { OrganizationKey, Sql } from "../../../src/db/pool.ts";
+import type { OrganizationRef, Sql } from "../../../src/db/pool.ts";
 import type { EventType } from "../../../src/domain/events/event-types.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import { EVENT_DATA } from "../../../src/schema/event-data.ts";
@@ -11,7 +11,7 @@ import type { OwnedDatabase } from "../servers/database.ts";
 /** Writes an event that all members see; `data` says which one it is. */
 export async function writeEvent(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   data: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   await sql.query(
@@ -24,7 +24,7 @@ export async function writeEvent(
 /** Places the organization's events, and returns all that the viewer sees, or all that there are. */
 export async function eventsOf(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   viewer?: Viewer,
 ): Promise<EventRow[]> {
   await placeEvents(db, organization.id);
@@ -47,7 +47,7 @@ export function viewerIn(principal: Principal): Viewer {
 
 export async function typesSeenBy(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   principal: Principal,
 ): Promise<string[]> {
   return (await eventsOf(db, organization, viewerIn(principal))).map((event) => event.type);
@@ -56,7 +56,7 @@ export async function typesSeenBy(
 /** Fails if an event of the organization has data that the contract does not describe for its type. */
 export async function requireDescribedEvents(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
 ): Promise<void> {
   for (const { type, data } of await eventsOf(db, organization)) {
     const { error } = EVENT_DATA[type as EventType].strict().safeParse(data);

@@ -5,14 +5,14 @@
 import { expect } from "vitest";
 import { hashKey } from "../../../src/auth/api-keys.ts";
 import { createAuthenticator } from "../../../src/auth/authenticate.ts";
-import { inTenant, type OrganizationKey } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { ensurePrivateSpace } from "../../../src/db/tenancy/spaces.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import type { OwnedDatabase } from "../servers/database.ts";
 import { makeOrganization, makeSpace, makeUser, TEST_PEPPER } from "./callers.ts";
 
 export interface KeyPeople {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   /** A member, who owns the space `shared` and the private space `own`. */
   readonly owner: string;
   readonly admin: string;

@@ -1,6 +1,6 @@
 /** Makes deliveries of webhooks and reads their rows, for tests that need only a database. */
 import type { Caller } from "../../../src/commands/caller.ts";
-import type { Database, OrganizationKey } from "../../../src/db/pool.ts";
+import type { Database, OrganizationRef } from "../../../src/db/pool.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "../../../src/db/encryption/keys.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createKeyring, type Keyring, localMasterKey } from "../../../src/storage/keys/keyring.ts";
@@ -30,7 +30,7 @@ export const webhookParts = (db: OwnedDatabase) => ({
 /** Makes a delivery that failed, of the first event of the organization. @returns its id. */
 export async function deliveryOf(
   db: OwnedDatabase,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
 ): Promise<string> {
   const id = newId();

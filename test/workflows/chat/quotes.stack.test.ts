@@ -1,4 +1,6 @@
-/** What stands behind the citations of an answer: quotes, and marks that are taken out for want of support. */
+/**
+ * What stands behind the citations of an answer: quotes, and marks that are taken out for want of support.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { call, ended, upload } from "../../support/clients/client.ts";

@@ -127,7 +127,7 @@ test("copies replace the files although a worker dies, and the files stay readab
     await until("the operation has ended", async () => (await standing(id)).completed_at !== null, 90_000);
   });
   const after = await named(tenants.acme);
-  expect(after.length).toBe(before.length);
+  expect(after).toHaveLength(before.length);
   expect(after.filter((name) => before.includes(name))).toEqual([]);
   expect(await keysInHeaders(after)).toEqual([rotation.key_id]);
   expect((await standing(id)).report).toMatchObject({

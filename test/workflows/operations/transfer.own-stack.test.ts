@@ -158,7 +158,7 @@ test(
       "update organizations set max_key_lifetime_seconds = 86400 where id = $1",
       [ACME],
     );
-    expect(before.length).toBe(TEXTS.length);
+    expect(before).toHaveLength(TEXTS.length);
     for (const { end, locations } of before)
       expect({ end, locations }).toEqual({
         end: expect.any(Number),

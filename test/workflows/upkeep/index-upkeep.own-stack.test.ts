@@ -63,7 +63,7 @@ test("segments of single documents become one, and those of replaced versions go
   for (const id of replaced) await ended(stack.url, tenants.keys.editor, id, 60_000);
   await rows("update pipeline_runs set completed_at = completed_at - interval '1 hour'");
   const before = await search("walrus number3");
-  expect(before.filter((hit) => hit.sparse_score !== null).length).toBe(10);
+  expect(before.filter((hit) => hit.sparse_score !== null)).toHaveLength(10);
   // There are few small segments if documents came in groups.
   await rows("update posting_segments set analyzer_version = 0");
   await until(
@@ -104,7 +104,7 @@ test("terms of another analyzer version are rebuilt from the text without embedd
     await tend();
     return (await rows("select 1 from posting_segments where analyzer_version = 0")).length === 0;
   });
-  expect((await search("walrus")).filter((hit) => hit.sparse_score !== null).length).toBe(10);
+  expect((await search("walrus")).filter((hit) => hit.sparse_score !== null)).toHaveLength(10);
   expect(stack.provider.counts.texts).toBe(asked + 1);
 }, 120_000);
 
@@ -126,7 +126,7 @@ test("documents are embedded by a new model, and until then found by the model t
   const expectWhole = async (): Promise<void> => {
     const found = await hits();
     expect(new Set(found.map((hit) => hit.document_id))).toEqual(wanted);
-    expect(found.length).toBe(10);
+    expect(found).toHaveLength(10);
     expect(found.filter((hit) => hit.dense_score === null)).toEqual([]);
   };
   await expectWhole();

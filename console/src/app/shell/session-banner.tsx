@@ -4,7 +4,9 @@ import { useMessages } from "../../messages/messages.ts";
 import { useConsole } from "../context.ts";
 import { messages } from "../messages.ts";
 
-/** Says that the session has ended, and leaves what is on the screen as it is: nobody loses what was typed. */
+/**
+ * Says that the session has ended, and leaves what is on the screen as it is: nobody loses what was typed.
+ */
 export function SessionBanner(): ReactNode {
   const texts = useMessages(messages).ended;
   const { session, signInAgain } = useConsole();

@@ -11,7 +11,9 @@ interface Props {
   readonly onStop: (() => void) | undefined;
 }
 
-/** Where questions are written. It knows nothing of answers, so that typing stays fast while one streams in. */
+/**
+ * Where questions are written. It knows nothing of answers, so that typing stays fast while one streams in.
+ */
 export function Composer({ onSend, onStop }: Props): ReactNode {
   const stable = useStable({ send: onSend, stop: () => onStop?.() });
   return <Writing onSend={stable.send} onStop={stable.stop} isAnswering={onStop !== undefined} />;

@@ -32,7 +32,9 @@ interface Props {
 
 const WITH_PAGES: readonly string[] = ["PDF", "PNG", "JPEG", "TIFF"];
 
-/** The pages as pictures beside the chunks, linked both ways; formats without pages have their chunks alone. */
+/**
+ * The pages as pictures beside the chunks, linked both ways; formats without pages have their chunks alone.
+ */
 export function Content({ document, address }: Props): ReactNode {
   const holdfast = useHoldfast();
   const navigate = useNavigate({ from: "/documents/$documentId" });

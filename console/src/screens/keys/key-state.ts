@@ -16,6 +16,8 @@ export function stateOf(key: Key, now = Date.now()): State {
   return key.expires_at !== null && new Date(key.expires_at).getTime() <= now ? "expired" : "active";
 }
 
-/** Admins roll the keys that admins made; the others may reach a private space, and their owners roll them. */
+/**
+ * Admins roll the keys that admins made; the others may reach a private space, and their owners roll them.
+ */
 export const mayRoll = (key: Key, isMine: boolean): boolean =>
   stateOf(key) === "active" && (isMine || (key.created_by !== null && key.created_by !== key.user_id));

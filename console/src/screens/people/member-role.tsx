@@ -10,7 +10,9 @@ import { messages } from "./messages.ts";
 type Role = Member["role"];
 export const ROLES = ["member", "admin"] as const satisfies readonly Role[];
 
-/** The role in the organization. What the service refuses, such as the end of the last admin, is said below. */
+/**
+ * The role in the organization. What the service refuses, such as the end of the last admin, is said below.
+ */
 export function MemberRole({ member }: { readonly member: Member }): ReactNode {
   const texts = useMessages(messages);
   const { api } = useHoldfast();

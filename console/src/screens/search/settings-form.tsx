@@ -105,8 +105,8 @@ interface NumberProps {
 }
 
 /**
- * The browser's own field, which is drawn in a fraction of the time. What is typed stays as it is until the field is
- * left; what counts is within the range.
+ * The browser's own field, which is drawn in a fraction of the time. What is typed stays as it is until the
+ * field is left; what counts is within the range.
  */
 function NumberField({ value, onChange, min, max, step, ...shown }: NumberProps): ReactNode {
   const isWhole = step === undefined;

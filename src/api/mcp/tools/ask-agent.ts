@@ -18,8 +18,8 @@ export const askAgentTool = defineTool({
     "read, and answers with citations. list_agents has the ids. Each call stands alone: the agent remembers " +
     "nothing.",
   capability: "chat",
-  // Its tools may reach out, and it costs tokens. An agent's own `mcp` tool offers only what reads, so that no
-  // agent asks itself by way of this service unless an operator lists the tool.
+  // Its tools may reach out, and it costs tokens. An agent's own `mcp` tool offers only what reads, so that
+  // no agent asks itself by way of this service unless an operator lists the tool.
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   isLong: true,
   input: AskAgentInput,
@@ -36,7 +36,6 @@ export const askAgentTool = defineTool({
           const turn = await deps.chat.begin(
             { principal, agent, messages: [{ role: "user", content: question }], options: {} },
             telling(call, sink),
-            call.signal,
           );
           if (call.signal.aborted) turn.abort();
           call.signal.addEventListener("abort", () => turn.abort(), { once: true });

@@ -12,7 +12,7 @@ export type ShownDocument = z.output<typeof Document>;
 /** One request for a change of the state; the caller's rights are looked up after each. */
 const WAIT_SECONDS = 10;
 
-export const nameOf = ({
+export const documentName = ({
   doc_metadata: metadata,
   file_path: path,
 }: Pick<ShownDocument, "doc_metadata" | "file_path">) =>
@@ -27,7 +27,7 @@ export function presentDocument(
   const { pipeline_status: status, error } = processing_state;
   return {
     id,
-    name: nameOf(document),
+    name: documentName(document),
     space_id,
     folder_path,
     file_type,
@@ -41,8 +41,8 @@ export function presentDocument(
 }
 
 /**
- * Waits until the document's latest run has ended or the time is over, and tells how far it is. What was asked
- * for is done by then, so that a wait that is refused or fails ends with what was seen last.
+ * Waits until the document's latest run has ended or the time is over, and tells how far it is. What was
+ * asked for is done by then, so that a wait that is refused or fails ends with what was seen last.
  * @returns undefined if nothing was seen.
  */
 export async function whenProcessed(

@@ -1,7 +1,7 @@
 /** Pages through the items that a response was asked with, and opens only those of the page. */
 import { findInputPlaces, readItems } from "../../../db/responses/items.ts";
 import { type ResponseRow, readSealedRequest } from "../../../db/responses/responses.ts";
-import type { OrganizationKey } from "../../../db/pool.ts";
+import type { OrganizationRef } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import type { ListPage } from "../../../schema/openai/list.ts";
@@ -17,7 +17,7 @@ export interface InputPage {
 /** @throws DomainError `bad_request` if the list has no item that `after` or `before` names. */
 export async function readInputPage(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   row: ResponseRow,
   query: ListPage,
 ): Promise<InputPage> {
@@ -29,7 +29,7 @@ export async function readInputPage(
 
 async function pageOfRows(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   id: string,
   query: ListPage,
 ): Promise<InputPage> {
@@ -54,7 +54,7 @@ async function pageOfRows(
 /** In the form of before the items are in one piece. */
 async function pageOfRequest(
   deps: ResponsesDeps,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   { id, sealed_bytes: bytes }: ResponseRow,
   query: ListPage,
 ): Promise<InputPage> {

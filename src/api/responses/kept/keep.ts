@@ -72,7 +72,8 @@ type Ending = Omit<ResponseFence, "attempt"> & {
 };
 
 /**
- * Writes how a response ended, unless it has ended before. Only the attempt that has it may, unless that is null.
+ * Writes how a response ended, unless it has ended before. Only the attempt that has it may, unless that is
+ * null.
  * @param documentIds null: as they were before.
  */
 export async function keepEnd(

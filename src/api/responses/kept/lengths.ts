@@ -10,8 +10,8 @@ const MOST_CHARACTERS = 16 * MEBIBYTE;
 const CHARACTERS_A_TOKEN = 4;
 
 /**
- * Of all texts that a request brings in, by files and by items of stored responses. Its least is about 500,000
- * tokens, several times the usual context of a model.
+ * Of all texts that a request brings in, by files and by items of stored responses. Its least is about
+ * 500,000 tokens, several times the usual context of a model.
  */
 export const mostTextCharacters = (contextTokens: number): number =>
   Math.max(2 * MEBIBYTE, CHARACTERS_A_TOKEN * contextTokens);

@@ -88,7 +88,7 @@ const showPage = defineRoute({
     const found = await findPageFile({ db: deps.db, principal, documentId, ...cited });
     const { file } = found;
     const wanted = { page, width, format, boxes: boxesOn(page, cited.locations ?? found.locations) };
-    const etag = etagOf(deps.pages.nameOf(file, wanted));
+    const etag = etagOf(deps.pages.pictureName(file, wanted));
     const headers = { ETag: etag, "Cache-Control": "private, no-cache" };
     if (listsEtag(request.headers["if-none-match"] ?? "", etag))
       return raw({ contentType: "", status: 304, headers, body: null });

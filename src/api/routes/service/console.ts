@@ -71,8 +71,8 @@ function configurationOf({ console: settings, oidc, temporal }: Config) {
 }
 
 /**
- * What the console's pages may do: run and load files of this server, and talk to it and to the issuer. Styles
- * may be inline, because Mantine writes the sizes and colours of components into style elements.
+ * What the console's pages may do: run and load files of this server, and talk to it and to the issuer.
+ * Styles may be inline, because Mantine writes the sizes and colours of components into style elements.
  */
 function policyOf({ console: settings, oidc }: Config): string {
   const issuer = oidc === undefined ? [] : [new URL(oidc.issuer).origin];

@@ -7,7 +7,7 @@ import { listsEtag } from "../../../commands/etag.ts";
 import { fileEtag, fileNotFound } from "../../../commands/files/file.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { findRawFile, type RawFileRow } from "../../../db/files/by-path.ts";
-import { nameOf, readAddress } from "../../../domain/paths.ts";
+import { fileNameOf, readAddress } from "../../../domain/paths.ts";
 import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import { FilePart, SpaceParams } from "../../../schema/fields.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
@@ -70,7 +70,7 @@ export const downloadRawFile = defineRoute({
     const headers = {
       ...caching,
       "Content-Type": file.content_type ?? "application/octet-stream",
-      "Content-Disposition": attachment(nameOf(file.path)),
+      "Content-Disposition": attachment(fileNameOf(file.path)),
       "Content-Security-Policy": CSP,
       ...lengthOf(range, file.size),
     };

@@ -10,7 +10,7 @@ import {
   folderOf,
   joinPath,
   MAX_PATH_BYTES,
-  nameOf,
+  fileNameOf,
   objectNameOf,
   pathFault,
   pathPrefixOf,
@@ -114,7 +114,7 @@ const listFiles = defineRoute({
 
 function present(file: RawFileRow) {
   const { space_id: spaceId, path, document_id: documentId } = file;
-  return { ...file, object_name: objectNameOf(spaceId, path, documentId), name: nameOf(path) };
+  return { ...file, object_name: objectNameOf(spaceId, path, documentId), name: fileNameOf(path) };
 }
 
 const renameRawFile = defineRoute({

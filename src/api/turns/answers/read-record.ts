@@ -1,7 +1,7 @@
 /** Reads a kept answer as it is written, by this process or another one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findDocumentPlaces } from "../../../db/documents/search.ts";
-import { type Database, type OrganizationKey, inTenant } from "../../../db/pool.ts";
+import { type Database, type OrganizationRef, inTenant } from "../../../db/pool.ts";
 import { type KeptTurnState, readKeptTurn, touchKeptTurn } from "../../../db/turns/kept-answers.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Reach } from "../../../domain/tenancy/principal.ts";
@@ -16,13 +16,13 @@ export type RecordEvent =
 
 /** The caller who asks for a kept answer. */
 export interface Reader {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly reach: Reach;
 }
 
 const READ_EVERY_MS = 100;
 
-/** @see `TurnRecords.read` in record.ts, which says its errors. */
+/** @see `TurnRecords.read`, which says its errors. */
 export async function* readRecord(
   deps: TurnRecordsDeps,
   place: RecordPlace & Reader,

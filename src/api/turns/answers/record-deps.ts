@@ -1,5 +1,5 @@
 /** What writing and reading kept answers have in common. */
-import type { Database, OrganizationKey } from "../../../db/pool.ts";
+import type { Database, OrganizationRef } from "../../../db/pool.ts";
 import type { Log } from "../../../process/log.ts";
 import type { Keyring } from "../../../storage/keys/keyring.ts";
 
@@ -12,7 +12,7 @@ export interface TurnRecordsDeps {
 }
 
 export interface RecordPlace {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly turnId: string;
 }
 

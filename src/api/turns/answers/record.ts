@@ -1,6 +1,6 @@
 /** Keeps the answers of turns with an Idempotency-Key: writes their pieces as they come. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OrganizationKey } from "../../../db/pool.ts";
+import { type OrganizationRef } from "../../../db/pool.ts";
 import { dropKeptTurn, keptTurnUnreadMs, touchKeptTurn } from "../../../db/turns/kept-answers.ts";
 import type { Turn, TurnResult } from "../turn.ts";
 import { type RecordEvent, type Reader, readRecord } from "./read-record.ts";
@@ -24,7 +24,7 @@ export interface TurnRecord {
 }
 
 export interface TurnRecords {
-  open(organization: OrganizationKey, turnId: string): TurnRecord;
+  open(organization: OrganizationRef, turnId: string): TurnRecord;
   /**
    * Reads the answer after piece `afterNo` as it comes, whichever process writes it.
    * @throws DomainError `turn_lost` if the process that ran the turn is gone, or if it was cancelled because

@@ -2,10 +2,9 @@
  * Renews the lease of this API process each second. Once a lease runs out, other processes end the turns of
  * its holder.
  */
+import { PAUSES } from "#timings";
 import type { Database } from "../../../db/pool.ts";
 import { deleteApiProcess, renewApiProcess } from "../../../db/turns/ledger.ts";
-
-const RENEW_MS = 1_000;
 
 export interface Lease {
   /**
@@ -35,7 +34,7 @@ export async function holdLease(
       .finally(() => {
         isBusy = false;
       });
-  }, RENEW_MS);
+  }, PAUSES.turnLease);
   return {
     async end(isClean) {
       clearInterval(timer);

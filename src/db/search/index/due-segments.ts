@@ -1,6 +1,6 @@
 /** Finds the spaces and segments of the inverted index that need to be merged, purged or indexed again. */
 import type pg from "pg";
-import { type OrganizationKey, type Sql, queryOnce } from "../../pool.ts";
+import { type OrganizationRef, type Sql, queryOnce } from "../../pool.ts";
 import {
   DEAD_SHARE,
   FINAL_TERMS,
@@ -11,7 +11,7 @@ import {
 } from "./segment-rules.ts";
 
 export interface DueSpace {
-  readonly organization: OrganizationKey;
+  readonly organization: OrganizationRef;
   readonly spaceNum: number;
 }
 

@@ -14,12 +14,15 @@ import {
   type SampledChunk,
   type SampledRun,
 } from "../../../domain/language-fit.ts";
-import { type OrganizationKey, type Sql, queryOnce } from "../../pool.ts";
+import { type OrganizationRef, type Sql, queryOnce } from "../../pool.ts";
 import { positiveLiteral } from "../literals.ts";
 
 /** Fewer chunks do not have {@link LEAST_PAIRS} pairs in the two documents that are needed at least. */
 const LEAST_CHUNKS = LEAST_PAIRS + 2;
-/** A space is measured again when it has grown or shrunk by this share, since then it may have another language. */
+/**
+ * A space is measured again when it has grown or shrunk by this share, since then it may have another
+ * language.
+ */
 const CHANGED_SHARE = 0.25;
 /** And by so many chunks, so that a small space that grows is not measured at each document. */
 const CHANGED_CHUNKS = 16;
@@ -59,7 +62,7 @@ const due = (ofSpace: string): string => `(
 export async function listSpacesToMeasure(
   system: pg.Pool,
   limit: number,
-): Promise<Array<{ organization: OrganizationKey; spaceNum: number }>> {
+): Promise<Array<{ organization: OrganizationRef; spaceNum: number }>> {
   const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
     system,
     `select due.space_num, organization.id, organization.num
@@ -145,18 +148,20 @@ export async function sampleRuns(
   return rows.map(({ num, chunk_count }) => ({ runNum: num, chunks: chunk_count }));
 }
 
-/** Returns the pairs of which both chunks have a vector of the model, in the order in which they are given. */
+/**
+ * Returns the pairs of which both chunks have a vector of the model, in the order in which they are given.
+ */
 export async function readNeighbours(
   sql: Sql,
   { spaceNum, modelNum }: ModelToMeasure,
   pairs: readonly PairPlace[],
 ): Promise<Neighbours[]> {
-  const nameOf = (runNum: number, index: number): string => `${runNum}/${index}`;
+  const chunkName = (runNum: number, index: number): string => `${runNum}/${index}`;
   const places = pairs.flatMap(({ runNum, index }) => [
     { runNum, index },
     { runNum, index: index + 1 },
   ]);
-  const wanted = [...new Map(places.map((place) => [nameOf(place.runNum, place.index), place])).values()];
+  const wanted = [...new Map(places.map((place) => [chunkName(place.runNum, place.index), place])).values()];
   const { rows } = await sql.query<{
     run_num: number;
     chunk_index: number;
@@ -180,7 +185,7 @@ export async function readNeighbours(
   );
   const read = new Map(
     rows.map((row): [string, SampledChunk] => [
-      nameOf(row.run_num, row.chunk_index),
+      chunkName(row.run_num, row.chunk_index),
       {
         runNum: row.run_num,
         content: row.content,
@@ -189,7 +194,7 @@ export async function readNeighbours(
     ]),
   );
   return pairs.flatMap(({ runNum, index }): Neighbours[] => {
-    const [one, next] = [read.get(nameOf(runNum, index)), read.get(nameOf(runNum, index + 1))];
+    const [one, next] = [read.get(chunkName(runNum, index)), read.get(chunkName(runNum, index + 1))];
     return one === undefined || next === undefined ? [] : [[one, next]];
   });
 }

@@ -5,7 +5,7 @@
 import type pg from "pg";
 import { newId } from "../../../domain/ids.ts";
 import { PRIORITY } from "../../../domain/work/processing.ts";
-import { type OrganizationKey, type Sql, queryOnce } from "../../pool.ts";
+import { type OrganizationRef, type Sql, queryOnce } from "../../pool.ts";
 import { queueRuns } from "../../runs/requests.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function listSpacesToEmbed(
   system: pg.Pool,
   model: string,
   limit: number,
-): Promise<Array<{ organization: OrganizationKey; spaceNum: number }>> {
+): Promise<Array<{ organization: OrganizationRef; spaceNum: number }>> {
   const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
     system,
     `select statistics.space_num, organization.id, organization.num

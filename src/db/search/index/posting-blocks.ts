@@ -24,8 +24,9 @@ export interface SegmentChunks {
 
 /**
  * Chunks of one document from a multiple of eight (two to the power of this) on are a passage: about four
- * pages, and the whole of a short document. Passages do not depend on how chunks are spread over segments, since a segment has
- * whole parts of 512 chunks. From 4 chunks on, rankings of any length are the same within .002 nDCG@10.
+ * pages, and the whole of a short document. Passages do not depend on how chunks are spread over segments,
+ * since a segment has whole parts of 512 chunks. From 4 chunks on, rankings of any length are the same within
+ * .002 nDCG@10.
  */
 const PASSAGE_SHIFT = 3;
 

@@ -5,7 +5,7 @@
  */
 import type pg from "pg";
 import { VECTOR_INDEX_NUMBERS } from "../../../domain/work/index-upkeep.ts";
-import { type Database, type OrganizationKey, queryOnce } from "../../pool.ts";
+import { type Database, type OrganizationRef, queryOnce } from "../../pool.ts";
 import { positiveLiteral } from "../literals.ts";
 
 /** The schema of the partitions of `embeddings`, and so of their indexes. The maintenance login owns both. */
@@ -51,7 +51,7 @@ interface IndexedVectors {
 export async function listSpacesToIndex(
   system: pg.Pool,
   limit: number,
-): Promise<Array<{ organization: OrganizationKey; spaceNum: number }>> {
+): Promise<Array<{ organization: OrganizationRef; spaceNum: number }>> {
   const { rows } = await queryOnce<{ space_num: number; id: string; num: number }>(
     system,
     `with large as (
@@ -83,7 +83,7 @@ export async function listSpacesToIndex(
   return rows.map(({ space_num, id, num }) => ({ organization: { id, num }, spaceNum: space_num }));
 }
 
-const nameOf = ({ spaceNum, modelNum }: Pick<IndexedVectors, "spaceNum" | "modelNum">): string =>
+const indexName = ({ spaceNum, modelNum }: Pick<IndexedVectors, "spaceNum" | "modelNum">): string =>
   `embeddings_hnsw_${positiveLiteral(spaceNum)}_${positiveLiteral(modelNum)}`;
 
 interface Vectors extends IndexedVectors {
@@ -192,7 +192,7 @@ async function drop(client: pg.PoolClient, vectors: IndexedVectors): Promise<voi
        and model_num = $2`,
     [vectors.spaceNum, vectors.modelNum],
   );
-  await client.query(`drop index concurrently if exists ${SCHEMA}.${nameOf(vectors)}`);
+  await client.query(`drop index concurrently if exists ${SCHEMA}.${indexName(vectors)}`);
 }
 
 async function build(client: pg.PoolClient, organizationNum: number, vectors: Vectors): Promise<void> {
@@ -235,7 +235,7 @@ async function setBuildMemory(client: pg.PoolClient, { rows, dimensions }: Vecto
 /** Builds the graph, after dropping what a build that did not end has left. */
 async function writeGraph(client: pg.PoolClient, vectors: Vectors): Promise<void> {
   const { spaceNum, modelNum, dimensions } = vectors;
-  const name = nameOf(vectors);
+  const name = indexName(vectors);
   const space = positiveLiteral(spaceNum);
   if (vectors.builtRows !== null) {
     await client.query(`drop index concurrently if exists ${SCHEMA}.${name}_ccnew`);

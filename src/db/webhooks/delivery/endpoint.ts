@@ -1,5 +1,5 @@
 /** An endpoint as its deliveries need it, with the reach that its maker has now. */
-import type { OrganizationKey, Sql } from "../../sql.ts";
+import type { OrganizationRef, Sql } from "../../sql.ts";
 import type { Viewer } from "../../events/visible.ts";
 import type { StoredSecret } from "../records.ts";
 
@@ -49,7 +49,7 @@ interface EndpointRow {
  */
 export async function lockEndpoint(
   sql: Sql,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
 ): Promise<Endpoint | undefined> {
   const { rows } = await sql.query<EndpointRow>(
@@ -101,7 +101,7 @@ export async function lockEndpoint(
   return row === undefined ? undefined : endpointOf(organization, row);
 }
 
-function endpointOf(organization: OrganizationKey, row: EndpointRow): Endpoint {
+function endpointOf(organization: OrganizationRef, row: EndpointRow): Endpoint {
   const signers = [{ keyId: row.secret_key_id, sealed: row.sealed_secret }];
   if (row.previous_secret_key_id !== null && row.sealed_previous_secret !== null)
     signers.push({ keyId: row.previous_secret_key_id, sealed: row.sealed_previous_secret });

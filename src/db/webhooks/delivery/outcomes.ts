@@ -5,7 +5,7 @@ import {
   endpointWaitMs,
 } from "../../../domain/events/delivery-waits.ts";
 import { type Database, inTenant } from "../../pool.ts";
-import type { OrganizationKey, Sql } from "../../sql.ts";
+import type { OrganizationRef, Sql } from "../../sql.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndReason, endEndpoint } from "./round.ts";
 
@@ -31,7 +31,7 @@ const GONE = "status_410";
  */
 export async function writeOutcomes(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   endpoint: Endpoint,
   outcomes: readonly Outcome[],
 ): Promise<EndReason | null> {

@@ -2,8 +2,9 @@
  * One round of an endpoint's activity: makes deliveries, then hands out those that are due, or lets it rest.
  */
 import { appendAudit } from "../../audit/append.ts";
+import { RUNNING_LEASE } from "../../outbox/leases.ts";
 import { type Database, inTenant } from "../../pool.ts";
-import type { OrganizationKey, Sql } from "../../sql.ts";
+import type { OrganizationRef, Sql } from "../../sql.ts";
 import { type DueDelivery, listDue, nextDueMs } from "./due.ts";
 import { type Endpoint, lockEndpoint } from "./endpoint.ts";
 import { makeDeliveries, makeReplays } from "./make.ts";
@@ -20,9 +21,6 @@ export type Round =
   /** Nothing before the next attempt, if there is one at all. */
   | { readonly type: "rest"; readonly waitMs: number | null };
 
-/** How long a round may take until it is taken for lost, and the endpoint's workflow is looked after. */
-const ROUND_LEASE = "60 seconds";
-
 /**
  * The maker's rights are read with everything else, so a right that was lost before the round began carries
  * nothing any more.
@@ -31,7 +29,7 @@ const ROUND_LEASE = "60 seconds";
  */
 export async function beginRound(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
   limit: number,
 ): Promise<Round> {
@@ -52,7 +50,7 @@ export async function beginRound(
     await sql.query(
       `update webhooks
        set is_resting = false,
-           leased_until = now() + interval '${ROUND_LEASE}'
+           leased_until = now() + interval '${RUNNING_LEASE}'
        where id = $1`,
       [endpoint.id],
     );
@@ -78,7 +76,7 @@ async function rest(sql: Sql, { id }: Endpoint, waitMs: number | null): Promise<
  */
 export async function hasNewEvents(
   db: Database,
-  organization: OrganizationKey,
+  organization: OrganizationRef,
   webhookId: string,
 ): Promise<boolean> {
   return inTenant(

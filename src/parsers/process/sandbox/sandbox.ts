@@ -43,7 +43,7 @@ const PROBE_LIMITS = { cpuSeconds: 60, dataBytes: 4 * 1024 ** 3 };
  * layer that the kernel refuses is off, with the reason. Takes about 100 ms, mostly for the start of one
  * Node.
  *
- * @see test/parsers/process/sandbox/layers.own-stack.test.ts
+ * @see test/parsers/process/sandbox/layers.process.test.ts
  */
 export async function prepareSandbox({
   entry,

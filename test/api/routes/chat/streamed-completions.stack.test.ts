@@ -122,7 +122,7 @@ describe("a failure before the first byte", () => {
   it("is tried again while the provider is only briefly away", async () => {
     chat.provider.failChat({ status: 503 }, 1);
     expect((await chat.chat({ model: plain, messages: user("hi") })).status).toBe(200);
-    expect(chat.provider.requests.length).toBe(2);
+    expect(chat.provider.requests).toHaveLength(2);
   });
 
   it("notes the turn as failed, with its code", async () => {

@@ -51,20 +51,18 @@ describe("every endpoint of a document", () => {
   });
 
   test("a viewer reads everything, and each refusal names the missing permission", async () => {
-    const denials: Record<string, string> = {
-      PATCH: "documents:update",
-      DELETE: "documents:delete",
-      POST: "documents:reprocess",
+    const denial = (permission: string) => ({
+      status: 403,
+      body: { detail: `Permission denied: ${permission}` },
+    });
+    const expected: Record<string, object> = {
+      GET: { status: 200 },
+      PATCH: denial("documents:update"),
+      DELETE: denial("documents:delete"),
+      POST: denial("documents:reprocess"),
     };
-    for (const [method, path, body] of endpoints(note.id)) {
-      const answer = await as(tenants.keys.viewer, method, path, body);
-      if (method === "GET") expect(answer.status).toBe(200);
-      else
-        expect(answer).toMatchObject({
-          status: 403,
-          body: { detail: `Permission denied: ${denials[method]}` },
-        });
-    }
+    for (const [method, path, body] of endpoints(note.id))
+      expect(await as(tenants.keys.viewer, method, path, body)).toMatchObject(expected[method]!);
     expect((await editor("GET", `/data/${note.id}`)).body.version).toBe(1);
   });
 

@@ -1,7 +1,7 @@
 /** The pages of documents through the HTTP API: how they look, from which version, and for whom. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Location } from "../../../../src/domain/locations/location.ts";
-import { createReceiptIssuer } from "../../../../src/receipts/issuer.ts";
+import { createReceiptSigner } from "../../../../src/receipts/signer.ts";
 import type { Answer } from "../../../support/clients/client.ts";
 import { documentClient } from "../../../support/clients/document-client.ts";
 import { rawFileClient } from "../../../support/clients/raw-file-client.ts";
@@ -219,14 +219,14 @@ describe("versions", () => {
     await replace(coloured(BLUE, "Other words"), "cited.pdf");
     const masterKey = Buffer.from(stack.env["MASTER_KEY"]!, "base64");
     const { db } = stack.database;
-    const issuer = createReceiptIssuer({ db, keyring: keyringOf(db, masterKey) });
+    const signer = createReceiptSigner({ db, keyring: keyringOf(db, masterKey) });
     const cited = statement({
       documentId: id,
       documentVersion: 1,
       spaceId: tenants.spaces.research,
       locations: [{ page: 1, boxes: [[0.5, 0.05, 0.9, 0.15]] }],
     });
-    const { receipt } = (await issuer.issue(tenants.acme, [cited]))[0]!;
+    const { receipt } = (await signer.issue(tenants.acme, [cited]))[0]!;
 
     const seen = await show(id, { highlight: receipt });
     expect([seen.at(0.7, 0.1), seen.at(0.3, 0.1), seen.at(0.5, 0.9)]).toEqual(["yellow", "white", "red"]);

@@ -1,4 +1,6 @@
-/** What a search may ask beside its query over HTTP: neighbours of its results, and the model as a reranker. */
+/**
+ * What a search may ask beside its query over HTTP: neighbours of its results, and the model as a reranker.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { compareSearches, searchDocuments } from "../../../../src/api/routes/documents/hybrid-search.ts";
 import { createAuthenticator } from "../../../../src/auth/authenticate.ts";

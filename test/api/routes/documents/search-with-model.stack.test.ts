@@ -1,4 +1,6 @@
-/** Searches that the chat model reranks, over HTTP and with a provider: what comes, what it costs, what fails. */
+/**
+ * Searches that the chat model reranks, over HTTP and with a provider: what comes, what it costs, what fails.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { inTenant } from "../../../../src/db/pool.ts";
 import { readUsage, tokensOfMonth } from "../../../../src/db/turns/usage.ts";

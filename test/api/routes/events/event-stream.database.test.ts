@@ -1,6 +1,6 @@
 /** Streams of events: across processes, taken up again, ended by a lost right or a drain, and bounded. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { OrganizationKey } from "../../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../../src/db/pool.ts";
 import { type EventApp, happen, startEventApp } from "../../../support/app/event-app.ts";
 import { type OpenStream, openStream } from "../../../support/clients/event-stream.ts";
 import { call } from "../../../support/clients/client.ts";
@@ -10,7 +10,7 @@ import { until } from "../../../support/until.ts";
 
 let database: TestDatabase;
 let app: EventApp;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let user: string;
 let key: { id: string; text: string };
 let space: string;

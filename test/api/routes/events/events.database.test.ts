@@ -1,6 +1,6 @@
 /** Reading events in pages and with `wait`: cursors, filters, and who sees what. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { OrganizationKey } from "../../../../src/db/pool.ts";
+import type { OrganizationRef } from "../../../../src/db/pool.ts";
 import { type EventApp, happen, startEventApp } from "../../../support/app/event-app.ts";
 import { call } from "../../../support/clients/client.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/servers/database.ts";
@@ -9,7 +9,7 @@ import { until } from "../../../support/until.ts";
 
 let database: TestDatabase;
 let app: EventApp;
-let organization: OrganizationKey;
+let organization: OrganizationRef;
 let user: string;
 let key: { id: string; text: string };
 let space: string;

@@ -1,4 +1,7 @@
-/** How much is kept of responses: what has no room is refused before anything is asked, and nothing goes early. */
+/**
+ * How much is kept of responses: what has no room is refused before anything is asked, and nothing goes
+ * early.
+ */
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ChatHarness, startChat } from "../../../support/stack/chat-harness.ts";

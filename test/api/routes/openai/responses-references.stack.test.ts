@@ -1,4 +1,7 @@
-/** What a request brings in by its id (items of stored responses, documents) decides who may read the response. */
+/**
+ * What a request brings in by its id (items of stored responses, documents) decides who may read the
+ * response.
+ */
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { encodeId } from "../../../../src/schema/openai/ids.ts";

@@ -81,7 +81,7 @@ test("postings of a space are invisible in other spaces and organizations", asyn
   expect(await rankChunks(db, { ...stranger, space: target.space }, ["a"], 100)).toEqual([]);
   expect(await scopeOf(db, { ...stranger, space: target.space })).toMatchObject({ chunks: 0, terms: 0 });
   await indexDocument(db, { ...target, organization: stranger.organization }, [["a"]]);
-  expect((await rankChunks(db, target, ["a"], 100)).length).toBe(1);
+  expect(await rankChunks(db, target, ["a"], 100)).toHaveLength(1);
 });
 
 test("indexing a part of a run again changes nothing, even if two do it at the same time", async () => {

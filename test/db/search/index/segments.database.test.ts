@@ -184,7 +184,7 @@ test("every search sees whole documents while segments are written, merged and p
   while (isWriting) {
     const found = await rankChunks(db, target, ["a"], 1_000);
     const runs = Map.groupBy(found, (one) => one.name.split("/")[0]);
-    for (const ofRun of runs.values()) expect(ofRun.length).toBe(2);
+    for (const ofRun of runs.values()) expect(ofRun).toHaveLength(2);
   }
   await Promise.all([writer, tidy]);
   await expectRanking(db, target, live, ["a", "same"]);

@@ -86,7 +86,7 @@ const unindexed = (scope: SearchScope): SearchScope => ({
 async function recall(scope: SearchScope): Promise<number> {
   const exact = await nearest(unindexed(scope));
   const found = await nearest(scope);
-  expect(found.length).toBe(100);
+  expect(found).toHaveLength(100);
   const names = new Set(found.slice(0, 10).map((hit) => `${hit.run_num}/${hit.chunk_index}`));
   return exact.slice(0, 10).filter((hit) => names.has(`${hit.run_num}/${hit.chunk_index}`)).length / 10;
 }
@@ -135,7 +135,7 @@ test(
 
     // A search narrowed to documents scans their vectors.
     const few = { ...whole, runs: [1, 1_001, 1_002] };
-    expect((await nearest(few)).length).toBe(30);
+    expect(await nearest(few)).toHaveLength(30);
 
     // Half of it is reprocessed: the graph has new vectors and dead ones that vacuum has not removed.
     await database.db.owner.query("delete from embeddings where space_num = $1 and run_num < 1300", [

@@ -32,7 +32,7 @@ async function started(): Promise<string[]> {
         void workflowIds.push(workflowId),
     },
   } as unknown as Client;
-  const log = { warn: (fields: object) => expect(fields).toEqual("no warning") };
+  const log = { warn: (fields: object) => expect(fields).toBe("no warning") };
   await createWebhookStarter({ db: database.db, client, log }).run(world.organization.id);
   return workflowIds.map((id) => id.split("/").at(-1)!).toSorted();
 }

@@ -33,7 +33,7 @@ export async function inspect({ url, key }: Server, ...args: readonly string[]):
   // It writes a catalog of servers into the home folder.
   const home = await mkdtemp(join(tmpdir(), "holdfast-inspector-"));
   try {
-    // As in docs/clients.md: npx @modelcontextprotocol/inspector --cli.
+    // The command is that of docs/clients.md: npx @modelcontextprotocol/inspector --cli.
     const server = [url, "--transport", "http", "--header", `Authorization: Bearer ${key}`];
     const command = [PROGRAM, "--cli", ...server, ...args];
     const env = { PATH: process.env["PATH"], HOME: home };

@@ -1,4 +1,7 @@
-/** What the steps of a program saw, which a test then looks into. The programs are in Python and in JavaScript. */
+/**
+ * What the steps of a program saw, which a test then looks into. The programs are in Python and in
+ * JavaScript.
+ */
 
 /** A step that failed: the class of the client's error, and what it says. */
 interface StepError {

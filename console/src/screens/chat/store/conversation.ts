@@ -1,4 +1,7 @@
-/** A conversation as it stays in the browser. The service keeps none: each question sends what was said before. */
+/**
+ * A conversation as it stays in the browser. The service keeps none: each question sends what was said
+ * before.
+ */
 import type { Schemas } from "@holdfast/client";
 
 type TurnState = "streaming" | "done" | "stopped" | "failed";

@@ -89,7 +89,10 @@ interface TypedProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A field whose text becomes the filter when nothing is typed any more; a change from elsewhere is shown in it. */
+/**
+ * A field whose text becomes the filter when nothing is typed any more; a change from elsewhere is shown in
+ * it.
+ */
 function TypedFilter({ label, value, placeholder, onChange }: TypedProps): ReactNode {
   const [typed, setTyped] = useState(value);
   const [shown, setShown] = useState(value);

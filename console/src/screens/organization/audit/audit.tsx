@@ -29,8 +29,8 @@ const PAGE_SIZE = 100;
 const VERIFY = "holdfast audit verify";
 
 /**
- * The audit log with its filters. It is asked for by hand only: each look at it is a row of it, and a list that
- * asked by itself would fill it.
+ * The audit log with its filters. It is asked for by hand only: each look at it is a row of it, and a list
+ * that asked by itself would fill it.
  */
 export function Audit(): ReactNode {
   const texts = useMessages(messages);

@@ -27,7 +27,8 @@ export function WebhookForm({ webhook, etag: newest = null, onDone, onClose }: P
   const texts = useMessages(messages);
   const { form } = texts;
   const { isAdmin } = useRoles();
-  // That of the fields as they were when the form was opened: another's change since then is not written over.
+  // That of the fields as they were when the form was opened: another's change since then is not written
+  // over.
   const [etag] = useState(newest);
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [spaceId, setSpaceId] = useState(webhook?.space_id ?? "");

@@ -4,7 +4,9 @@ import { answerOf } from "../../../api/client.ts";
 import type { Question } from "../list/question.ts";
 import type { Selection } from "../list/selection.ts";
 
-/** The documents of an action: by their ids, all that filters find, or those of folders and all folders below. */
+/**
+ * The documents of an action: by their ids, all that filters find, or those of folders and all folders below.
+ */
 export type Target =
   | { readonly document_ids: readonly string[] }
   | { readonly filters: Readonly<Record<string, unknown>> }

@@ -36,8 +36,8 @@ interface Props {
 /** As many rows beyond the view are drawn, so that a fast scroll finds them there: after those in view. */
 const OVERSCAN = 12;
 /**
- * More than are ever drawn at once. A row that leaves the view becomes the one that comes in: changing what it
- * says is cheaper than making its elements.
+ * More than are ever drawn at once. A row that leaves the view becomes the one that comes in: changing what
+ * it says is cheaper than making its elements.
  */
 const SLOTS = 128;
 
@@ -113,8 +113,8 @@ const STEP = 25;
 const NO_ROWS: Document[] = [];
 
 /**
- * The columns that there is room for. The table keeps which they are and how they are ordered; the rows are the
- * service's, which has filtered and ordered them, and only those in view are drawn.
+ * The columns that there is room for. The table keeps which they are and how they are ordered; the rows are
+ * the service's, which has filtered and ordered them, and only those in view are drawn.
  */
 function useColumns(width: number, order: string): readonly string[] {
   const columnVisibility = useMemo(() => visibilityOf(width), [width]);

@@ -38,7 +38,9 @@ export interface Rows {
   readonly retry: () => void;
 }
 
-/** The pages that hold `range`, and those beside them, so that a slow scroll never waits; the first always. */
+/**
+ * The pages that hold `range`, and those beside them, so that a slow scroll never waits; the first always.
+ */
 function pagesAround({ first, last }: Range, total: number): readonly number[] {
   const end = Math.max(1, Math.ceil(total / PAGE_ROWS));
   const from = Math.max(1, Math.floor((first - PAGE_ROWS) / PAGE_ROWS) + 1);

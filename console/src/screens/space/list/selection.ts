@@ -1,4 +1,6 @@
-/** Which documents are selected: some by their ids, or all that the filters find, also those never in view. */
+/**
+ * Which documents are selected: some by their ids, or all that the filters find, also those never in view.
+ */
 export type Selection =
   | { readonly kind: "some"; readonly ids: ReadonlySet<string> }
   | { readonly kind: "all" };

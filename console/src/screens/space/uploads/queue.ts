@@ -1,6 +1,6 @@
 /**
- * The uploads of this tab: a few at once, whatever screen is shown. One that breaks off goes on by itself with
- * its Idempotency-Key, so that it becomes one document.
+ * The uploads of this tab: a few at once, whatever screen is shown. One that breaks off goes on by itself
+ * with its Idempotency-Key, so that it becomes one document.
  */
 import { ConnectionError, HoldfastError, RateLimitError, newKey } from "@holdfast/client";
 import type { Chosen } from "./dropped.ts";

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { call, ended, fileForm, upload } from "../../support/clients/client.ts";
 import { type TestProcess, runCli, startProcess } from "../../support/stack/processes.ts";
-import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { onKillableStack } from "../../support/stack/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
 /** So many segments of a size may exist; one more, and they are merged. */
 const MOST_OF_A_SIZE = 3;
 
-const { stack, tenants } = onOwnStack();
+const { stack, tenants } = onKillableStack();
 let connection: Connection;
 let secondWorker: TestProcess;
 let secondApi: TestProcess;
@@ -137,14 +137,14 @@ test(
       }
     };
     await during(Promise.all(Array.from({ length: 10 }, publisher)), look);
-    expect(known.length).toBe(50);
+    expect(known).toHaveLength(50);
     expect(missed).toEqual([]);
     await until(
       "segments are merged",
       async () => (await segmentsOf(tenants.spaces.archive)) <= MOST_OF_A_SIZE,
       15_000,
     );
-    expect((await foundByWords(stack.url, "petrel", tenants.spaces.archive)).length).toBe(60);
+    expect(await foundByWords(stack.url, "petrel", tenants.spaces.archive)).toHaveLength(60);
     expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
   },
 );

@@ -10,13 +10,13 @@ import {
   expectAllUnavailable,
   TEXT,
 } from "../support/clients/dependency-calls.ts";
-import { onOwnStack } from "../support/stack/own-stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 
-const { stack, tenants } = onOwnStack();
+const { stack, tenants } = onKillableStack();
 let calls: DependencyCalls;
 
 beforeAll(async () => {
-  calls = dependencyCalls(stack);
+  calls = dependencyCalls(stack, tenants);
   await calls.chatIsReady();
 });
 

@@ -3,10 +3,10 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../../../src/embedded/ports.ts";
 import { type TestProcess, startProcess } from "../../../support/stack/processes.ts";
-import { onOwnStack } from "../../../support/stack/own-stack.ts";
+import { onKillableStack } from "../../../support/stack/shared-stack.ts";
 import { until } from "../../../support/until.ts";
 
-const { stack, tenants } = onOwnStack({ withoutWorker: true });
+const { stack, tenants } = onKillableStack({ withoutWorker: true });
 let second: TestProcess;
 let clients: readonly [OpenAI, OpenAI];
 

@@ -1,39 +1,36 @@
 /** Holdfast uses itself: an agent's `mcp` tool is pointed at the `/mcp` of the service that runs it. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { call, ended, upload } from "../../support/clients/client.ts";
-import { type TestIssuer, startIssuer } from "../../support/servers/issuer.ts";
-import { type Stack, startStack } from "../../support/stack/stack.ts";
+import { onKillableStack } from "../../support/stack/shared-stack.ts";
 import { beginMcp, postMcp } from "../../support/clients/mcp-client.ts";
-import { AGENTS, KEYS, SPACES, TENANTS } from "../../support/tenants/tenants.ts";
 import { until } from "../../support/until.ts";
 
-let stack: Stack;
-let issuer: TestIssuer;
+const { stack, tenants } = onKillableStack();
+
 beforeAll(async () => {
-  issuer = await startIssuer();
-  stack = await startStack({ env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience } });
-  const self = { url: `${stack.url}/mcp`, headers: { authorization: `Bearer ${KEYS.viewer}` } };
+  const self = { url: `${stack.url}/mcp`, headers: { authorization: `Bearer ${tenants.keys.viewer}` } };
   const settings = { MCP_SERVERS: JSON.stringify({ self }) };
   await Promise.all([stack.api.kill("SIGKILL"), stack.worker.kill("SIGKILL")]);
   stack.restartWorker(settings);
   await stack.restartApi(settings);
 }, 180_000);
-afterAll(async () => {
-  await stack.close();
-  await issuer.close();
-});
 
 test("an agent finds a passage by the search of /mcp, and is offered only what reads", async () => {
-  const { id } = await upload(stack.url, KEYS.owner, SPACES.research, "The godwit flies for eight days.");
-  await ended(stack.url, KEYS.owner, id);
+  const { id } = await upload(
+    stack.url,
+    tenants.keys.owner,
+    tenants.spaces.research,
+    "The godwit flies for eight days.",
+  );
+  await ended(stack.url, tenants.keys.owner, id);
   const { body: agent } = await call(
     stack.url,
-    await issuer.token(TENANTS.subject("ada")),
+    await stack.issuer.token(tenants.subject("ada")),
     "POST",
     "/agents",
     {
       name: "Itself",
-      space_id: SPACES.research,
+      space_id: tenants.spaces.research,
       agent_type: "simple",
       tool_attachments: [{ tool_id: "mcp", config: { server: "self" } }],
     },
@@ -45,7 +42,7 @@ test("an agent finds a passage by the search of /mcp, and is offered only what r
     return { toolCalls: [{ id: "one", name: "mcp_self_search", arguments: args }] };
   });
   const answer = await until("the agent answers", async () => {
-    const { status, body } = await call(stack.url, KEYS.owner, "POST", "/chat/completions", {
+    const { status, body } = await call(stack.url, tenants.keys.owner, "POST", "/chat/completions", {
       model: agent.id,
       messages: [{ role: "user", content: "How long?" }],
     });
@@ -67,11 +64,11 @@ test("an agent finds a passage by the search of /mcp, and is offered only what r
 test("a question to an agent counts as a chat turn, and is refused as one", async () => {
   await stack.api.kill("SIGKILL");
   await stack.restartApi({ CHAT_RATE_LIMIT_RPM: "1" });
-  const sessionId = await beginMcp(stack.url, KEYS.viewer);
+  const sessionId = await beginMcp(stack.url, tenants.keys.viewer);
   const ask = async (id: number) => {
-    const params = { name: "ask_agent", arguments: { agent_id: AGENTS.librarian, question: "Who?" } };
+    const params = { name: "ask_agent", arguments: { agent_id: tenants.agents.librarian, question: "Who?" } };
     const message = { jsonrpc: "2.0", id, method: "tools/call", params };
-    return (await postMcp(stack.url, KEYS.viewer, message, { sessionId })).text();
+    return (await postMcp(stack.url, tenants.keys.viewer, message, { sessionId })).text();
   };
   await ask(1);
 

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { newId } from "../../src/domain/ids.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { ended, upload } from "../support/clients/client.ts";
-import { onOwnConsole } from "../support/console/on-console.ts";
+import { onKillableConsole } from "../support/console/on-console.ts";
 import { openScreen } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
 
 describe("the console", unless(MISSING_BROWSER), () => {
-  const { stack, tenants, visit } = onOwnConsole();
+  const { stack, tenants, visit } = onKillableConsole();
 
   test("shows a document get ready although its worker is killed while it is watched", async () => {
     const { page } = await visit("ada");

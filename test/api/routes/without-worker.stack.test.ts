@@ -4,10 +4,10 @@ import { BATCH_WINDOW_RUNS } from "../../../src/domain/work/batch.ts";
 import { type Answer, ended, fileForm, upload } from "../../support/clients/client.ts";
 import { batchClient } from "../../support/clients/batch-client.ts";
 import { documentClient } from "../../support/clients/document-client.ts";
-import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { onKillableStack } from "../../support/stack/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
-const { stack, tenants } = onOwnStack();
+const { stack, tenants } = onKillableStack();
 
 afterEach(() => stack.provider.clearFaults());
 

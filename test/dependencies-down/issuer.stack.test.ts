@@ -1,29 +1,29 @@
 /** What each part of the API does while the OpenID issuer is down. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import {
   type DependencyCalls,
   dependencyCalls,
   expectUnavailable,
 } from "../support/clients/dependency-calls.ts";
 import { startIssuer, type TestIssuer } from "../support/servers/issuer.ts";
-import { type Stack, startStack } from "../support/stack/stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 
-let stack: Stack;
 let issuer: TestIssuer;
+const { stack, tenants } = onKillableStack({
+  withoutWorker: true,
+  env: async () => {
+    issuer = await startIssuer();
+    return { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience };
+  },
+});
 let calls: DependencyCalls;
 
-beforeAll(async () => {
-  issuer = await startIssuer();
-  stack = await startStack({
-    withoutWorker: true,
-    env: { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience },
-  });
-  calls = dependencyCalls(stack);
+beforeAll(() => {
+  calls = dependencyCalls(stack, tenants);
 });
-afterAll(() => stack.close());
 
 test("keys work, and so do tokens whose signing key is known; other tokens are 503", async () => {
-  const jwt = await issuer.token("ada");
+  const jwt = await issuer.token(tenants.subject("ada"));
   expect((await calls.send("GET", "/me", undefined, jwt)).status).toBe(200);
   await issuer.close();
   expect((await calls.send("GET", "/me", undefined, jwt)).status).toBe(200);

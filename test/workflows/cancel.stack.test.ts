@@ -10,8 +10,7 @@ import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POINTS } from "../drill/points.ts";
 import { call, ended, upload } from "../support/clients/client.ts";
-import { type Stack, startStack } from "../support/stack/stack.ts";
-import { KEYS, SPACES } from "../support/tenants/tenants.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 /** Steps that hold no lock on which a cancel would wait. */
@@ -23,30 +22,30 @@ const STEPS = POINTS.filter(
     !/locked|not committed|workflow not told|outcome not recorded/.test(point.name),
 );
 
-let stack: Stack;
 let folder: string;
+const { stack, tenants } = onKillableStack({
+  env: async () => {
+    folder = await mkdtemp(join(tmpdir(), "holdfast-cancel-"));
+    return {
+      NODE_OPTIONS: `--import ${new URL("../drill/hooks.ts", import.meta.url).href}`,
+      DRILL_FOLDER: folder,
+    };
+  },
+});
 let temporal: Connection;
 let round = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-cancel-"));
-  stack = await startStack({
-    env: {
-      NODE_OPTIONS: `--import ${new URL("../drill/hooks.ts", import.meta.url).href}`,
-      DRILL_FOLDER: folder,
-    },
-  });
   temporal = await Connection.connect({ address: stack.temporalAddress });
 });
 
 afterAll(async () => {
   await temporal.close();
-  await stack.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 const editor = (method: string, path: string, body?: unknown) =>
-  call(stack.url, KEYS.editor, method, path, body);
+  call(stack.url, tenants.keys.editor, method, path, body);
 const query = async (text: string, values: unknown[] = []) =>
   (await stack.database.db.owner.query(text, values)).rows;
 
@@ -79,8 +78,14 @@ test("the pipeline has such steps in parsing, chunking and embedding", () => {
 test.each(STEPS.map((step) => [step.name, step] as const))(
   "cancelled at %s: it ends at once, the version before stays, and nothing is left",
   async (name, step) => {
-    const { id } = await upload(stack.url, KEYS.editor, SPACES.research, longText(name), "cancelled.md");
-    await ended(stack.url, KEYS.editor, id);
+    const { id } = await upload(
+      stack.url,
+      tenants.keys.editor,
+      tenants.spaces.research,
+      longText(name),
+      "cancelled.md",
+    );
+    await ended(stack.url, tenants.keys.editor, id);
     round += 1;
     await writeFile(join(folder, "armed"), JSON.stringify({ point: step.name, process: "worker", round }));
     // Other chunks than before, so that the provider must be asked.

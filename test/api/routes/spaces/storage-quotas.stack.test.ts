@@ -1,9 +1,9 @@
 /** Quotas of what an organization stores, on the real stack. */
 import { expect, test } from "vitest";
 import { type Answer, call, fileForm } from "../../../support/clients/client.ts";
-import { onOwnStack } from "../../../support/stack/own-stack.ts";
+import { onKillableStack } from "../../../support/stack/shared-stack.ts";
 
-const { stack, tenants } = onOwnStack({
+const { stack, tenants } = onKillableStack({
   withoutWorker: true,
   env: { DOCUMENTS_PER_ORGANIZATION: "3", BYTES_PER_ORGANIZATION: "100" },
 });

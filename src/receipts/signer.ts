@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { findSigningKey, insertSigningKey, type SealedReceiptKey } from "../db/receipts/keys.ts";
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
-import type { ReceiptIssuer, Statement } from "../domain/receipts/statement.ts";
+import type { ReceiptSigner, Statement } from "../domain/receipts/statement.ts";
 import type { Keyring } from "../storage/keys/keyring.ts";
 import { openReceiptKey, sealReceiptKey } from "../storage/keys/receipt-key.ts";
 import { receiptsIssued } from "../telemetry/instruments.ts";
@@ -16,7 +16,7 @@ const CACHE_ORGANIZATIONS = 1_000;
 /** A key that cannot be opened is replaced; two processes may do so at the same time. */
 const ATTEMPTS = 3;
 
-interface IssuerDeps {
+interface SignerDeps {
   readonly db: Database;
   readonly keyring: Keyring;
 }
@@ -24,10 +24,10 @@ interface IssuerDeps {
 /**
  * Keeps the keys of at most 1,000 organizations in memory, and looks each up again after a minute; while the
  * database cannot be reached, it signs with those that it has.
- * @see test/receipts/issuer.database.test.ts
- * @example const [{ receipt, salt }] = await createReceiptIssuer({ db, keyring }).issue(id, [statement]);
+ * @see test/receipts/signer.database.test.ts
+ * @example const [{ receipt, salt }] = await createReceiptSigner({ db, keyring }).issue(id, [statement]);
  */
-export function createReceiptIssuer(deps: IssuerDeps): ReceiptIssuer {
+export function createReceiptSigner(deps: SignerDeps): ReceiptSigner {
   const known = new LRUCache<string, KnownKey>({ max: CACHE_ORGANIZATIONS });
   const lookUps = new Map<string, Promise<SigningKey>>();
 
@@ -80,7 +80,7 @@ async function sign(
   return { receipt: await signClaims(key, claimsOf(statement, salt, now)), salt };
 }
 
-async function findOrMakeKey(deps: IssuerDeps, organizationId: string): Promise<SigningKey> {
+async function findOrMakeKey(deps: SignerDeps, organizationId: string): Promise<SigningKey> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = await findSigningKey(deps.db, organizationId);
     const key = found === undefined ? undefined : await openKey(deps, organizationId, found);
@@ -92,7 +92,7 @@ async function findOrMakeKey(deps: IssuerDeps, organizationId: string): Promise<
 
 /** Undefined if it can never be opened again: a version before destroyed the key that seals it. */
 async function openKey(
-  { keyring }: IssuerDeps,
+  { keyring }: SignerDeps,
   organizationId: string,
   { kid, ...sealed }: SealedReceiptKey,
 ): Promise<SigningKey | undefined> {
@@ -106,7 +106,7 @@ async function openKey(
 }
 
 async function makeKey(
-  { db, keyring }: IssuerDeps,
+  { db, keyring }: SignerDeps,
   organizationId: string,
   before: string | undefined,
 ): Promise<void> {

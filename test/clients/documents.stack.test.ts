@@ -4,13 +4,13 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/domain/ids.ts";
 import { call } from "../support/clients/client.ts";
 import { runWithPythonClient } from "../support/clients/python-client.ts";
-import { onOwnStack } from "../support/stack/own-stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 const ANSWER = "You said: one two";
 const USAGE = { prompt_tokens: expect.any(Number), completion_tokens: 4, total_tokens: expect.any(Number) };
 
-const { stack, tenants } = onOwnStack({ withoutWorker: true, env: { CHAT_TURN_SECONDS: "3" } });
+const { stack, tenants } = onKillableStack({ withoutWorker: true, env: { CHAT_TURN_SECONDS: "3" } });
 let baseURL: string;
 
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import { Client, Connection } from "@temporalio/client";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
 import { documentClient } from "../support/clients/document-client.ts";
-import { onOwnStack } from "../support/stack/own-stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
-const { stack, tenants } = onOwnStack();
+const { stack, tenants } = onKillableStack();
 const { rows } = documentClient({ stack, tenants });
 
 afterEach(() => stack.provider.reset());

@@ -9,10 +9,10 @@ import { call, ended, upload } from "../support/clients/client.ts";
 import { expectWhole, longText } from "../support/tenants/document-entries.ts";
 import { makePdf } from "../support/files/text.ts";
 import { documentClient } from "../support/clients/document-client.ts";
-import { onOwnStack } from "../support/stack/own-stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
-const { stack, tenants } = onOwnStack();
+const { stack, tenants } = onKillableStack();
 const { end, accept } = documentClient({ stack, tenants });
 
 afterEach(() => stack.provider.clearFaults());

@@ -2,14 +2,14 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { ended, fileForm } from "../support/clients/client.ts";
 import { type DependencyCalls, dependencyCalls } from "../support/clients/dependency-calls.ts";
-import { onOwnStack } from "../support/stack/own-stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
-const { stack, tenants } = onOwnStack({ env: { CHAT_TURN_SECONDS: "3" } });
+const { stack, tenants } = onKillableStack({ env: { CHAT_TURN_SECONDS: "3" } });
 let calls: DependencyCalls;
 
 beforeAll(async () => {
-  calls = dependencyCalls(stack);
+  calls = dependencyCalls(stack, tenants);
   await calls.chatIsReady();
 });
 beforeEach(() => stack.provider.clearFaults());

@@ -2,25 +2,21 @@
  * Traces on the real stack: each request has one, through workflows and activities down to SQL, store and
  * provider, and none contains content.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { call, ended, fileForm } from "../support/clients/client.ts";
 import { type CollectedSpan, type Collector, startCollector } from "../support/servers/collector.ts";
-import { type Stack, startStack } from "../support/stack/stack.ts";
-import { AGENTS, KEYS, SPACES } from "../support/tenants/tenants.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
 let collector: Collector;
-let stack: Stack;
-
-beforeAll(async () => {
-  collector = await startCollector();
-  stack = await startStack({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+const { stack, tenants } = onKillableStack({
+  env: async () => {
+    collector = await startCollector();
+    return { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  },
 });
 
-afterAll(async () => {
-  await stack.close();
-  await collector.close();
-});
+afterAll(() => collector.close());
 
 const SENTENCE = "Eisvögel brüten an steilen Ufern.";
 const QUESTION = "Wo brüten die Eisvögel eigentlich?";
@@ -63,14 +59,14 @@ test("one upload is one connected trace, from the request to database, store and
   const { traceId, spanId, headers } = begun("a");
   const answer = await call(
     stack.url,
-    KEYS.editor,
+    tenants.keys.editor,
     "POST",
     "/data/upload",
-    fileForm(`${SENTENCE}\n`, "eisvogel-geheim.md", { space_id: SPACES.research }),
+    fileForm(`${SENTENCE}\n`, "eisvogel-geheim.md", { space_id: tenants.spaces.research }),
     headers,
   );
   expect(answer.status).toBe(201);
-  await ended(stack.url, KEYS.editor, answer.body.id);
+  await ended(stack.url, tenants.keys.editor, answer.body.id);
   const activities = ["activity prepareDocuments", "activity embedAndPublish"];
   const stages = ["pipeline parse", "pipeline chunk", "pipeline write", "pipeline embed", "pipeline publish"];
   const spans = await traceOf({ traceId, spanId }, [
@@ -97,8 +93,10 @@ test("one upload is one connected trace, from the request to database, store and
 test("one chat turn is one connected trace, with its search, model call and workflow", async () => {
   const { traceId, spanId, headers } = begun("b");
   stack.provider.reply({ pieces: [ANSWER] });
-  const body = { model: AGENTS.analyst, messages: [{ role: "user", content: QUESTION }] };
-  expect((await call(stack.url, KEYS.editor, "POST", "/chat/completions", body, headers)).status).toBe(200);
+  const body = { model: tenants.agents.analyst, messages: [{ role: "user", content: QUESTION }] };
+  expect(
+    (await call(stack.url, tenants.keys.editor, "POST", "/chat/completions", body, headers)).status,
+  ).toBe(200);
   const spans = await traceOf({ traceId, spanId }, [
     "POST /v1/chat/completions",
     "search dense",
@@ -119,8 +117,10 @@ test("a turn that uses a tool is one trace too, over the workflow that runs it",
     { toolCalls: [{ id: "a", name: "knowledge_search", arguments: JSON.stringify({ query: QUESTION }) }] },
     { pieces: [ANSWER] },
   );
-  const body = { model: AGENTS.librarian, messages: [{ role: "user", content: QUESTION }] };
-  expect((await call(stack.url, KEYS.editor, "POST", "/chat/completions", body, headers)).status).toBe(200);
+  const body = { model: tenants.agents.librarian, messages: [{ role: "user", content: QUESTION }] };
+  expect(
+    (await call(stack.url, tenants.keys.editor, "POST", "/chat/completions", body, headers)).status,
+  ).toBe(200);
   const spans = await traceOf({ traceId, spanId }, [
     "POST /v1/chat/completions",
     "workflow chatTurn",
@@ -128,15 +128,15 @@ test("a turn that uses a tool is one trace too, over the workflow that runs it",
     "activity callModel",
     "search sparse",
   ]);
-  expect(spans.filter((span) => span.name === "model chat").length).toBe(2);
+  expect(spans.filter((span) => span.name === "model chat")).toHaveLength(2);
 });
 
 test("a request without a trace begins one; one that its caller does not want traced has none", async () => {
   const { traceId } = begun("d");
-  await call(stack.url, KEYS.editor, "GET", "/spaces", undefined, {
+  await call(stack.url, tenants.keys.editor, "GET", "/spaces", undefined, {
     traceparent: `00-${traceId}-${"d".repeat(16)}-00`,
   });
-  await call(stack.url, KEYS.editor, "GET", "/me");
+  await call(stack.url, tenants.keys.editor, "GET", "/me");
   await until("the other request's trace is there", () =>
     Promise.resolve(collector.spans.some((span) => span.name === "GET /v1/me" && span.parentSpanId === "")),
   );
@@ -153,7 +153,7 @@ test("no span contains text or names of documents, messages, answers, keys or SQ
     "eisvogel",
     QUESTION,
     ANSWER,
-    KEYS.editor,
+    tenants.keys.editor,
     "sk-",
     "acme.example",
     "Librarian",

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../../src/embedded/ports.ts";
 import { type TestProcess, startProcess } from "../../support/stack/processes.ts";
-import { onOwnStack } from "../../support/stack/own-stack.ts";
+import { onKillableStack } from "../../support/stack/shared-stack.ts";
 import { until } from "../../support/until.ts";
 
 const PIECES = Array.from({ length: 40 }, (_, index) => `piece${index} `);
 const IDS = [0, ...PIECES.map((_, index) => index + 1), PIECES.length + 2];
 
-const { stack, tenants } = onOwnStack({ withoutWorker: true });
+const { stack, tenants } = onKillableStack({ withoutWorker: true });
 let second: TestProcess;
 let urls: readonly [string, string];
 

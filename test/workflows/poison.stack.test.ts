@@ -9,10 +9,10 @@ import { ended, upload } from "../support/clients/client.ts";
 import { makePdf } from "../support/files/text.ts";
 import { DEADLY, POISON } from "../support/processes/poison-hook.ts";
 import { documentClient } from "../support/clients/document-client.ts";
-import { onOwnStack } from "../support/stack/own-stack.ts";
+import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
-const { stack, tenants } = onOwnStack({ withoutWorker: true });
+const { stack, tenants } = onKillableStack({ withoutWorker: true });
 const { rows } = documentClient({ stack, tenants });
 /** Its embedding is never answered, so that its worker has it in hand whenever that is killed. */
 const INNOCENT = "It waits for its embedding while others kill the worker.";
