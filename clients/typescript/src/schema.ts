@@ -5290,16 +5290,21 @@ export interface components {
              */
             index: number;
             /**
+             * @description The document's file name
+             * @example report.pdf
+             */
+            document_name: string;
+            /**
+             * @description The chunk's text
+             * @example Revenue grew by 12 percent.
+             */
+            text: string;
+            /**
              * Format: uuid
              * @description The document; it stays the same over all its versions
              * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
-            /**
-             * @description The document's file name
-             * @example report.pdf
-             */
-            document_name: string;
             /**
              * Format: uuid
              * @description The chunk; each version of a document has chunks with ids of their own
@@ -5317,15 +5322,27 @@ export interface components {
              */
             page: number | null;
             /**
-             * @description The chunk's text
-             * @example Revenue grew by 12 percent.
-             */
-            text: string;
-            /**
              * @description The version of the document that has the chunk; absent if the chunk is not published any more
              * @example 1
              */
             document_version?: number;
+            /**
+             * @description Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown
+             * @example [
+             *       {
+             *         "page": 2,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
             /**
              * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
              * @example Revenue grew by 12 percent.
@@ -5357,23 +5374,6 @@ export interface components {
              * @example c2FsdHNhbHRzYWx0c2FsdA
              */
             salt?: string;
-            /**
-             * @description Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown
-             * @example [
-             *       {
-             *         "page": 2,
-             *         "boxes": [
-             *           [
-             *             0.12,
-             *             0.31,
-             *             0.88,
-             *             0.33
-             *           ]
-             *         ]
-             *       }
-             *     ]
-             */
-            locations?: components["schemas"]["Location"][];
         };
         /** @description Where text stands in its file. A field is absent if it is unknown or the format has none */
         Location: {
@@ -8290,7 +8290,6 @@ export interface components {
                 logprobs: unknown[];
             }[];
         };
-        /** @description Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat */
         FileCitation: {
             /**
              * @description There are no other annotations
@@ -8328,12 +8327,14 @@ export interface components {
              */
             end_index: number;
             /**
-             * @description The document's id elsewhere in this API
+             * Format: uuid
+             * @description The document; it stays the same over all its versions
              * @example 01900000-0000-7000-8000-000000000030
              */
             document_id: string;
             /**
-             * @description The chunk that is cited
+             * Format: uuid
+             * @description The chunk; each version of a document has chunks with ids of their own
              * @example 01900000-0000-7000-8000-000000000031
              */
             chunk_id: string;
@@ -8343,22 +8344,73 @@ export interface components {
              */
             chunk_index: number;
             /**
-             * @description As citations of chat have it
+             * @description The page, slide or sheet that the chunk begins on, from 1; null: the format has none
              * @example 2
              */
             page: number | null;
             /**
-             * @description As citations of chat have it
-             * @example Revenue grew.
+             * @description The version of the document that has the chunk; absent if the chunk is not published any more
+             * @example 1
+             */
+            document_version?: number;
+            /**
+             * @description Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown
+             * @example [
+             *       {
+             *         "page": 2,
+             *         "boxes": [
+             *           [
+             *             0.12,
+             *             0.31,
+             *             0.88,
+             *             0.33
+             *           ]
+             *         ]
+             *       }
+             *     ]
+             */
+            locations?: components["schemas"]["Location"][];
+            /**
+             * @description Where the statement before the mark begins in `content`, in UTF-16 units
+             * @example 0
+             */
+            sentence_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 22
+             */
+            sentence_end?: number;
+            /**
+             * @description The words of the source that carry the statement before the mark, exactly as the chunk has them. Absent if it has none of them, or if the chunk is not published any more
+             * @example Revenue grew by 12 percent.
              */
             quote?: string;
             /**
-             * @description As citations of chat have it
-             * @example eyJh.e30.c2ln
+             * @description Where the quote begins in the chunk's text, in UTF-16 units
+             * @example 0
+             */
+            quote_start?: number;
+            /**
+             * @description Where it ends, in UTF-16 units
+             * @example 27
+             */
+            quote_end?: number;
+            /**
+             * @description `weak`: too few words of the statement are in the chunk, or a number of it is not. Judged by words alone: `strong` is no proof that the statement is right, and an answer in another language than its source is `weak`
+             * @example strong
+             * @enum {string}
+             */
+            support?: "strong" | "weak";
+            /**
+             * @description A compact JWS that tells later whether the quote still stands there. It holds hashes and no text. Absent without a quote
+             * @example eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl
              */
             receipt?: string;
-        } & {
-            [key: string]: unknown;
+            /**
+             * @description What the hashes of the receipt are salted with: keep it with the quote
+             * @example c2FsdHNhbHRzYWx0c2FsdA
+             */
+            salt?: string;
         };
         ResponseFunctionCall: {
             /**
@@ -8509,6 +8561,17 @@ export interface components {
              */
             total_tokens: number;
         };
+        /**
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_01900000000070008000000000000026",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "It grew",
+         *       "logprobs": []
+         *     }
+         */
         ResponseStreamEvent: {
             /**
              * @description The event's name, which its `event:` line repeats
@@ -8520,8 +8583,77 @@ export interface components {
              * @example 4
              */
             sequence_number: number;
-        } & {
-            [key: string]: unknown;
+            /** @description What the response is by now */
+            response?: components["schemas"]["Response"];
+            /**
+             * @description Which item of `output` it is about, from 0
+             * @example 0
+             */
+            output_index?: number;
+            /** @description The item that begins or ends */
+            item?: components["schemas"]["ResponseMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFileSearchCall"];
+            /**
+             * @description The item
+             * @example msg_01900000000070008000000000000026
+             */
+            item_id?: string;
+            /**
+             * @description Which part of the item, from 0
+             * @example 0
+             */
+            content_index?: number;
+            /** @description The part that begins or ends */
+            part?: {
+                /**
+                 * @description There is no other content
+                 * @constant
+                 */
+                type: "output_text";
+                /**
+                 * @description The answer; marks like [1] cite sources
+                 * @example It grew by 12 percent [1].
+                 */
+                text: string;
+                /** @description One for each mark and source, in the order of the text */
+                annotations: components["schemas"]["FileCitation"][];
+                /**
+                 * @description Always empty
+                 * @example []
+                 */
+                logprobs: unknown[];
+            };
+            /**
+             * @description Which annotation of the part, from 0
+             * @example 0
+             */
+            annotation_index?: number;
+            /** @description The annotation */
+            annotation?: components["schemas"]["FileCitation"];
+            /**
+             * @description The next piece of a text or of arguments
+             * @example It grew
+             */
+            delta?: string;
+            /**
+             * @description The text of a part that ends
+             * @example It grew by 12 percent [1].
+             */
+            text?: string;
+            /**
+             * @description Always empty
+             * @example []
+             */
+            logprobs?: unknown[];
+            /**
+             * @description The function
+             * @example get_weather
+             */
+            name?: string;
+            /**
+             * @description The arguments of a call that ends
+             * @example {}
+             */
+            arguments?: string;
         };
         ResponseStreamError: {
             /**
@@ -11245,6 +11377,13 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The event was received; any status 2xx says so */
+        OK: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description Accepted; work goes on in the background */
         RunAccepted: {
             headers: {
@@ -12188,19 +12327,13 @@ export interface operations {
                      *       "citations": [
                      *         {
                      *           "index": 1,
-                     *           "document_id": "01900000-0000-7000-8000-000000000030",
                      *           "document_name": "report.pdf",
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent.",
                      *           "document_version": 1,
-                     *           "quote": "Revenue grew by 12 percent.",
-                     *           "quote_start": 0,
-                     *           "quote_end": 27,
-                     *           "support": "strong",
-                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
-                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
                      *           "locations": [
                      *             {
                      *               "page": 2,
@@ -12213,7 +12346,13 @@ export interface operations {
                      *                 ]
                      *               ]
                      *             }
-                     *           ]
+                     *           ],
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *         }
                      *       ],
                      *       "removed_citations": 1
@@ -12266,19 +12405,13 @@ export interface operations {
                      *       "citations": [
                      *         {
                      *           "index": 1,
-                     *           "document_id": "01900000-0000-7000-8000-000000000030",
                      *           "document_name": "report.pdf",
+                     *           "text": "Revenue grew by 12 percent.",
+                     *           "document_id": "01900000-0000-7000-8000-000000000030",
                      *           "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *           "chunk_index": 3,
                      *           "page": 2,
-                     *           "text": "Revenue grew by 12 percent.",
                      *           "document_version": 1,
-                     *           "quote": "Revenue grew by 12 percent.",
-                     *           "quote_start": 0,
-                     *           "quote_end": 27,
-                     *           "support": "strong",
-                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
-                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA",
                      *           "locations": [
                      *             {
                      *               "page": 2,
@@ -12291,7 +12424,13 @@ export interface operations {
                      *                 ]
                      *               ]
                      *             }
-                     *           ]
+                     *           ],
+                     *           "quote": "Revenue grew by 12 percent.",
+                     *           "quote_start": 0,
+                     *           "quote_end": 27,
+                     *           "support": "strong",
+                     *           "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *           "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *         }
                      *       ],
                      *       "tools": [
@@ -16520,8 +16659,28 @@ export interface operations {
                      *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *                   "chunk_index": 3,
                      *                   "page": 2,
-                     *                   "quote": "Revenue grew.",
-                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                   "document_version": 1,
+                     *                   "locations": [
+                     *                     {
+                     *                       "page": 2,
+                     *                       "boxes": [
+                     *                         [
+                     *                           0.12,
+                     *                           0.31,
+                     *                           0.88,
+                     *                           0.33
+                     *                         ]
+                     *                       ]
+                     *                     }
+                     *                   ],
+                     *                   "sentence_start": 0,
+                     *                   "sentence_end": 22,
+                     *                   "quote": "Revenue grew by 12 percent.",
+                     *                   "quote_start": 0,
+                     *                   "quote_end": 27,
+                     *                   "support": "strong",
+                     *                   "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                   "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *                 }
                      *               ],
                      *               "logprobs": []
@@ -16576,7 +16735,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "response.output_text.delta",
-                     *       "sequence_number": 4
+                     *       "sequence_number": 4,
+                     *       "item_id": "msg_01900000000070008000000000000026",
+                     *       "output_index": 0,
+                     *       "content_index": 0,
+                     *       "delta": "It grew",
+                     *       "logprobs": []
                      *     }
                      */
                     "text/event-stream": components["schemas"]["ResponseStreamEvent"] | components["schemas"]["ResponseStreamError"];
@@ -16670,8 +16834,28 @@ export interface operations {
                      *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *                   "chunk_index": 3,
                      *                   "page": 2,
-                     *                   "quote": "Revenue grew.",
-                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                   "document_version": 1,
+                     *                   "locations": [
+                     *                     {
+                     *                       "page": 2,
+                     *                       "boxes": [
+                     *                         [
+                     *                           0.12,
+                     *                           0.31,
+                     *                           0.88,
+                     *                           0.33
+                     *                         ]
+                     *                       ]
+                     *                     }
+                     *                   ],
+                     *                   "sentence_start": 0,
+                     *                   "sentence_end": 22,
+                     *                   "quote": "Revenue grew by 12 percent.",
+                     *                   "quote_start": 0,
+                     *                   "quote_end": 27,
+                     *                   "support": "strong",
+                     *                   "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                   "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *                 }
                      *               ],
                      *               "logprobs": []
@@ -16726,7 +16910,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "response.output_text.delta",
-                     *       "sequence_number": 4
+                     *       "sequence_number": 4,
+                     *       "item_id": "msg_01900000000070008000000000000026",
+                     *       "output_index": 0,
+                     *       "content_index": 0,
+                     *       "delta": "It grew",
+                     *       "logprobs": []
                      *     }
                      */
                     "text/event-stream": components["schemas"]["ResponseStreamEvent"] | components["schemas"]["ResponseStreamError"];
@@ -16856,8 +17045,28 @@ export interface operations {
                      *                   "chunk_id": "01900000-0000-7000-8000-000000000031",
                      *                   "chunk_index": 3,
                      *                   "page": 2,
-                     *                   "quote": "Revenue grew.",
-                     *                   "receipt": "eyJh.e30.c2ln"
+                     *                   "document_version": 1,
+                     *                   "locations": [
+                     *                     {
+                     *                       "page": 2,
+                     *                       "boxes": [
+                     *                         [
+                     *                           0.12,
+                     *                           0.31,
+                     *                           0.88,
+                     *                           0.33
+                     *                         ]
+                     *                       ]
+                     *                     }
+                     *                   ],
+                     *                   "sentence_start": 0,
+                     *                   "sentence_end": 22,
+                     *                   "quote": "Revenue grew by 12 percent.",
+                     *                   "quote_start": 0,
+                     *                   "quote_end": 27,
+                     *                   "support": "strong",
+                     *                   "receipt": "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl",
+                     *                   "salt": "c2FsdHNhbHRzYWx0c2FsdA"
                      *                 }
                      *               ],
                      *               "logprobs": []
@@ -20508,13 +20717,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.progressed": {
@@ -20571,13 +20774,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.completed": {
@@ -20639,13 +20836,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.failed": {
@@ -20702,13 +20893,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.cancelled": {
@@ -20760,13 +20945,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.waiting": {
@@ -20823,13 +21002,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.updated": {
@@ -20858,13 +21031,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.moved": {
@@ -20898,13 +21065,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "document.deleted": {
@@ -20942,13 +21103,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "batch.completed": {
@@ -21003,13 +21158,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "folder.created": {
@@ -21038,13 +21187,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "folder.updated": {
@@ -21078,13 +21221,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "folder.deleted": {
@@ -21113,13 +21250,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "file.created": {
@@ -21151,13 +21282,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "file.renamed": {
@@ -21194,13 +21319,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "file.deleted": {
@@ -21237,13 +21356,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "agent.created": {
@@ -21272,13 +21385,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "agent.updated": {
@@ -21307,13 +21414,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "agent.deleted": {
@@ -21342,13 +21443,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "space.created": {
@@ -21377,13 +21472,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "space.updated": {
@@ -21412,13 +21501,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "space.deleted": {
@@ -21447,13 +21530,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "space.member_added": {
@@ -21488,13 +21565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "space.member_updated": {
@@ -21529,13 +21600,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "space.member_removed": {
@@ -21564,13 +21629,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "member.added": {
@@ -21605,13 +21664,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "member.updated": {
@@ -21646,13 +21699,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "member.removed": {
@@ -21681,13 +21728,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "organization.updated": {
@@ -21716,13 +21757,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "key.created": {
@@ -21751,13 +21786,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "key.rolled": {
@@ -21786,13 +21815,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "key.revoked": {
@@ -21821,13 +21844,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "key.leaked": {
@@ -21856,13 +21873,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "turn.completed": {
@@ -21923,13 +21934,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "turn.failed": {
@@ -21990,13 +21995,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "budget.reached": {
@@ -22041,13 +22040,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "webhook.created": {
@@ -22076,13 +22069,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "webhook.updated": {
@@ -22122,13 +22109,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "webhook.deleted": {
@@ -22157,13 +22138,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "webhook.paused": {
@@ -22198,13 +22173,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "webhook.disabled": {
@@ -22239,13 +22208,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
     "webhook.test": {
@@ -22274,13 +22237,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received; any status 2xx says so */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            200: components["responses"]["OK"];
         };
     };
 }

@@ -24,13 +24,15 @@ interface Use {
 
 /** Replaces the parameters and answers that more than one operation has by references to components. */
 export function shareRepeats(document: Record<string, unknown>): void {
-  const paths = document["paths"] as Record<string, Record<string, Operation>>;
+  const operationsIn = (part: unknown): Operation[] =>
+    Object.values(part as Record<string, Record<string, Operation>>).flatMap((item) => Object.values(item));
   const components = document["components"] as Record<string, Record<string, unknown>>;
-  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  const operations = operationsIn(document["paths"]);
   const parameters = operations.flatMap(({ parameters: holder = [] }) =>
     Object.entries(holder).map(([key, part]) => ({ holder, key, part, name: parameterName(part) })),
   );
-  const responses = operations.flatMap(({ responses: holder }) =>
+  const answered = [...operations, ...operationsIn(document["webhooks"])];
+  const responses = answered.flatMap(({ responses: holder }) =>
     Object.entries(holder).map(([key, part]) => ({ holder, key, part, name: responseName(key, part) })),
   );
   components["parameters"] = { ...components["parameters"], ...share("parameters", parameters) };
