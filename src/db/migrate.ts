@@ -33,8 +33,8 @@ export interface Migrated {
  * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one
  * transaction under a lock, so several processes may call it at once. Idempotent. If a later version migrated
  * the schema, what that version added stays.
- * @throws ExpectedFailure if the database is older than 0.10, or if something is wrong that this login may not
- *   repair, or nobody can. Nothing is changed then.
+ * @throws ExpectedFailure if the database is older than 0.10, or if something is wrong that this login may
+ *   not repair, or nobody can. Nothing is changed then.
  * @see test/db/migrate.database.test.ts
  * @see test/db/access/access.database.test.ts
  */
