@@ -22,7 +22,7 @@ import {
  * The number of requests for each operation. `FUZZ_RUNS=2000 npx vitest run
  * test/contract/properties.stack.test.ts` sends more.
  */
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 40);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 15);
 const LIMIT_MS = Math.max(60_000, RUNS * 200);
 const document = createOpenApi(API_ROUTES) as unknown as Document;
 

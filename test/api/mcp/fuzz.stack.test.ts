@@ -5,7 +5,7 @@ import { beginMcp, postMcp } from "../../support/clients/mcp-client.ts";
 import { onSharedStack } from "../../support/stack/shared-stack.ts";
 
 const shared = onSharedStack();
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 150);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 60);
 const METHODS = [
   "initialize",
   "ping",
