@@ -58,7 +58,10 @@ async function buildBundle(): Promise<string> {
     logger: new DefaultLogger("ERROR"),
     webpackConfigHook: (config) => ({
       ...config,
-      resolve: { ...config.resolve, alias: { ...config.resolve?.alias, "#timings": TIMINGS } },
+      resolve: {
+        ...config.resolve,
+        alias: Object.assign({}, config.resolve?.alias, { "#timings": TIMINGS }),
+      },
     }),
   });
   return code;
