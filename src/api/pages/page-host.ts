@@ -8,6 +8,7 @@ import { versionNotKept } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { LateInput } from "../../parsers/process/child-process.ts";
 import type { PagePool } from "../../parsers/process/page-pool.ts";
+import { openOnce } from "../../process/concurrency/open-once.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
 import { shownPages } from "../../telemetry/instruments.ts";
 import { type FetchParts, fetchFile } from "../files/fetched-file.ts";
@@ -73,18 +74,12 @@ const LINGER_MS = 1_000;
 
 /** Starts no process before the first page. @see test/api/files/files-and-pages.test.ts */
 export function createPageHost(parts: PageHostParts): PageHost {
-  let opened: Promise<PagePool> | undefined;
+  const { open: pool, opened } = openOnce(() => openPool(parts));
   const host: Host = {
     ...parts,
     cache: createPageCache(parts.keyring),
     making: new Map(),
-    pool() {
-      opened ??= openPool(parts).catch((error: unknown) => {
-        opened = undefined;
-        throw error;
-      });
-      return opened;
-    },
+    pool,
   };
   return {
     pictureName,
@@ -100,7 +95,7 @@ export function createPageHost(parts: PageHostParts): PageHost {
         Buffer.from(await pool.picture(input, request, asked)),
       ),
     async close() {
-      await (await opened)?.close();
+      await (await opened())?.close();
     },
   };
 }
