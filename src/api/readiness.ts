@@ -2,7 +2,7 @@
  * Decides whether this process should get requests, by its dependencies and by whether it starts or stops.
  */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
-import { shareFor } from "../process/concurrency/share-for.ts";
+import { shareFor } from "../process/concurrency/share-running.ts";
 import type { Readiness as Report } from "../schema/health.ts";
 import type { StoreKind } from "../storage/open-store.ts";
 

@@ -8,7 +8,7 @@ import {
   jwtVerify,
 } from "jose";
 import { DomainError } from "../domain/errors.ts";
-import { shareFor } from "../process/concurrency/share-for.ts";
+import { shareFor } from "../process/concurrency/share-running.ts";
 
 /** Asymmetric signatures only: with `none` or HMAC a caller could sign its own token. */
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"];

@@ -7,8 +7,7 @@
 import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { DomainError } from "../domain/errors.ts";
-import { shareFor } from "../process/concurrency/share-for.ts";
-import { shareRunning } from "../process/concurrency/share-running.ts";
+import { shareFor, shareRunning } from "../process/concurrency/share-running.ts";
 
 export interface DiskReading {
   /** What is stored there: `data` or `objects`. */

@@ -1,6 +1,6 @@
 /** Answers the liveness and readiness probes of an orchestrator, on a port of its own. */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
-import { shareFor } from "../process/concurrency/share-for.ts";
+import { shareFor } from "../process/concurrency/share-running.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ExpectedFailure } from "../domain/expected-failure.ts";

@@ -3,7 +3,7 @@ import type { EventFilter, LogPart } from "../../db/events/read.ts";
 import type { Database } from "../../db/pool.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { shareRunning } from "../../process/concurrency/share-running.ts";
-import { createSlots } from "../../process/slots.ts";
+import { createSlots } from "../../process/concurrency/slots.ts";
 import { type EventPage, readEventPage } from "../../queries/events/read-event-page.ts";
 
 /** Who asks; a request is one. */

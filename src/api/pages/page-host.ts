@@ -1,7 +1,7 @@
 /** Shows pages of files: from the cache, or made in a parser process. */
 import { createHash } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
-import type { Owner } from "../../domain/fair-queue.ts";
+import type { Owner } from "../../process/concurrency/fair-queue.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import { versionNotKept } from "../../domain/not-found.ts";
@@ -13,7 +13,7 @@ import type { Keyring } from "../../storage/keys/keyring.ts";
 import { shownPages } from "../../telemetry/instruments.ts";
 import { type FetchParts, fetchFile } from "../files/fetched-file.ts";
 import type { PageSeats } from "../files/file-seats.ts";
-import { shareWork } from "../files/shared-work.ts";
+import { shareWork } from "../../process/concurrency/share-work.ts";
 import { createPageCache, type PageCache } from "./page-cache.ts";
 
 /** A file that the caller may read. */
