@@ -168,6 +168,16 @@ export interface MadeDocument {
   readonly raw_file_id: string | null;
 }
 
+/** The columns of a {@link MadeDocument}. */
+export const MADE_DOCUMENT = `document.id, document.space_id, document.folder_id,
+            (
+              select file.id
+              from raw_files file
+              where file.document_id = document.id
+                and file.deleted_at is null
+              limit 1
+            ) as raw_file_id`;
+
 /** Returns the documents in the spaces that were made of the file, and locks them. */
 export async function lockDocumentsMadeOf(
   sql: Sql,
@@ -175,14 +185,7 @@ export async function lockDocumentsMadeOf(
   fileId: string,
 ): Promise<MadeDocument[]> {
   const { rows } = await sql.query<MadeDocument>(
-    `select document.id, document.space_id, document.folder_id,
-            (
-              select file.id
-              from raw_files file
-              where file.document_id = document.id
-                and file.deleted_at is null
-              limit 1
-            ) as raw_file_id
+    `select ${MADE_DOCUMENT}
      from vector_store_files origin
      join documents document
        on document.id = origin.document_id

@@ -1,7 +1,8 @@
 /** Which deletions and batches are started next: few of an organization at once, and every one in the end. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
-import { BATCHES, DELETIONS } from "../../../src/db/outbox/outboxes.ts";
+import { BATCHES, DELETIONS, OPERATIONS } from "../../../src/db/outbox/outboxes.ts";
+import { requestRotation } from "../../../src/db/outbox/operations.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
@@ -183,4 +184,14 @@ test("a paused batch is not started and takes no room", async () => {
     "update batches set status = 'paused' where started_at is not null and completed_at is null",
   );
   expect(await take()).toHaveLength(young);
+});
+
+test("an operation is leased once, and again after a failed start", async () => {
+  const { db } = database;
+  const id = await requestRotation(db, acme);
+  const lease = async () => (await OPERATIONS.lease(db.system, 50, null)).filter((row) => row.id === id);
+  expect(await lease()).toEqual([{ id, kind: "rotate_organization" }]);
+  expect(await lease()).toEqual([]);
+  await OPERATIONS.endLeases(db.system, [id]);
+  expect(await lease()).toHaveLength(1);
 });
