@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase, openOwner } from "../src/db/pool.ts";
+import { openDatabase, openOwner, type RoleName, ROLES } from "../src/db/pool.ts";
 import { startPostgres } from "../src/embedded/servers/postgres.ts";
 import type { OwnedDatabase } from "../test/support/servers/database.ts";
 import { chooseCacheDir, makeDataDir, serverUser } from "../src/embedded/servers/server-user.ts";
@@ -16,10 +16,21 @@ export interface ThrowawayDatabase {
   drop(): Promise<void>;
 }
 
-/** Opens it with one login for everything, because the roles of a given server have no password of ours. */
+/** Opens it as the owner in each role, because the roles of a given server have no password of ours. */
 export function openThrowaway(url: string, poolSize: number): OwnedDatabase {
   const ignore = (): void => undefined;
-  const db = openDatabase({ url, poolSize, onIdleError: ignore });
+  const as = (role: RoleName): string => {
+    const own = new URL(url);
+    own.searchParams.set("options", `-c role=${ROLES[role]}`);
+    return own.toString();
+  };
+  const db = openDatabase({
+    url: as("app"),
+    systemUrl: as("system"),
+    maintenanceUrl: as("maintenance"),
+    poolSize,
+    onIdleError: ignore,
+  });
   const owner = openOwner(url, ignore);
   return {
     ...db,

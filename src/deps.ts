@@ -5,7 +5,6 @@ import type { DataConverter } from "@temporalio/worker";
 import { type Toolbox, createToolbox } from "./agents/tools/index.ts";
 import { ConfigError, type RealConfig, unknownSettings } from "./config/config.ts";
 import { insertFirstOrganizationKey, listOrganizationKeys } from "./db/encryption/keys.ts";
-import { findCutOver } from "./db/instance/cut-overs.ts";
 import { describeStrongLogins } from "./db/instance/logins.ts";
 import { loadInstanceSecret } from "./db/instance/secrets.ts";
 import { assertSchema } from "./db/migrate.ts";
@@ -18,14 +17,13 @@ import { type Log, createLog } from "./process/log.ts";
 import { type DiskSpace, watchDisk } from "./storage/disk-space.ts";
 import { type Keyring, createKeyring } from "./storage/keys/keyring.ts";
 import { openMasterKey } from "./storage/keys/master-key.ts";
-import { createPayloadSealer, outlastingOutages, sealerForWorkers } from "./storage/keys/payload-sealer.ts";
+import { createPayloadSealer, sealerForWorkers } from "./storage/keys/payload-sealer.ts";
 import { type ObjectStore, UnfitStoreError } from "./storage/object-store.ts";
 import { openObjectStore, writtenFolders } from "./storage/open-store.ts";
 import { type Storage, createStorage } from "./storage/storage.ts";
 import { createDataConverter, createWorkerDataConverter } from "./temporal/codec.ts";
 import { lazyClient } from "./temporal/connection.ts";
 import { type WorkerHooks, createWorkerHooks } from "./temporal/hooks.ts";
-import { BOUND_PAYLOADS, createCutOver } from "./temporal/seals/cut-over.ts";
 
 export interface SharedDeps {
   readonly config: RealConfig;
@@ -123,15 +121,10 @@ async function openPayloads({
   Pick<SharedDeps, "dataConverter" | "workerDataConverter" | "workerHooks">
 > {
   const sealer = createPayloadSealer(keyring, await loadInstanceSecret(db, "temporal-payloads", masterKey));
-  const readCutOver = (): Promise<Date | null> => findCutOver(db.system, BOUND_PAYLOADS);
-  const workerCutOver = createCutOver(() => outlastingOutages(readCutOver));
   return {
-    dataConverter: createDataConverter({ sealer, cutOver: createCutOver(readCutOver) }),
-    workerDataConverter: createWorkerDataConverter({
-      sealer: sealerForWorkers(sealer),
-      cutOver: workerCutOver,
-    }),
-    workerHooks: createWorkerHooks(workerCutOver, log),
+    dataConverter: createDataConverter(sealer),
+    workerDataConverter: createWorkerDataConverter(sealerForWorkers(sealer)),
+    workerHooks: createWorkerHooks(log),
   };
 }
 

@@ -1,8 +1,11 @@
-/** The activities of an API process's own queue: they take over turns that already run in its memory. */
+/**
+ * The activities of an API process's own queue: they take over turns that already run in its memory, and
+ * turns that ended without a workflow.
+ */
 import { PAUSES } from "#timings";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";
-import type { StepResult, ToolResult } from "../domain/work/turn.ts";
+import type { AdoptedStatus, StepResult, ToolResult } from "../domain/work/turn.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
@@ -26,6 +29,12 @@ interface CallModelInput {
   readonly no: number;
   readonly results: readonly ToolResult[];
 }
+
+/**
+ * Ends the wait of those of the turns that ended without a workflow and wait for one.
+ * @returns how each of them had ended.
+ */
+export type AdoptWaiting = (turnIds: readonly string[]) => Promise<readonly AdoptedStatus[]>;
 
 /** The turns in this process's memory, as its activities see them. */
 export interface TurnsInMemory {
@@ -64,16 +73,25 @@ const BEHIND_ANSWER_MS = 20;
  */
 const CANCEL_WAIT_MS = 3_000;
 
-export function createChatActivities(turns: TurnsInMemory): ChatActivities {
+/** @param adoptWaiting Default: none waits. Only an API process's own queue runs `adoptTurns`. */
+export function createChatActivities(
+  turns: TurnsInMemory,
+  adoptWaiting: AdoptWaiting = async () => [],
+): ChatActivities {
   return {
     adoptTurns: (turnIds) =>
       withHeartbeat(async () => {
         const ends = await Promise.all(turnIds.map((turnId) => turns.adopt(turnId)));
+        const others = turnIds.filter((_turnId, index) => ends[index] === "unknown");
+        const waited = others.length === 0 ? [] : await adoptWaiting(others);
         await drillPoint("chatTurns: turns ended, workflow not told");
         const counts = { completed: 0, failed: 0, cancelled: 0, handed_over: 0, unknown: 0 };
         for (const end of ends) counts[end] += 1;
         // Cancelled turns are dropped from memory at once, so they may be unknown by now.
-        if (counts.cancelled + counts.unknown === turnIds.length) await untilCancelled();
+        const isCancelled = waited.length === 0 && counts.cancelled + counts.unknown === turnIds.length;
+        counts.unknown -= waited.length;
+        for (const end of waited) counts[end] += 1;
+        if (isCancelled) await untilCancelled();
         else await sleep(BEHIND_ANSWER_MS);
         return counts;
       }, PAUSES.adoptionHeartbeat),

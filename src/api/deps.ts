@@ -13,11 +13,10 @@ import { type LastUsed, createLastUsed } from "../auth/last-used.ts";
 import { type LeakedKeys, createLeakedKeys } from "../auth/leaked-keys.ts";
 import type { RealConfig } from "../config/config.ts";
 import { AUDIT_CHAIN_SECRET } from "../db/audit/chain.ts";
-import { findCutOver } from "../db/instance/cut-overs.ts";
-import { RESPONSE_ITEMS } from "../db/instance/processes.ts";
 import { addCallerCounts } from "../db/instance/rate-limits.ts";
 import { loadInstanceSecret } from "../db/instance/secrets.ts";
 import { queryOnce } from "../db/pool.ts";
+import { adoptWaitingTurns } from "../db/turns/adoption.ts";
 import { readStates } from "../db/runs/states.ts";
 import { type SharedDeps, openSharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
@@ -33,7 +32,6 @@ import { serviceVersion } from "../process/version.ts";
 import { storeKind } from "../storage/open-store.ts";
 import { ambiguousLogins } from "../telemetry/instruments.ts";
 import { connectWorkers } from "../temporal/connection.ts";
-import { createCutOver } from "../temporal/seals/cut-over.ts";
 import { pingTemporal } from "../temporal/start/chat.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
 import { type SharedCounter, createSharedCounter } from "./limits/shared-counter.ts";
@@ -229,7 +227,6 @@ type ResponseParts = Pick<ResponsesDeps, "chat" | "queryEmbedding" | "temporary"
 
 function openResponses(shared: SharedDeps, parts: ResponseParts): ResponsesHost {
   const { chat: settings } = shared.config;
-  const itemsCutOver = createCutOver(() => findCutOver(shared.db.system, RESPONSE_ITEMS));
   return createResponsesHost({
     ...shared,
     ...parts,
@@ -237,7 +234,6 @@ function openResponses(shared: SharedDeps, parts: ResponseParts): ResponsesHost 
     keptHours: settings.responseRetentionHours,
     quotas: settings.responseQuotas,
     contextTokens: settings.contextTokens,
-    writesItems: async () => (await itemsCutOver.oldFormUntil()) !== null,
   });
 }
 
@@ -280,7 +276,7 @@ async function chatParts(
     workerHooks: shared.workerHooks,
     workflowBundle,
     createActivities: (turns) => ({
-      ...createChatActivities(turns),
+      ...createChatActivities(turns, (turnIds) => adoptWaitingTurns(db, turnIds)),
       ...createToolActivities({
         ...search,
         toolbox,

@@ -8,6 +8,7 @@ import {
 import { z } from "zod";
 import { ErrorBody, ValidationErrorBody } from "../schema/error.ts";
 import { DELIVERY_HEADERS, EVENT_DATA } from "../schema/event-data.ts";
+import { shareRepeats } from "./document/components.ts";
 import { addExamples } from "./document/examples.ts";
 import { COMPONENT_HEADERS } from "./document/headers.ts";
 import { mendReferences } from "./document/references.ts";
@@ -92,6 +93,7 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
   const made = createDocument(document, { override: tidy }) as unknown as Record<string, unknown>;
   mendReferences(made);
   addExamples(made);
+  shareRepeats(made);
   return made;
 }
 

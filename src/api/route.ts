@@ -176,13 +176,13 @@ interface RouteContract<A extends Access> {
 }
 
 /** An endpoint without its types, as the table of routes holds it. */
-export interface Route extends RouteContract<Access> {
+export interface Route<R extends z.ZodType = z.ZodType> extends RouteContract<Access> {
   /** The whole path, with `/v1`. */
   readonly fullPath: string;
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
-  readonly response: z.ZodType | undefined;
+  readonly response: R | undefined;
   readonly requestsOf: ((body: unknown) => number) | undefined;
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
@@ -249,7 +249,7 @@ export function defineRoute<
   Q extends z.ZodObject = z.ZodObject<Record<never, never>>,
   B extends z.ZodType = z.ZodUndefined,
   R extends z.ZodType = Nothing,
->(definition: RouteDefinition<A, P, Q, B, R>): Route {
+>(definition: RouteDefinition<A, P, Q, B, R>): Route<R> {
   const { params, query, body, response, isUnversioned = false } = definition;
   return {
     ...definition,
@@ -259,6 +259,6 @@ export function defineRoute<
     body,
     response,
     requestsOf: definition.requestsOf as Route["requestsOf"],
-    handle: (context) => definition.handle(context as never),
+    handle: (context) => definition.handle(context as RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>),
   };
 }

@@ -11,7 +11,7 @@ import { assertSchema } from "../db/migrate.ts";
 import { type Database, type DatabaseUrls, type OwnerDatabase, openDatabase, openOwner } from "../db/pool.ts";
 import type { MasterKey } from "../domain/tenancy/wrapped-keys.ts";
 import { loginUrls } from "../embedded/servers/database-urls.ts";
-import { keptLoginPasswords } from "../embedded/secret-file.ts";
+import { loginPasswords } from "../embedded/secret-file.ts";
 import { openMasterKey } from "../storage/keys/master-key.ts";
 import { CommandError } from "./output.ts";
 
@@ -61,13 +61,13 @@ export async function withOwner<T>(
   work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig();
-  const { url, systemUrl, ownerUrl } = config.database;
-  if (ownerUrl === undefined && systemUrl !== undefined)
+  const { url, ownerUrl } = config.database;
+  if (ownerUrl === undefined && url !== undefined)
     throw new CommandError(
       "Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, " +
         "which may not change the schema.",
     );
-  const own = ownerUrl ?? url ?? (await embeddedOwnerUrl(config.dataDir));
+  const own = ownerUrl ?? (await embeddedOwnerUrl(config.dataDir));
   const owner = openOwner(own, () => undefined);
   try {
     return await work({ owner }, config, own);
@@ -85,16 +85,14 @@ export async function openConfigured(config: Config): Promise<Database> {
   return openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
 }
 
-/**
- * The URLs of the settings, else of the embedded database, which has a single login if a release before 0.4
- * started it.
- */
+/** The URLs of the settings, else of the embedded database. */
 async function databaseUrls({ database, dataDir }: Config): Promise<DatabaseUrls> {
-  if (database.url !== undefined) return { ...database, url: database.url };
+  const { url, systemUrl, maintenanceUrl } = database;
+  if (url !== undefined && systemUrl === undefined)
+    throw new CommandError("Set DATABASE_SYSTEM_URL too: DATABASE_URL is the login of the application.");
+  if (url !== undefined && systemUrl !== undefined) return { url, systemUrl, maintenanceUrl };
   const ownerUrl = await embeddedOwnerUrl(dataDir);
-  const passwords = await keptLoginPasswords(dataDir);
-  if (passwords === undefined) return { url: ownerUrl };
-  const { app, system, maintenance } = loginUrls(ownerUrl, passwords);
+  const { app, system, maintenance } = loginUrls(ownerUrl, await loginPasswords(dataDir));
   return { url: app, systemUrl: system, maintenanceUrl: maintenance };
 }
 

@@ -24,7 +24,7 @@ export class ConfigError extends ExpectedFailure {
 
 /** A configuration that needs no embedded part: it says where Postgres and Temporal are. */
 export type RealConfig = Config & {
-  readonly database: { readonly url: string };
+  readonly database: { readonly url: string; readonly systemUrl: string };
   readonly temporal: { readonly address: string };
 };
 
@@ -69,15 +69,18 @@ export function requireReal(config: Config): RealConfig {
   const problems: string[] = [];
   if (database.url === undefined)
     problems.push("DATABASE_URL is required (npm start brings a Postgres of its own)");
+  else if (database.systemUrl === undefined)
+    problems.push("DATABASE_SYSTEM_URL is required (`holdfast migrate --create-logins` makes the logins)");
   if (temporal.address === undefined)
     problems.push("TEMPORAL_ADDRESS is required (npm start brings a Temporal of its own)");
   if (keys.master === undefined && keys.kmsKeyName === undefined)
     problems.push("MASTER_KEY or KMS_KEY_NAME is required (npm start makes a key of its own)");
-  if (database.url === undefined || temporal.address === undefined || problems.length > 0)
+  const { url, systemUrl } = database;
+  if (url === undefined || systemUrl === undefined || temporal.address === undefined || problems.length > 0)
     throw new ConfigError(problems);
   return {
     ...config,
-    database: { ...database, url: database.url, maintenanceUrl: undefined, ownerUrl: undefined },
+    database: { ...database, url, systemUrl, maintenanceUrl: undefined, ownerUrl: undefined },
     temporal: { ...temporal, address: temporal.address },
   };
 }
@@ -88,9 +91,9 @@ export function requireReal(config: Config): RealConfig {
  */
 export function requireWorker(config: Config): RealConfig {
   const real = requireReal(config);
-  const { systemUrl, maintenanceUrl } = config.database;
+  const { maintenanceUrl } = config.database;
   if (!config.worker.queues.includes(MAINTENANCE_QUEUE)) return real;
-  if (systemUrl !== undefined && maintenanceUrl === undefined)
+  if (maintenanceUrl === undefined)
     throw new ConfigError([`DATABASE_MAINTENANCE_URL is required: WORKER_QUEUES has ${MAINTENANCE_QUEUE}`]);
   return { ...real, database: { ...real.database, maintenanceUrl } };
 }

@@ -62,7 +62,7 @@ function apiOf(env: Settings) {
 
 function databaseOf(env: Settings) {
   return {
-    /** The application's login. Without `systemUrl` it is used for everything, as in releases before 0.4. */
+    /** The application's login. */
     url: env.DATABASE_URL,
     systemUrl: env.DATABASE_SYSTEM_URL,
     maintenanceUrl: env.DATABASE_MAINTENANCE_URL,

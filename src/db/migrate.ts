@@ -1,6 +1,6 @@
 /**
- * Brings the database's schema up to date: applies `migrations/NNNN_*.sql` in order, each once, and repairs
- * roles, policies and rights.
+ * Brings the database's schema up to date: a new database gets `schema/*.sql`; then `migrations/NNNN_*.sql`
+ * are applied in order, each once, and roles, policies and rights are repaired.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { ensureRoles, findAccessFaults, isDenied, listFaults, mendAccess } from "./access/access.ts";
 import { describeFault } from "./access/statements.ts";
 import { type Database, type OwnerDatabase, inTransaction, queryOnce, type Sql } from "./pool.ts";
+import { MIGRATIONS_OF_0_10, readSchema } from "./schema/files.ts";
 
 const CREATE_MIGRATIONS = `
   create table if not exists migrations (
@@ -22,12 +23,9 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 
 /** What a run of {@link migrate} did. */
 export interface Migrated {
-  /** Names of migrations. */
+  /** Names of migrations; first "the schema" if the database was new. */
   readonly applied: string[];
-  /**
-   * What was wrong with roles, policies and rights, a line each. Migrations that ran just now should leave
-   * nothing.
-   */
+  /** What was wrong with roles, policies and rights, a line each; nothing of a new database. */
   readonly mended: string[];
 }
 
@@ -35,26 +33,31 @@ export interface Migrated {
  * Brings the schema up to date and makes roles, policies and rights what this version declares. Runs in one
  * transaction under a lock, so several processes may call it at once. Idempotent. If a later version migrated
  * the schema, what that version added stays.
- * @throws ExpectedFailure if something is wrong that this login may not repair, or nobody can. Nothing is
- *   changed then.
+ * @throws ExpectedFailure if the database is older than 0.10, or if something is wrong that this login may
+ *   not repair, or nobody can. Nothing is changed then.
+ * @see test/db/migrate.database.test.ts
  * @see test/db/access/access.database.test.ts
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   const names = await ownMigrations();
   const work = async (sql: Sql): Promise<Migrated> => {
     await sql.query("select pg_advisory_xact_lock(hashtext('holdfast migrations'))");
+    const known = await readApplied(sql);
+    if (known.length > 0) await assertNotOlder(sql, known);
     await ensureRoles(sql);
-    await sql.query(CREATE_MIGRATIONS);
-    const applied = new Set(
-      (await sql.query<{ name: string }>("select name from migrations")).rows.map((row) => row.name),
-    );
+    const isNew = known.length === 0;
+    if (isNew) await makeSchema(sql);
+    const applied = new Set(isNew ? MIGRATIONS_OF_0_10 : known);
     const missing = names.filter((name) => !applied.has(name));
     for (const name of missing) {
       await sql.query(await readFile(join(FOLDER, name), "utf8"));
-      await sql.query("insert into migrations (name) values ($1)", [name]);
+      await noteApplied(sql, [name]);
     }
-    const isNewer = [...applied].some((name) => !names.includes(name));
-    return { applied: missing, mended: await mendAccess(sql, isNewer) };
+    const mended = await mendAccess(
+      sql,
+      known.some((name) => !names.includes(name)),
+    );
+    return isNew ? { applied: ["the schema", ...missing], mended: [] } : { applied: missing, mended };
   };
   try {
     return await inTransaction(db.owner, work);
@@ -68,9 +71,46 @@ export async function migrate(db: OwnerDatabase): Promise<Migrated> {
   }
 }
 
-/** Lists the names of this version's migrations in their order. */
+/** @returns no name of a new database. */
+async function readApplied(sql: Sql): Promise<string[]> {
+  const { rows } = await sql.query<{ found: boolean }>(
+    "select to_regclass('public.migrations') is not null as found",
+  );
+  if (!rows[0]!.found) return [];
+  const applied = await sql.query<{ name: string }>("select name from migrations");
+  return applied.rows.map(({ name }) => name);
+}
+
+async function makeSchema(sql: Sql): Promise<void> {
+  await sql.query(CREATE_MIGRATIONS);
+  await sql.query(await readSchema());
+  await noteApplied(sql, MIGRATIONS_OF_0_10);
+}
+
+async function noteApplied(sql: Sql, names: readonly string[]): Promise<void> {
+  await sql.query("insert into migrations (name) select unnest($1::text[])", [names]);
+}
+
+/** @throws ExpectedFailure for a database that 0.10 has not migrated, or whose payloads need not be bound. */
+async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<void> {
+  const lacking = MIGRATIONS_OF_0_10.find((name) => !applied.includes(name));
+  if (lacking !== undefined)
+    throw new ExpectedFailure(
+      `The database is older than version 0.10, since it lacks ${lacking}: ` +
+        "upgrade it with 0.10.0 first, then with this version.",
+    );
+  const { rowCount } = await sql.query("select from cut_overs where name = 'bound_payloads'");
+  if (rowCount === 0)
+    throw new ExpectedFailure(
+      "The database still lets payloads of versions before 0.4 in: " +
+        "run `holdfast seals cut-over` with 0.10 first, then upgrade.",
+    );
+}
+
+/** Lists the names of this version's migrations in their order, with those that the schema stands for. */
 export async function ownMigrations(): Promise<string[]> {
-  return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+  const later = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql"));
+  return [...MIGRATIONS_OF_0_10, ...later.toSorted()];
 }
 
 /**

@@ -48,9 +48,9 @@ export interface OwnerDatabase {
 
 /** The logins of a process. */
 export interface DatabaseUrls {
-  /** The application's. Without `systemUrl` it may take on every role, as in releases before 0.4. */
+  /** The application's. */
   readonly url: string;
-  readonly systemUrl?: string | undefined;
+  readonly systemUrl: string;
   readonly maintenanceUrl?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 /** Connections of each login but the application's. */
 const OTHER_POOL_SIZE = 4;
 
-/** The roles that `migrations/` gives rights to. A login is one of them, or a member of exactly one. */
+/** The roles that rights are given to. A login is one of them, or a member of exactly one. */
 export const ROLES = {
   app: "holdfast_app",
   system: "holdfast_system",
@@ -75,8 +75,6 @@ export type RoleName = keyof typeof ROLES;
 
 interface OpenPool {
   readonly url: string;
-  /** The role that each connection takes on, if its login may take on several. */
-  readonly role: string | undefined;
   readonly max: number;
   /** 0 means none: an index may take hours to build. */
   readonly statementTimeoutMs: number;
@@ -84,7 +82,7 @@ interface OpenPool {
 
 function openPool(
   name: RoleName | "owner",
-  { url, role, max, statementTimeoutMs }: OpenPool,
+  { url, max, statementTimeoutMs }: OpenPool,
   onIdleError: PoolSettings["onIdleError"],
 ): pg.Pool {
   assertReadable(url);
@@ -97,7 +95,6 @@ function openPool(
     application_name: `holdfast ${name}`,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    ...(role === undefined ? {} : { options: `-c role=${role}` }),
   });
   // A connection that is lost between two queries of a transaction emits an error that nobody else listens
   // to, which would end the process. The next query fails anyway.
@@ -138,21 +135,16 @@ export function openDatabase({
   poolSize,
   onIdleError,
 }: PoolSettings): Database {
-  const isShared = systemUrl === undefined;
   const open = (
     name: RoleName,
     poolUrl: string,
     max: number,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-  ): pg.Pool => {
-    const role = isShared ? ROLES[name] : undefined;
-    return openPool(name, { url: poolUrl, role, max, statementTimeoutMs }, onIdleError);
-  };
+  ): pg.Pool => openPool(name, { url: poolUrl, max, statementTimeoutMs }, onIdleError);
   const app = open("app", url, poolSize);
-  const system = open("system", systemUrl ?? url, OTHER_POOL_SIZE);
-  const maintenanceLogin = isShared ? url : maintenanceUrl;
+  const system = open("system", systemUrl, OTHER_POOL_SIZE);
   const maintenance =
-    maintenanceLogin === undefined ? undefined : open("maintenance", maintenanceLogin, OTHER_POOL_SIZE, 0);
+    maintenanceUrl === undefined ? undefined : open("maintenance", maintenanceUrl, OTHER_POOL_SIZE, 0);
   const pools = new Map<RoleName, pg.Pool>([
     ["app", app],
     ["system", system],
@@ -176,11 +168,7 @@ export function openDatabase({
 
 /** Opens the owner's pool: at most 4 connections, without a time-out for statements. The caller ends it. */
 export function openOwner(url: string, onIdleError: PoolSettings["onIdleError"]): pg.Pool {
-  return openPool(
-    "owner",
-    { url, role: undefined, max: OTHER_POOL_SIZE, statementTimeoutMs: 0 },
-    onIdleError,
-  );
+  return openPool("owner", { url, max: OTHER_POOL_SIZE, statementTimeoutMs: 0 }, onIdleError);
 }
 
 /** All statements of a transaction see the same state of the database. */

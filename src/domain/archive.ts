@@ -21,11 +21,10 @@ export interface Manifest {
   readonly last_page: string | null;
 }
 
-/** Archives of 0.3.0 have no lifetimes, and 0.3.0 ignores them. */
 export interface ArchivedOrganization {
   readonly name: string;
-  readonly max_key_lifetime_seconds?: number | null;
-  readonly default_key_lifetime_seconds?: number | null;
+  readonly max_key_lifetime_seconds: number | null;
+  readonly default_key_lifetime_seconds: number | null;
 }
 
 export interface Directory {
@@ -35,20 +34,16 @@ export interface Directory {
   readonly space_members: Row[];
   readonly folders: Row[];
   readonly agents: Row[];
-  /**
-   * The public keys of receipts. Archives of versions before 0.9.0 have none, and those versions ignore them.
-   */
-  readonly receipt_keys?: Row[];
-  /** Archives of versions before 0.10.0 have none, and those versions ignore them. */
-  readonly vector_stores?: Row[];
+  /** The public keys of receipts. */
+  readonly receipt_keys: Row[];
+  readonly vector_stores: Row[];
 }
 
 export interface Page {
   readonly before: string | null;
   readonly documents: readonly ArchivedDocument[];
   readonly files: readonly ArchivedFile[];
-  /** Archives of versions before 0.10.0 have none, and those versions ignore them. */
-  readonly user_files?: readonly ArchivedUserFile[];
+  readonly user_files: readonly ArchivedUserFile[];
 }
 
 export interface ArchivedFile {
@@ -65,8 +60,8 @@ export interface ArchivedUserFile {
 
 export interface ArchivedDocument extends ArchivedFile {
   readonly document: Row & { readonly id: string };
-  /** The file that it was made of in a vector store; null or absent if it came in another way. */
-  readonly store_file?: Row | null;
+  /** The file that it was made of in a vector store; null if it came in another way. */
+  readonly store_file: Row | null;
   /** Null: the document is parsed again when it is imported. */
   readonly published: ArchivedRun | null;
 }
@@ -87,12 +82,12 @@ export interface ArchivedChunk {
   readonly page_start: number | null;
   readonly page_end: number | null;
   readonly metadata: Record<string, unknown>;
-  /** These three are absent in archives of versions before 0.9.0, and null if they are unknown. */
-  readonly start_offset?: number | null;
-  readonly end_offset?: number | null;
-  readonly places?: PackedPlaces | null;
-  /** Null or absent in what versions before 0.10.0 processed; those ignore it. */
-  readonly header?: string | null;
+  /** These three are null if they are unknown. */
+  readonly start_offset: number | null;
+  readonly end_offset: number | null;
+  readonly places: PackedPlaces | null;
+  /** Null in what versions before 0.10 processed. */
+  readonly header: string | null;
   /** As Postgres writes a vector: `[0.1,…]`; null for a text that the model's provider refuses. */
   readonly vector: string | null;
 }

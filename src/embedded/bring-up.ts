@@ -58,10 +58,10 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
   const startPrograms = async (): Promise<string | undefined> => {
     const env = await environmentOf(session, servers, { ownerUrl: (await postgres)?.url, port });
     // The logins of the embedded Postgres are made at every start, because the data folder may be older than
-    // they are. `--alone`: no process of an older version can run on the same data folder.
+    // they are.
     const migrate = (): Promise<string> =>
       runProgram(
-        ["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins", "--alone"])],
+        ["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins"])],
         env,
         stop,
       );

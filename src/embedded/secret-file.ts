@@ -21,10 +21,7 @@ export async function postgresPassword(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "postgres-password"), () => randomBytes(PASSWORD_BYTES).toString("hex"));
 }
 
-/**
- * The passwords of the logins of API and worker. A data folder of an older release gets them at its next
- * start.
- */
+/** The passwords of the logins of API and worker. */
 export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
   const [app, system, maintenance] = await Promise.all(
     LOGIN_FILES.map((name) =>
@@ -32,16 +29,6 @@ export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
     ),
   );
   return { app: app!, system: system!, maintenance: maintenance! };
-}
-
-/** The same passwords, but undefined if the folder was made by a release without them. */
-export async function keptLoginPasswords(dataDir: string): Promise<LoginPasswords | undefined> {
-  const [app, system, maintenance] = await Promise.all(
-    LOGIN_FILES.map((name) => readSecret(join(dataDir, name))),
-  );
-  return app === undefined || system === undefined || maintenance === undefined
-    ? undefined
-    : { app, system, maintenance };
 }
 
 /** The API key of the demo organization's administrator. */
@@ -52,10 +39,7 @@ export async function demoKey(dataDir: string): Promise<string> {
   );
 }
 
-/**
- * What the development issuer asks for before it signs anybody in. A data folder of an older release gets one
- * at its next start.
- */
+/** What the development issuer asks for before it signs anybody in. */
 export async function issuerSecret(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "issuer-secret"), () => randomBytes(ISSUER_SECRET_BYTES).toString("hex"));
 }

@@ -4,6 +4,7 @@
  */
 import type { Client } from "@temporalio/client";
 import { countOrphans } from "../db/upkeep/orphan-counts.ts";
+import { countWaitingTurns } from "../db/turns/adoption.ts";
 import { countResponseBytes } from "../db/upkeep/retention.ts";
 import type { Database } from "../db/pool.ts";
 import { readQueue } from "../db/runs/queue-state.ts";
@@ -79,14 +80,25 @@ export function measureDurability(
     labels: ["kind"],
     read: () => orphans,
   });
+  measureStored(metrics, db);
+  return async () => {
+    const { counts } = await countOrphans(db);
+    orphans = Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value }));
+  };
+}
+
+/** Registers what is stored for callers or waits, counted in all organizations. */
+function measureStored(metrics: Metrics, db: Database): void {
   metrics.gauge({
     name: "holdfast_response_bytes",
     help: "Sealed bytes of stored responses, of all organizations.",
     labels: [],
     read: async () => [{ labels: {}, value: await countResponseBytes(db.system) }],
   });
-  return async () => {
-    const { counts } = await countOrphans(db);
-    orphans = Object.entries(counts).map(([kind, value]) => ({ labels: { kind }, value }));
-  };
+  metrics.gauge({
+    name: "holdfast_chat_turns_waiting",
+    help: "Chat turns that ended while Temporal was away and wait in Postgres for a workflow, of all processes.",
+    labels: [],
+    read: async () => [{ labels: {}, value: await countWaitingTurns(db) }],
+  });
 }

@@ -1,4 +1,4 @@
-/** What the guide says of each error code: what caused it, and the way out. docs/errors.md is made of it. */
+/** What the guide says of each error code: what caused it, and the way out. Its pages are at /docs/errors. */
 import type { ErrorReason } from "../domain/errors.ts";
 
 interface ErrorPage {

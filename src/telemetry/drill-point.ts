@@ -44,6 +44,7 @@ export const DRILL_POINTS = [
   "chatTurns: turns noted, workflow not started",
   "chatTurns: workflow started, answer not seen",
   "chatTurns: turns ended, workflow not told",
+  "chatTurns: waiting turns taken, workflow not started",
   "chatTurn: tools asked for, workflow not started",
   "chatTurn: tool in hand",
   "chatTurn: tool answered, workflow not told",

@@ -151,7 +151,7 @@ export const logLinesDropped = counter(
   [],
 );
 
-/** `what` is the kind of payload; `reason` is `unsealed`, `moved`, `damaged`, `key_gone` or `old_form`. */
+/** `what` is the kind of payload; `reason` is `unsealed`, `moved`, `damaged` or `key_gone`. */
 export const refusedPayloads = counter(
   "holdfast_refused_payloads_total",
   "Payloads from Temporal that were not sealed for where they were found.",

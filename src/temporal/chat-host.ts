@@ -10,7 +10,7 @@ import {
   type WorkflowBundleOption,
 } from "@temporalio/worker";
 import type { WorkerHooks } from "./hooks.ts";
-import { workerIdentity } from "./seals/identity.ts";
+import { processIdentity } from "./seals/identity.ts";
 import { eagerClient } from "./start/chat.ts";
 
 interface ChatHostSettings {
@@ -118,7 +118,7 @@ async function createWorkers(settings: ChatHostSettings, connection: NativeConne
     connection,
     namespace,
     dataConverter,
-    identity: workerIdentity(),
+    identity: processIdentity(),
     shutdownGraceTime: GRACE,
   };
   return Promise.all([

@@ -14,7 +14,6 @@ import { DomainError } from "../domain/errors.ts";
 import {
   FORGED_MESSAGE,
   ONLY,
-  type Opened,
   type Place,
   type Refusal,
   opened,
@@ -23,11 +22,8 @@ import {
 } from "../domain/payloads/places.ts";
 import { organizationOfWorkflow, scheduledWorkflowOf } from "../domain/work/workflow-ids.ts";
 import type { PayloadSealer, Sealed } from "../domain/payloads/sealer.ts";
-import type { CutOver } from "./seals/cut-over.ts";
 import { FAILURE_CONVERTER_PATH } from "./workflow-bundle.ts";
 
-/** The encoding of version 0.3.0, which binds a payload to its organization only. */
-const OLD_ENCODING = "binary/holdfast-aes256gcm";
 const ENCODING = "binary/holdfast-aes256gcm-bound";
 /** Longer metadata was not written by us: Temporal's ids have at most 1,000 characters. */
 const METADATA_BYTES_MAX = 4_000;
@@ -45,26 +41,24 @@ async function encrypt(
   payload: Payload,
   context: SerializationContext | undefined,
   sealer: PayloadSealer,
-  isBound: boolean,
 ): Promise<Payload> {
   const { place, payload: plain } = takePlace(payload);
   const workflowId = context?.workflowId ?? "";
   // Nothing marks heartbeats of activities, nor notes for people.
   const unmarked: Place = { kind: context?.type === "activity" ? "heartbeat" : "note", name: "", slot: ONLY };
-  const binding: Binding | null = isBound
-    ? { place: place ?? unmarked, workflowId, activityId: activityOf(context) }
-    : null;
+  const binding: Binding = { place: place ?? unmarked, workflowId, activityId: activityOf(context) };
   const { organizationId, keyId, sealed } = await sealer.seal(
     organizationOfWorkflow(workflowId),
     PayloadMessage.encode(plain).finish(),
     authenticatedData(binding),
   );
-  const form =
-    binding === null
-      ? { [METADATA_ENCODING_KEY]: OLD_ENCODING }
-      : { [METADATA_ENCODING_KEY]: ENCODING, ...fieldsOf(binding) };
   return {
-    metadata: toBytes({ ...form, "key-id": keyId, organization: organizationId ?? "" }),
+    metadata: toBytes({
+      [METADATA_ENCODING_KEY]: ENCODING,
+      ...fieldsOf(binding),
+      "key-id": keyId,
+      organization: organizationId ?? "",
+    }),
     data: sealed,
   };
 }
@@ -72,40 +66,28 @@ async function encrypt(
 const activityOf = (context: SerializationContext | undefined): string =>
   context?.type === "activity" ? (context.activityId ?? "") : "";
 
-/** The additional authenticated data of the encryption; undefined in the old encoding. */
-function authenticatedData(binding: Binding | null): string | undefined {
-  if (binding === null) return undefined;
-  const { workflowId, activityId, place } = binding;
-  return JSON.stringify([
-    workflowId,
-    activityId,
-    place.kind,
-    place.name,
-    place.slot,
-    place.unsealedSince ?? null,
-  ]);
+/**
+ * The additional authenticated data of the encryption. Its last member says nothing, but seals of 0.10 have
+ * it.
+ */
+function authenticatedData({ workflowId, activityId, place }: Binding): string {
+  return JSON.stringify([workflowId, activityId, place.kind, place.name, place.slot, null]);
 }
 
 /** The same as readable metadata, for operators. */
-function fieldsOf({
-  workflowId,
-  activityId,
-  place: { kind, name, slot, unsealedSince },
-}: Binding): Record<string, string> {
+function fieldsOf({ workflowId, activityId, place: { kind, name, slot } }: Binding): Record<string, string> {
   return {
     "workflow-id": workflowId,
     "activity-id": activityId,
     kind,
     name,
     slot,
-    ...(unsealedSince === undefined ? {} : { "unsealed-since": String(unsealedSince) }),
   };
 }
 
 /** What a payload says about itself. None of it may be trusted before the payload has been decrypted. */
 interface Claimed extends Sealed {
-  /** Null: the old encoding. */
-  readonly binding: Binding | null;
+  readonly binding: Binding;
 }
 
 /** @returns null if it is not a payload of ours. */
@@ -113,23 +95,12 @@ function readClaims({ metadata, data }: Payload): Claimed | null {
   const field = (name: string): string => Buffer.from(metadata?.[name] ?? []).toString("utf8");
   if (Object.values(metadata ?? {}).reduce((sum, value) => sum + value.byteLength, 0) > METADATA_BYTES_MAX)
     return null;
-  const encoding = field(METADATA_ENCODING_KEY);
-  if (encoding !== ENCODING && encoding !== OLD_ENCODING) return null;
-  const common = {
+  if (field(METADATA_ENCODING_KEY) !== ENCODING) return null;
+  const place = { kind: field("kind") as Place["kind"], name: field("name"), slot: field("slot") };
+  return {
     organizationId: field("organization") || null,
     keyId: field("key-id"),
     sealed: data ?? new Uint8Array(),
-  };
-  if (encoding === OLD_ENCODING) return { ...common, binding: null };
-  const since = field("unsealed-since");
-  const place = {
-    kind: field("kind") as Place["kind"],
-    name: field("name"),
-    slot: field("slot"),
-    unsealedSince: since === "" ? undefined : Number(since),
-  };
-  return {
-    ...common,
     binding: { place, workflowId: field("workflow-id"), activityId: field("activity-id") },
   };
 }
@@ -140,7 +111,6 @@ function refusalOfClaims(
   context: SerializationContext,
 ): Refusal | null {
   const workflowId = context.workflowId ?? "";
-  if (binding === null) return organizationId === organizationOfWorkflow(workflowId) ? null : "moved";
   // For an organization whose key is gone the instance's key is used.
   if (organizationId !== null && organizationId !== organizationOfWorkflow(workflowId)) return "moved";
   const isScheduled =
@@ -162,7 +132,6 @@ async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,
   sealer: PayloadSealer,
-  cutOver: CutOver,
 ): Promise<Payload> {
   const claimed = readClaims(payload);
   if (claimed === null) return refused("unsealed");
@@ -170,11 +139,7 @@ async function decodeForWorker(
   const refusal = refusalOfClaims(claimed, context);
   if (refusal !== null) return refused(refusal);
   try {
-    const found: Opened =
-      claimed.binding === null
-        ? { form: "old", until: await cutOver.oldFormUntil() }
-        : { form: "bound", place: claimed.binding.place };
-    return opened(await openClaimed(claimed, sealer), found);
+    return opened(await openClaimed(claimed, sealer), { form: "bound", place: claimed.binding.place });
   } catch (error) {
     return refused(refusalOfError(error));
   }
@@ -209,20 +174,15 @@ function toBytes(fields: Readonly<Record<string, string>>): Record<string, Uint8
 
 const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta.url).pathname;
 
-interface Parts {
-  readonly sealer: PayloadSealer;
-  readonly cutOver: CutOver;
-}
-
 /**
  * For clients: encrypts every argument, result and failure. Workflow ids, search attributes and type names
  * stay readable. Its decoding throws an outage if keys cannot be read, and `corrupt` for a payload that was
  * not sealed for the workflow it is read from.
  * @see test/temporal/codec.test.ts
  */
-export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
+export function createDataConverter(sealer: PayloadSealer): DataConverter {
   return converterOf({
-    encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),
+    encode: (payloads, context) => encodeAll(payloads, context, sealer),
     decode: (payloads, context) =>
       Promise.all(payloads.map((payload) => decodeForClient(payload, context, sealer))),
   });
@@ -232,21 +192,20 @@ export function createDataConverter({ sealer, cutOver }: Parts): DataConverter {
  * For workers: passes on what each payload was sealed for, to be checked by its user, and replaces refused
  * ones.
  */
-export function createWorkerDataConverter({ sealer, cutOver }: Parts): DataConverter {
+export function createWorkerDataConverter(sealer: PayloadSealer): DataConverter {
   return converterOf({
-    encode: (payloads, context) => encodeAll(payloads, context, { sealer, cutOver }),
+    encode: (payloads, context) => encodeAll(payloads, context, sealer),
     decode: (payloads, context) =>
-      Promise.all(payloads.map((payload) => decodeForWorker(payload, context, sealer, cutOver))),
+      Promise.all(payloads.map((payload) => decodeForWorker(payload, context, sealer))),
   });
 }
 
 async function encodeAll(
   payloads: Payload[],
   context: SerializationContext | undefined,
-  { sealer, cutOver }: Parts,
+  sealer: PayloadSealer,
 ): Promise<Payload[]> {
-  const isBound = (await cutOver.oldFormUntil()) !== null;
-  return Promise.all(payloads.map((payload) => encrypt(payload, context, sealer, isBound)));
+  return Promise.all(payloads.map((payload) => encrypt(payload, context, sealer)));
 }
 
 function converterOf(codec: PayloadCodec): DataConverter {

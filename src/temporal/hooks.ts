@@ -8,7 +8,6 @@ import type { SealSinks } from "../domain/payloads/seal-sinks.ts";
 import type { TraceSinks } from "../domain/tracing/sinks.ts";
 import type { Log } from "../process/log.ts";
 import { reportingFailures } from "./failures.ts";
-import type { CutOver } from "./seals/cut-over.ts";
 import { type ReportRefused, clientSealing, workerSealing } from "./seals/interceptors.ts";
 import { clientTracing, workerTracing } from "./tracing.ts";
 
@@ -22,9 +21,9 @@ export interface WorkerHooks {
 }
 
 /** @param log gets a line for each refused payload and for each failure of an activity. */
-export function createWorkerHooks(cutOver: CutOver, log: Log): WorkerHooks {
+export function createWorkerHooks(log: Log): WorkerHooks {
   const report: ReportRefused = (refused) => log.warn(refused, "refused payload");
-  const sealing = workerSealing(cutOver, report);
+  const sealing = workerSealing(report);
   return {
     interceptors: {
       activity: [

@@ -4,7 +4,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/w
 import type { Activities } from "../activities/index.ts";
 import type { SharedDeps } from "../deps.ts";
 import { QUEUES } from "../domain/work/queues.ts";
-import { workerIdentity } from "../temporal/seals/identity.ts";
+import { processIdentity } from "../temporal/seals/identity.ts";
 
 const SHUTDOWN_GRACE = "20 seconds";
 
@@ -58,7 +58,7 @@ export function workerOptions(
     connection,
     namespace,
     dataConverter: workerDataConverter,
-    identity: workerIdentity(),
+    identity: processIdentity(),
     shutdownGraceTime: SHUTDOWN_GRACE,
   } as const;
 }

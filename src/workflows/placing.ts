@@ -20,8 +20,6 @@ export interface Sent {
   readonly children: Map<number, string>;
   /** Names of queries by their id, and of updates by the id of their exchange. */
   readonly queries: Map<string, string>;
-  /** As in {@link Place}. */
-  unsealedSince: number | undefined;
 }
 
 /** @param workflowType of the workflow whose command it is. */
@@ -53,13 +51,12 @@ function placeCalls(sent: Sent, change: Command): void {
     startChildWorkflowExecution,
     signalExternalWorkflowExecution,
   } = change;
-  const { unsealedSince } = sent;
   if (scheduleActivity) {
     const name = scheduleActivity.activityType ?? "";
     sent.activities.set(scheduleActivity.seq ?? 0, { name, isLocal: false });
     change.scheduleActivity = {
       ...scheduleActivity,
-      arguments: list(scheduleActivity.arguments, { kind: "activity-input", name, unsealedSince }),
+      arguments: list(scheduleActivity.arguments, { kind: "activity-input", name }),
     };
   }
   if (scheduleLocalActivity) {
@@ -67,7 +64,7 @@ function placeCalls(sent: Sent, change: Command): void {
     sent.activities.set(scheduleLocalActivity.seq ?? 0, { name, isLocal: true });
     change.scheduleLocalActivity = {
       ...scheduleLocalActivity,
-      arguments: list(scheduleLocalActivity.arguments, { kind: "local-activity-input", name, unsealedSince }),
+      arguments: list(scheduleLocalActivity.arguments, { kind: "local-activity-input", name }),
     };
   }
   if (startChildWorkflowExecution) {

@@ -10,7 +10,6 @@ import {
 } from "@temporalio/workflow";
 import type { coresdk } from "@temporalio/proto";
 import {
-  BARE_WORKFLOWS,
   FORGED,
   FORGED_MESSAGE,
   type Refusal,
@@ -43,7 +42,7 @@ interface Run {
 export function interceptors(): WorkflowInterceptors {
   const { seals } = proxySinks<SealSinks>();
   const run: Run = {
-    sent: { activities: new Map(), children: new Map(), queries: new Map(), unsealedSince: undefined },
+    sent: { activities: new Map(), children: new Map(), queries: new Map() },
     refusal: null,
     refusedCalls: new Set(),
     report: (what, refusal) => seals.refused(what, refusal),
@@ -79,8 +78,6 @@ function fail(): never {
   throw ApplicationFailure.nonRetryable(FORGED_MESSAGE, FORGED);
 }
 
-const begunAt = (): number => workflowInfo().startTime.getTime();
-
 /** True for a refused signal: the workflow runs as if it had never arrived. */
 function isDropped(run: Run, { signalWorkflow }: Job): boolean {
   if (!signalWorkflow) return false;
@@ -88,7 +85,6 @@ function isDropped(run: Run, { signalWorkflow }: Job): boolean {
   const refusal = refusalOfAll(input.map(openedOf), {
     kinds: ["signal"],
     name: signalWorkflow.signalName ?? "",
-    begunAt: begunAt(),
   });
   if (refusal !== null) run.report("signal", refusal);
   signalWorkflow.input = given(input);
@@ -129,17 +125,11 @@ function receiveChild(run: Run, job: coresdk.workflow_activation.IResolveChildWo
 function receiveInput(run: Run, job: coresdk.workflow_activation.IInitializeWorkflow): void {
   const input = job.arguments ?? [];
   const name = workflowInfo().workflowType;
-  if (input.length === 0 && BARE_WORKFLOWS.has(name)) {
-    // Version 0.3.0 starts these workflows without a sealed input; their activities check that the workflow
-    // began early enough for that.
-    run.sent.unsealedSince = begunAt();
-    return;
-  }
   const kind =
     workflowInfo().parent === undefined || workflowInfo().continuedFromExecutionRunId !== undefined
       ? "input"
       : "child";
-  run.refusal = refusalOfAll(input.map(openedOf), { kinds: [kind], name, begunAt: begunAt() });
+  run.refusal = refusalOfAll(input.map(openedOf), { kinds: [kind], name });
   if (run.refusal !== null) run.report("input", run.refusal);
   job.arguments = run.refusal === null ? given(input) : [];
 }
@@ -153,7 +143,7 @@ function receiveQuery(run: Run, job: coresdk.workflow_activation.IQueryWorkflow)
   // Temporal reuses query ids.
   run.refusedCalls.delete(id);
   if (input.length === 0) return;
-  const refusal = refusalOfAll(input.map(openedOf), { kinds: ["query"], name, begunAt: begunAt() });
+  const refusal = refusalOfAll(input.map(openedOf), { kinds: ["query"], name });
   job.arguments = refusal === null ? given(input) : [];
   if (refusal === null) return;
   run.refusedCalls.add(id);
@@ -165,7 +155,6 @@ function receiveUpdate(run: Run, job: coresdk.workflow_activation.IDoUpdate): vo
   const refusal = refusalOfAll(input.map(openedOf), {
     kinds: ["update"],
     name: job.name ?? "",
-    begunAt: begunAt(),
   });
   run.sent.queries.set(job.protocolInstanceId ?? "", job.name ?? "");
   job.input = refusal === null ? given(input) : [];
@@ -186,7 +175,6 @@ function receiveResult<Result extends Resolution>(
   const refusal = refusalOfAll(completed.result ? [openedOf(completed.result)] : [], {
     kinds: [kind],
     name,
-    begunAt: begunAt(),
   });
   if (refusal === null) return result;
   run.report(kind, refusal);
@@ -211,4 +199,4 @@ function receiveFailures(
 }
 
 const trusted = (run: Run, failure: Parameters<typeof trustedFailure>[0]) =>
-  trustedFailure(failure, begunAt(), (refusal) => run.report("failure", refusal));
+  trustedFailure(failure, (refusal) => run.report("failure", refusal));

@@ -55,7 +55,7 @@ function messagesOf({ name, operation }: (typeof operations)[number]): [string, 
     [`${name} request`, operation["requestBody"]],
     ...Object.entries<Node>(operation["responses"]).map(([status, one]): [string, Node] => [
       `${name} ${status}`,
-      one,
+      resolve(one),
     ]),
   ];
 }
@@ -95,7 +95,8 @@ test("every field and every parameter is explained", () => {
 
 test("every answer says its headers", () => {
   const gaps = operations.flatMap(({ name, operation }) =>
-    Object.entries<Node>(operation["responses"]).flatMap(([status, { headers = {} }]) => {
+    Object.entries<Node>(operation["responses"]).flatMap(([status, answer]) => {
+      const { headers = {} } = resolve(answer);
       const needed = [
         ...(status === "431" ? [] : ["X-Request-Id"]),
         ...(["429", "503"].includes(status) && operation["operationId"] !== "health.ready"

@@ -8,17 +8,33 @@ import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { Uuid } from "../../src/schema/fields.ts";
 
 const document = createOpenApi(API_ROUTES) as any;
+const reached = ({ $ref }: { $ref: string }) =>
+  $ref
+    .slice(2)
+    .split("/")
+    .reduce<any>((node, step) => node?.[step], document);
+const resolve = (part: any) => ("$ref" in part ? reached(part) : part);
 const operations = Object.entries<any>(document.paths).flatMap(([path, item]) =>
-  Object.entries<any>(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
+  Object.entries<any>(item).map(([method, operation]) => ({
+    name: `${method} ${path}`,
+    path,
+    operation,
+    parameters: (operation.parameters ?? []).map(resolve) as any[],
+  })),
 );
 
 test("every reference leads somewhere", () => {
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
-  expect(
-    references.filter(
-      (path) => path.split("/").reduce<any>((node, step) => node?.[step], document) === undefined,
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, $ref]) => $ref!);
+  expect(references.filter(($ref) => reached({ $ref }) === undefined)).toEqual([]);
+});
+
+test("what two operations have in common is written once", () => {
+  const written = operations.flatMap(({ operation }) =>
+    [...(operation.parameters ?? []), ...Object.values<any>(operation.responses)].filter(
+      (part) => !("$ref" in part),
     ),
-  ).toEqual([]);
+  );
+  expect(new Set(written.map((part) => JSON.stringify(part))).size).toBe(written.length);
 });
 
 test("each event that is delivered has the headers that sign it", () => {
@@ -33,14 +49,10 @@ test("every operation reads as a call, and no two as the same", () => {
   for (const id of ids) expect(id).toMatch(/^[a-z_]+(\.[a-z_]+){1,2}$/);
 });
 
-describe.each(operations)("$name", ({ path, operation }) => {
+describe.each(operations)("$name", ({ path, operation, parameters }) => {
   test("declares every parameter of its path", () => {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-    expect(
-      (operation.parameters ?? [])
-        .filter((parameter: any) => parameter.in === "path")
-        .map((parameter: any) => parameter.name),
-    ).toEqual(named);
+    expect(parameters.filter((one) => one.in === "path").map((one) => one.name)).toEqual(named);
   });
 
   test("says what it does, whom it serves, and how it fails", () => {
@@ -75,8 +87,8 @@ test("every parameter and every field has an example", () => {
   const fields = Object.entries<any>(document.components.schemas).flatMap(([name, schema]) =>
     withoutExample(schema, name),
   );
-  const parameters = operations.flatMap(({ name, operation }) =>
-    (operation.parameters ?? []).flatMap((one: any) => withoutExample(one.schema, `${name} ${one.name}`)),
+  const parameters = operations.flatMap((operation) =>
+    operation.parameters.flatMap((one) => withoutExample(one.schema, `${operation.name} ${one.name}`)),
   );
   expect([...fields, ...parameters]).toEqual([]);
 });

@@ -81,7 +81,6 @@ beforeAll(async () => {
       DATABASE_OWNER_URL: "",
     },
     "settings cannot be used": { PORT: "not-a-port", MASTER_KEY: "not-a-key" },
-    "Temporal is away": { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` },
     "all is well": {},
   };
 });
@@ -126,7 +125,6 @@ const CASES: [string, string[], string][] = [
     ["keys", "list"],
     "The settings cannot be used:\n  PORT must be a whole number\n  MASTER_KEY must",
   ],
-  ["Temporal is away", ["seals", "cut-over"], "Temporal is not reachable"],
   ["all is well", ["keys", "revoke", ID], `There is no key with the id ${ID}`],
   ["all is well", ["keys", "revoke", "x"], "The id of a key is a UUID"],
   ["all is well", ["keys", "rotate-organization", ID], `There is no organization with the id ${ID}`],
@@ -165,7 +163,6 @@ const CASES: [string, string[], string][] = [
 
 describe("a command fails in a line", () => {
   test.each(CASES)("%s: %j", async (failure, args, expected) => {
-    if (failure === "Temporal is away") await migrated.db.owner.query("delete from cut_overs");
     const paths = args.map((arg) => (/\.(json|yaml)$|^nowhere$|^k$/.test(arg) ? join(folder, arg) : arg));
     const said = await failureOf(paths, settings[failure]!);
     expect(said).toContain(expected);

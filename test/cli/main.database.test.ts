@@ -109,21 +109,6 @@ describe("holdfast", () => {
     expect(String(failed)).not.toContain("src/cli");
   });
 
-  it("seals cut-over is stored on an empty database, and keeps its first moment afterwards", async () => {
-    const cutOver = async (...options: string[]): Promise<string> =>
-      JSON.parse(await runCommand(["seals", "cut-over", "--json", ...options], env)).at;
-    const begun = await cutOver();
-    expect(await cutOver("--unchecked")).toBe(begun);
-    await line.database.db.owner.query("delete from cut_overs");
-    await runCommand(["migrate"], env);
-    await expect(runCommand(["seals", "cut-over"], { ...env, TEMPORAL_ADDRESS: "" })).rejects.toThrow(
-      /TEMPORAL_ADDRESS[^]*--unchecked/,
-    );
-    expect((await line.database.db.owner.query("select from cut_overs")).rowCount).toBe(0);
-    await runCommand(["migrate", "--alone"], env);
-    expect((await cutOver()) > begun).toBe(true);
-  });
-
   it("audit verify --anchors ends with 1 if a head that audit anchor signed is gone", async () => {
     const { rows } = await line.database.db.owner.query("select id from organizations limit 1");
     const id = rows[0].id as string;

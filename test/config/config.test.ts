@@ -243,7 +243,12 @@ test("the API and worker processes refuse to fall back to an embedded part", () 
     "MASTER_KEY",
   ]);
   const real = requireReal(
-    loadConfig({ DATABASE_URL: "postgres://u@h/d", TEMPORAL_ADDRESS: "t:7233", MASTER_KEY }),
+    loadConfig({
+      DATABASE_URL: "postgres://u@h/d",
+      DATABASE_SYSTEM_URL: "postgres://s@h/d",
+      TEMPORAL_ADDRESS: "t:7233",
+      MASTER_KEY,
+    }),
   );
   expect(real.database.url).toBe("postgres://u@h/d");
   expect(real.keys.master).toHaveLength(32);
@@ -285,10 +290,10 @@ describe("logins of the database", () => {
     );
   });
 
-  test("one alone serves a worker too, as in the version before", () => {
-    expect(
-      requireWorker(loadConfig({ DATABASE_URL: "postgres://u@h/d", TEMPORAL_ADDRESS: "t:7233", MASTER_KEY }))
-        .database.systemUrl,
-    ).toBeUndefined();
+  test("that of the system is required beside that of the application", () => {
+    const { DATABASE_SYSTEM_URL: _system, DATABASE_MAINTENANCE_URL: _maintenance, ...alone } = all;
+    expect(problemsOf(() => requireReal(loadConfig(alone)))).toEqual([
+      "DATABASE_SYSTEM_URL is required (`holdfast migrate --create-logins` makes the logins)",
+    ]);
   });
 });

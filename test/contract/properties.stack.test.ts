@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createOpenApi } from "../../src/api/openapi.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { answerText } from "../support/clients/answer-text.ts";
+import { undeclaredIn } from "../support/clients/declared-body.ts";
 import { contractStack } from "../support/stack/contract-stack.ts";
 import { OPERATORS } from "../../src/domain/requests/conditions.ts";
 import {
@@ -217,10 +218,12 @@ const SAID = { problems: expect.arrayContaining([expect.anything()]), sentence: 
 const CURSOR_EXPIRED = { code: "cursor_expired", oldest: expect.any(String) };
 
 function expectDeclaredBody(operation: Operation, response: Response, text: string): void {
-  const mediaTypes = Object.keys(operation.responses[String(response.status)]?.["content"] ?? {});
+  const declared = operation.responses[String(response.status)];
+  const mediaTypes = Object.keys(declared?.["content"] ?? {});
   const mediaType = response.headers.get("content-type")?.split(";")[0] ?? "";
-  const declared = mediaTypes.length === 0 ? ["application/json"] : mediaTypes;
-  expect(text === "" || declared.includes("*/*") ? [mediaType] : declared).toContain(mediaType);
+  const types = mediaTypes.length === 0 ? ["application/json"] : mediaTypes;
+  expect(text === "" || types.includes("*/*") ? [mediaType] : types).toContain(mediaType);
+  expect(undeclaredIn(declared, mediaType, text)).toEqual([]);
   if (response.status < 400) return;
   const body = JSON.parse(text);
   expect(body).toMatchObject({

@@ -105,6 +105,8 @@ export const FAULTY_ROWS: Readonly<Record<string, string>> = {
     select id from batches where completed_at is null`,
   "a chat turn has not ended": `
     select id from turns where status = 'open'`,
+  "an ended chat turn waits for a workflow": `
+    select id from turns where adopt_after is not null`,
   "a response in the background has not ended": `
     select id from responses where is_background and status in ('queued', 'in_progress')`,
   "text of no run": `

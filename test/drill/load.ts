@@ -70,7 +70,7 @@ export async function prepareLoad({ stack, pool }: LoadContext, load: Load): Pro
     await ended(stack.url, KEYS.editor, id, READY_MS);
     pool.push(id);
   }
-  if (load === "chat" || load === "responses")
+  if (load.startsWith("chat") || load === "responses")
     await until("chat answers", async () => (await ask(stack, AGENTS.analyst)).status === 200, READY_MS);
   if (load === "maintenance") await makeOldVersions(stack);
   if (load === "upkeep") await makeManyChunks(stack);
@@ -225,6 +225,24 @@ const RUN: Record<Load, (context: LoadContext) => Promise<void>> = {
     stack.provider.replyAlways({ pieces: ["An ", "answer."] });
     const body = { model: AGENTS.analyst, input: "drill", background: true };
     await Promise.all([1, 2].map(() => quietly(send(stack, "POST", "/responses", body))));
+  },
+  /** A turn is answered, its row waits, and Temporal is back. */
+  async "chat without Temporal"({ stack }) {
+    stack.provider.replyAlways({ pieces: ["An ", "answer."] });
+    const waiting = "select from turns where adopt_after is not null";
+    const doWait = async (): Promise<boolean> => (await stack.database.db.owner.query(waiting)).rowCount! > 0;
+    // A repeat must not take Temporal away from those of before.
+    if (await doWait()) return;
+    await stack.killTemporal();
+    try {
+      await until(
+        "a turn is answered without Temporal",
+        async () => (await ask(stack, AGENTS.analyst)).status === 200,
+      );
+      await until("it waits for a workflow", doWait);
+    } finally {
+      await stack.restartTemporal();
+    }
   },
   async chat({ stack }) {
     stack.provider.replyAlways((request) => {

@@ -14,6 +14,7 @@ export type Load =
   | "maintenance"
   | "upkeep"
   | "chat"
+  | "chat without Temporal"
   | "responses"
   | "operations";
 
@@ -70,6 +71,7 @@ const STEPS: Readonly<Record<Step, readonly [process: Point["process"], load: Lo
   "chatTurns: turns noted, workflow not started": ["api", "chat", "kill -9 Temporal"],
   "chatTurns: workflow started, answer not seen": ["api", "chat", "stop Postgres"],
   "chatTurns: turns ended, workflow not told": ["api", "chat", "kill -9 api"],
+  "chatTurns: waiting turns taken, workflow not started": ["api", "chat without Temporal", "kill -9 api"],
   "chatTurn: tools asked for, workflow not started": ["api", "chat", "stop Postgres"],
   "chatTurn: tool in hand": ["api", "chat", "provider hangs"],
   "chatTurn: tool answered, workflow not told": ["api", "chat", "kill -9 Temporal"],

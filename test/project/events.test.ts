@@ -35,7 +35,7 @@ function auditedChanges(): string[] {
 }
 
 test("every audited change is an event, or is listed with the reason why it is none", () => {
-  const [migration] = sources("src/db/migrations/0020_events.sql");
+  const [migration] = sources("src/db/schema/event-sources.sql");
   const told = new Set(
     [...migration!.matchAll(/when '(?<change>\w+:\w+ \w+)' then/g)].map((match) => match[1]!),
   );

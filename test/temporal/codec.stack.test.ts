@@ -12,28 +12,25 @@ import { ensureSchedules } from "../../src/temporal/schedules.ts";
 import {
   type SealedWorkers,
   TYPES,
-  type TestCutOver,
-  encodingsOf,
   memoryKeyring,
   notingActivities,
   plain,
   startSealedWorkers,
 } from "../support/workflows/sealed-workers.ts";
 import { describeForgedMessages, describeForgedResults } from "./forged-messages.ts";
-import { listenOn, newWorkflow } from "../support/workflows/listening.ts";
+import { newWorkflow } from "../support/workflows/listening.ts";
 import { until } from "../support/until.ts";
 
 const down = new DomainError("database_unavailable", "Postgres is away.");
 const gone = new DomainError("not_found", "The organization was deleted.");
 const { keyring, unreadable } = memoryKeyring();
-const cutOver: TestCutOver = { at: null };
 
 const noted = notingActivities();
 const { activities, during, attempts, served, held } = noted;
 
 let sealed: SealedWorkers;
 beforeAll(async () => {
-  sealed = await startSealedWorkers(keyring, cutOver, activities);
+  sealed = await startSealedWorkers(keyring, activities);
 });
 afterAll(() => {
   for (const one of held.values()) one.resolve();
@@ -50,44 +47,6 @@ function startDeletion(organizationId: string) {
     args: [{ organization: { id: organizationId, num: 1 }, deletionId }],
   });
 }
-
-const startListening = (workflowId = newWorkflow()) => listenOn(sealed, workflowId);
-
-async function startOld(workflowId: string) {
-  return sealed.oldClient.workflow.start<(text: string) => Promise<string[]>>("listens", {
-    taskQueue: `${sealed.taskQueue}-tests`,
-    workflowId,
-    args: ["first"],
-  });
-}
-
-test("the old form is written until the cut-over, and refused for what starts after it", async () => {
-  const before = await startOld(newWorkflow());
-  await before.signal("say", "old");
-  const unbound = await startListening();
-  await unbound.signal("hush");
-  expect(await unbound.result()).toEqual(["first"]);
-  expect(encodingsOf(await unbound.fetchHistory())).toEqual(new Set(["binary/holdfast-aes256gcm"]));
-  // The old form is accepted for a minute after the cut-over.
-  const { startTime } = await before.describe();
-  cutOver.at = new Date(startTime.getTime() + 1 - 60_000);
-  await before.signal("say", "older");
-  const after = newWorkflow();
-  await startOld(after);
-  expect(await sealed.endOf(after)).toEqual(["forged"]);
-  expect(sealed.refused).toContainEqual({
-    workflow_id: after,
-    type: "listens",
-    what: "input",
-    reason: "old_form",
-  });
-  await sealed.client.workflow.getHandle(before.workflowId).signal("hush");
-  expect(await sealed.client.workflow.getHandle(before.workflowId).result()).toEqual([
-    "first",
-    "old",
-    "older",
-  ]);
-});
 
 describe("keys", () => {
   test("while keys cannot be read for a failed activity, the worker serves others", async () => {

@@ -12,22 +12,18 @@ import {
   loadDataConverter,
 } from "@temporalio/common/lib/internal-non-workflow/index.js";
 import { expect, test } from "vitest";
-import { type Place, openedOf, placed, refusalOf } from "../../src/domain/payloads/places.ts";
+import { type Place, openedOf, placed } from "../../src/domain/payloads/places.ts";
 import { deletionWorkflowId, scheduledWorkflowOf } from "../../src/domain/work/workflow-ids.ts";
 import { createPayloadSealer } from "../../src/storage/keys/payload-sealer.ts";
 import { createDataConverter, createWorkerDataConverter } from "../../src/temporal/codec.ts";
-import { createCutOver } from "../../src/temporal/seals/cut-over.ts";
-import { understandsBoundPayloads, workerIdentity } from "../../src/temporal/seals/identity.ts";
+import { processIdentity, processOf } from "../../src/temporal/seals/identity.ts";
 
 const secret = createSecretKey(randomBytes(32));
 const current = { id: randomUUID(), secret };
 const keyring = { current: async () => current, byId: async () => current, forget: () => undefined };
 const sealer = createPayloadSealer(keyring, randomBytes(32));
-const CUT_OVER = new Date("2026-01-01T00:00:00Z");
-const bound = createCutOver(async () => CUT_OVER);
-const [client] = createDataConverter({ sealer, cutOver: bound }).payloadCodecs!;
-const [oldClient] = createDataConverter({ sealer, cutOver: createCutOver(async () => null) }).payloadCodecs!;
-const [worker] = createWorkerDataConverter({ sealer, cutOver: bound }).payloadCodecs!;
+const [client] = createDataConverter(sealer).payloadCodecs!;
+const [worker] = createWorkerDataConverter(sealer).payloadCodecs!;
 
 const place: Place = { kind: "input", name: "deleteTarget", slot: "1/1" };
 const workflow = (workflowId: string): SerializationContext => ({
@@ -93,9 +89,7 @@ test("whatever is changed of what a payload says of itself, it does not open", a
     { kind: "signal" },
     { name: "operation" },
     { slot: "1/2" },
-    { "unsealed-since": "1" },
     { "key-id": randomUUID() },
-    { encoding: "binary/holdfast-aes256gcm" },
   ])
     expect(await found(as(sealed, change), workflow(own))).toEqual(refusedAs("damaged"));
   const ofOne = await seal(activity(own, "1"));
@@ -107,6 +101,8 @@ test("whatever is changed of what a payload says of itself, it does not open", a
 
 test("a plain payload, and one whose metadata is too long, is not looked into", async () => {
   expect(await found(plain, workflow(own))).toEqual(refusedAs("unsealed"));
+  const unknown = as(await seal(workflow(own)), { encoding: "binary/holdfast-aes256gcm" });
+  expect(await found(unknown, workflow(own))).toEqual(refusedAs("unsealed"));
   // Notes that the codec itself writes for the sandbox are not accepted from outside.
   expect(await found(placed(plain, place), workflow(own))).toEqual(refusedAs("unsealed"));
   expect(await found(as(await seal(workflow(own)), { more: "x".repeat(4_000) }), workflow(own))).toEqual(
@@ -129,20 +125,6 @@ test("the input of a schedule opens in the workflows that it starts, and nowhere
   expect(await found(signal, workflow(started))).toEqual(refusedAs("moved"));
 });
 
-test("the old form opens for workflows up to a minute after the cut-over, in its organization", async () => {
-  const [old] = await oldClient!.encode([placed(plain, place)], workflow(own));
-  const { found: opened } = await found(old!, workflow(own));
-  const until = CUT_OVER.getTime() + 60_000;
-  expect(opened).toEqual({ form: "old", until });
-  const expected = { kinds: ["input"], name: "deleteTarget" } as const;
-  expect(refusalOf(opened, { ...expected, begunAt: until - 1 }, "1/1")).toBeNull();
-  expect(refusalOf(opened, { ...expected, begunAt: until }, "1/1")).toBe("old_form");
-  expect(await found(old!, workflow(deletionWorkflowId(randomUUID(), randomUUID())))).toEqual(
-    refusedAs("moved"),
-  );
-  expect(await found(old!, workflow("maintenance"))).toEqual(refusedAs("moved"));
-});
-
 test("a client reads the workflow that it asks about; an operator's view reads any", async () => {
   const sealed = await seal(workflow(own));
   const read = async (payloads: Payload[], context?: SerializationContext) =>
@@ -155,7 +137,7 @@ test("a client reads the workflow that it asks about; an operator's view reads a
 });
 
 test("failures, heartbeats and notes are each sealed as what they are", async () => {
-  const converter = loadDataConverter(createDataConverter({ sealer, cutOver: bound }));
+  const converter = loadDataConverter(createDataConverter(sealer));
   const kindOf = (payload: Payload | null | undefined): string =>
     Buffer.from(payload!.metadata!["kind"]!).toString();
   const failure = await encodeErrorToFailure(
@@ -171,59 +153,7 @@ test("failures, heartbeats and notes are each sealed as what they are", async ()
   expect(kindOf(await encodeToPayload(converter, "a summary", workflow(own)))).toBe("note");
 });
 
-test("the cut-over is looked for every five seconds, and never again once it is there", async () => {
-  let now = 0;
-  let at: Date | null = null;
-  let looks = 0;
-  const cutOver = createCutOver(
-    async () => {
-      looks += 1;
-      return at;
-    },
-    () => now,
-  );
-  expect([await cutOver.oldFormUntil(), await cutOver.oldFormUntil(), looks]).toEqual([null, null, 1]);
-  at = CUT_OVER;
-  now = 4_999;
-  expect(await cutOver.oldFormUntil()).toBeNull();
-  now = 5_000;
-  expect(await cutOver.oldFormUntil()).toBe(CUT_OVER.getTime() + 60_000);
-  now = 1_000_000;
-  expect([await cutOver.oldFormUntil(), looks]).toEqual([CUT_OVER.getTime() + 60_000, 2]);
-});
-
-test("during an outage of any length, only one look at the cut-over is pending", async () => {
-  let now = 0;
-  let looks = 0;
-  const back = Promise.withResolvers<Date | null>();
-  const cutOver = createCutOver(
-    () => {
-      looks += 1;
-      return back.promise;
-    },
-    () => now,
-  );
-  const asked = [cutOver.oldFormUntil()];
-  now = 3_600_000;
-  asked.push(cutOver.oldFormUntil());
-  back.resolve(CUT_OVER);
-  expect(await Promise.all(asked)).toEqual(Array(2).fill(CUT_OVER.getTime() + 60_000));
-  expect(looks).toBe(1);
-});
-
-test("a look at the cut-over that failed is not kept", async () => {
-  let isDown = true;
-  const cutOver = createCutOver(async () => {
-    if (isDown) throw new Error("away");
-    return CUT_OVER;
-  });
-  await expect(cutOver.oldFormUntil()).rejects.toThrow("away");
-  isDown = false;
-  expect(await cutOver.oldFormUntil()).not.toBeNull();
-});
-
-test("our workers differ from those of the version before in their identity", () => {
-  expect(workerIdentity()).toMatch(new RegExp(`^${process.pid}@`));
-  expect(understandsBoundPayloads(workerIdentity())).toBe(true);
-  expect(understandsBoundPayloads("4711@a-machine")).toBe(false);
+test("the process of a worker is known by its identity, also that of a worker of 0.10", () => {
+  expect(processOf(processIdentity())).toBe(processIdentity());
+  expect(processOf("4711@a-machine/bound-payloads")).toBe("4711@a-machine");
 });

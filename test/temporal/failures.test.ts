@@ -76,7 +76,7 @@ async function failureOf({ name, activity, input, attempt = 1, cancelled }: Ran)
     cancellationSignal: abort.signal,
     cancellationDetails: { cancelRequested: cancelled?.requested === true },
   } as unknown as Context;
-  const hooks = createWorkerHooks({ oldFormUntil: async () => null } as never, log);
+  const hooks = createWorkerHooks(log);
   const chain = hooks.interceptors.activity.map((create) => create(context).inbound!.execute!);
   const place = { kind: "activity-input", name, slot: ONLY } as const;
   const args = [openedValue(input, { form: "bound", place })];

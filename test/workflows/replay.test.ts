@@ -1,11 +1,10 @@
 /** Recorded histories against today's workflows: a change that would break a running workflow fails here. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import proto from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type WorkflowBundleOption } from "@temporalio/worker";
-import { replayConverter } from "../support/workflows/replay-converter.ts";
+import { replayConverter, sealedHistory } from "../support/workflows/sealed-history.ts";
 import { quietRuntime } from "../support/workflows/temporal-runtime.ts";
 import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
 
@@ -22,10 +21,7 @@ beforeAll(async () => {
 });
 
 const replay = (history: object): Promise<void> =>
-  Worker.runReplayHistory(
-    { workflowBundle: bundle, dataConverter: replayConverter },
-    proto.temporal.api.history.v1.History.fromObject(history),
-  );
+  Worker.runReplayHistory({ workflowBundle: bundle, dataConverter: replayConverter }, sealedHistory(history));
 
 describe("a recorded history replays", () => {
   test.each(names)("%s", async (name) => {

@@ -60,7 +60,7 @@ interface ImportWork {
 /**
  * Imports the organization, then its directory, then one page a step.
  * @throws DomainError `conflict` if the organization or one of its users exists here already, `corrupt` if
- * the archive was changed
+ * the archive was changed or is older than 0.10
  * @see test/workflows/operations/transfer-between-instances.own-stack.test.ts
  */
 export async function importStep(
@@ -69,7 +69,15 @@ export async function importStep(
 ): Promise<{ progress: ImportProgress; done: boolean }> {
   const { deps, manifest, archive } = work;
   if (progress.organization_num === undefined) {
-    const { organization } = await readPart<Directory>(archive, manifest.directory);
+    const { organization, vector_stores: stores } = await readPart<Partial<Directory>>(
+      archive,
+      manifest.directory,
+    );
+    if (organization === undefined || stores === undefined)
+      throw new DomainError(
+        "corrupt",
+        "The archive is older than version 0.10: import it with 0.10 and export it anew.",
+      );
     const made = await insertOrganization(deps.db, {
       id: manifest.organization_id,
       archived: organization,
@@ -92,7 +100,7 @@ export async function importStep(
   const page = await readPart<Page>(archive, progress.next_page);
   for (const document of page.documents) await importDocument(work, organization, document);
   for (const file of page.files) await importFile(work, organization, file);
-  const userFiles = page.user_files ?? [];
+  const userFiles = page.user_files;
   for (const file of userFiles) await importUserFile(work, organization, file);
   const next = {
     ...progress,
@@ -175,7 +183,7 @@ async function importDocument(
   archived: ArchivedDocument,
 ): Promise<void> {
   const { deps, archive } = work;
-  const { document, raw_file: rawFile, published, store_file: storeFile = null, content } = archived;
+  const { document, raw_file: rawFile, published, store_file: storeFile, content } = archived;
   if (await inTenant(deps.db, organization, (sql) => isThere(sql, organization.id, "raw_files", rawFile.id)))
     return;
   const objectKey = await storeContent(deps, archive, organization, { ...rawFile, content: content ?? [] });
@@ -212,7 +220,7 @@ function newChunk(chunk: ArchivedChunk & { readonly hash: Buffer }, modelNum: nu
   return {
     id: chunk.id,
     text: chunk.text,
-    header: chunk.header ?? null,
+    header: chunk.header,
     tokenCount: chunk.token_count,
     pageStart: chunk.page_start,
     pageEnd: chunk.page_end,

@@ -26,6 +26,7 @@ import { mayParseInWorker, parserFor } from "../../parsers/index.ts";
 import { parsePages } from "../../parsers/page-range.ts";
 import type { ParseOptions } from "../../parsers/process/child-process.ts";
 import type { ParseInput } from "../../parsers/parser.ts";
+import { PARSER_VERSION } from "../../parsers/version.ts";
 import { type Checkpoint, type DocumentPart, documentParts, onlyPart } from "./document-parts.ts";
 import { type Attempt, attemptStep, backInQueue } from "./attempt.ts";
 import { headerOf } from "./chunk-header.ts";
@@ -152,6 +153,7 @@ async function* preparedParts(
       runNum: member.num,
       documentId: member.document_id,
       parserName: document.parser_name,
+      parserVersion: PARSER_VERSION,
       embeddingModel: deps.embedding.name,
       pageCount: document.page_count,
       warnings: document.warnings,

@@ -44,10 +44,9 @@ interface Parts {
   readonly body?: unknown;
 }
 
-interface RouteAnswer {
+interface RouteAnswer<R extends z.ZodType> {
   /** The answer as it is sent over HTTP. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- the schema of what it is used for checks it
-  readonly answer: any;
+  readonly answer: z.output<R>;
   readonly warning: string | undefined;
 }
 
@@ -56,12 +55,12 @@ interface RouteAnswer {
  * @param options `isSilent`: the audit log has a row of this already.
  * @throws ValidationProblems, and DomainErrors as the route does.
  */
-export async function callRoute(
-  route: Route,
+export async function callRoute<R extends z.ZodType>(
+  route: Route<R>,
   call: McpCall,
   { params = {}, query = {}, body }: Parts,
   { isSilent = false }: { readonly isSilent?: boolean } = {},
-): Promise<RouteAnswer> {
+): Promise<RouteAnswer<R>> {
   const { deps, principal, request } = call;
   const about = { deps, requestId: request.id, params, principal, body };
   const warnings: string[] = [];
@@ -91,8 +90,8 @@ export async function callRoute(
       },
     });
     if (!isSilent) auditRead(route, about, hasOpened);
-    const shown = route.response === undefined ? undefined : await asJson(route, answer);
-    return { answer: shown, warning: warnings[0] };
+    const shown = route.response === undefined ? undefined : await asJson(route.response, answer);
+    return { answer: shown as z.output<R>, warning: warnings[0] };
   } catch (error) {
     if (!isSilent) auditRefusal({ ...DOOR, audit: route.audit }, about, error);
     throw error;
@@ -109,9 +108,9 @@ function parse(route: Route, { params, query, body }: Parts) {
   });
 }
 
-async function asJson(route: Route, answer: unknown): Promise<unknown> {
+async function asJson(schema: z.ZodType, answer: unknown): Promise<unknown> {
   let text = "";
-  for await (const piece of jsonPieces(route.response!, answer)) text += piece;
+  for await (const piece of jsonPieces(schema, answer)) text += piece;
   return JSON.parse(text) as unknown;
 }
 

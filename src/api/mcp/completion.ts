@@ -51,7 +51,7 @@ async function spaces(call: McpCall, value: string): Promise<Found> {
     query: { page: 1, limit: MAX_VALUES },
     body: { filters: startsWith("name", value) },
   });
-  return together(ids, answer as Listed);
+  return together(ids, answer);
 }
 
 async function agents(call: McpCall, value: string): Promise<Found> {

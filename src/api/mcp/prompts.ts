@@ -14,23 +14,16 @@ const MAX_QUESTION_CHARACTERS = 100_000;
 
 const QUESTION = { name: "question", description: "What the agent is asked", required: true };
 
-interface ShownAgent {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-}
-
 /** Agents that the caller may use, by name. */
 export async function pageOfAgents(
   call: McpCall,
   { page, limit, filters = {} }: { page: number; limit: number; filters?: Record<string, unknown> },
-): Promise<{ items: ShownAgent[]; total: number }> {
+) {
   const { answer } = await callRoute(searchForAgents, call, {
     query: { page, limit },
     body: { filters, order_by: ["name"] },
   });
-  const { items, total_items: total } = answer as { items: ShownAgent[]; total_items: number };
-  return { items, total };
+  return { items: answer.items, total: answer.total_items };
 }
 
 /** Only for who may chat: the others could do nothing with them. */
@@ -99,7 +92,7 @@ function requireArguments(names: readonly string[], args: Readonly<Record<string
   return question;
 }
 
-async function findShownAgent(call: McpCall, id: string): Promise<ShownAgent | undefined> {
+async function findShownAgent(call: McpCall, id: string) {
   if (!mayChat(call) || !isUuid(id)) return undefined;
   const { items } = await pageOfAgents(call, { page: 1, limit: 1, filters: { id__exact: id } });
   return items[0];

@@ -99,7 +99,7 @@ export class BackgroundRun {
     };
     const first = this.fence.attempt === 1 ? { id: this.fence.id } : {};
     const request = { ...prepared.turn, ...first };
-    const turn = await this.#deps.chat.begin(request, sink, new AbortController().signal);
+    const turn = await this.#deps.chat.begin(request, sink);
     this.#turn = turn;
     if (this.#isDropped) turn.abort();
     void turn.result.then((result) => this.#finish(result));

@@ -97,7 +97,7 @@ async function begin(
   refuseMissing(body);
   const agent = await findModel(deps, principal, body.model);
   const isKept = body.store !== false;
-  const isItemized = isKept && (await deps.writesItems());
+  const isItemized = isKept;
   const before = await conversationBefore(deps, store, principal, {
     previousId: body.previous_response_id,
     mayTruncate: body.truncation === "auto",
@@ -180,7 +180,7 @@ function answerParts(
     async begin(sink): Promise<Turn> {
       if (isKept) await store.keepBegin(response, request);
       try {
-        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink, signal);
+        const turn = await deps.chat.begin({ ...prepared.turn, id: response.id }, sink);
         if (signal.aborted) leave(turn);
         signal.addEventListener("abort", () => leave(turn), { once: true });
         return turn;

@@ -23,8 +23,6 @@ export interface ResponsesDeps extends SearchDeps {
   readonly quotas: ResponseQuotas;
   /** How many tokens the chat model takes, question and answer together. */
   readonly contextTokens: number;
-  /** Whether all processes read items that are rows of their own, so that they may be written. */
-  readonly writesItems: () => Promise<boolean>;
   /** Where files that come with a request are read. */
   readonly temporary: TemporaryFolder;
   readonly seats: InputFileSeats;

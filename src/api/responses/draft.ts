@@ -256,7 +256,7 @@ export class ResponseDraft {
   #annotate(result: Completed): void {
     if (!this.#head.showsCitations) return;
     const byIndex = new Map(result.citations.map((citation) => [citation.index, citation]));
-    const marks = result.marks ?? [];
+    const marks = result.marks;
     for (const [at, { text, from }] of this.#messages.entries()) {
       const until = this.#messages[at + 1]?.from ?? Infinity;
       text.annotations = marks

@@ -28,11 +28,11 @@ export function annotationOf(
   { from, fileIds }: MarkPlace,
 ): FileCitation {
   const { index: number, start, end, ...evidence } = mark;
-  const { index: _index, text: _text, ...source } = citation;
+  const { index: _index, text: _text, document_name: filename, ...source } = citation;
   return {
     type: "file_citation",
     file_id: fileIds.get(citation.document_id) ?? fileIdOf(citation.document_id),
-    filename: citation.document_name,
+    filename,
     index: start - from,
     number,
     start_index: start - from,

@@ -1,6 +1,6 @@
 /** Puts a response together from its events, and makes the events of one that was kept without them. */
 import type { DraftStart } from "./draft.ts";
-import type { FileCitation, OutputItem, OutputText, ResponseEvent, ResponseObject } from "./items.ts";
+import type { OutputItem, OutputText, ResponseEvent, ResponseObject } from "./items.ts";
 
 /** What the events have written so far. */
 export function foldEvents(events: readonly ResponseEvent[]): DraftStart {
@@ -8,17 +8,16 @@ export function foldEvents(events: readonly ResponseEvent[]): DraftStart {
   let nextNo = 0;
   for (const event of events) {
     nextNo = event.sequence_number + 1;
-    const at = event["output_index"] as number;
+    const at = event.output_index!;
     if (event.type === "response.output_item.added" || event.type === "response.output_item.done")
-      items[at] = structuredClone(event["item"]) as OutputItem;
-    else if (event.type === "response.content_part.added")
-      textsOf(items[at]).push({ ...(event["part"] as OutputText) });
+      items[at] = structuredClone(event.item) as OutputItem;
+    else if (event.type === "response.content_part.added") textsOf(items[at]).push({ ...event.part! });
     else if (event.type === "response.output_text.delta") {
       const part = textsOf(items[at])[0];
-      if (part !== undefined) part.text += event["delta"] as string;
+      if (part !== undefined) part.text += event.delta;
     } else if (event.type === "response.output_text.annotation.added") {
       const part = textsOf(items[at])[0];
-      if (part !== undefined) part.annotations = [...part.annotations, event["annotation"] as FileCitation];
+      if (part !== undefined) part.annotations = [...part.annotations, event.annotation!];
     }
   }
   return { nextNo, items };

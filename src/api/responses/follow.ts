@@ -46,7 +46,8 @@ export async function followResponse(
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       const { reason: code, message, param = null } = error;
-      await send({ type: "error", sequence_number: lastNo + 1, code, message, param });
+      const told = { type: "error", sequence_number: lastNo + 1, code, message, param };
+      await writer.send(JSON.stringify(told), undefined, "error");
     }
     writer.end();
   });

@@ -22,6 +22,7 @@ import { createChatStarter, pingTemporal } from "../../temporal/start/chat.ts";
 import { type FindAgent, createAgentLookup } from "./agent-lookup.ts";
 import type { TurnRecordsDeps } from "./answers/record-deps.ts";
 import { type TurnRecords, createTurnRecords } from "./answers/record.ts";
+import { adoptLeftTurns } from "./bookkeeping/adopt-left.ts";
 import { watchCancelledTurns } from "./bookkeeping/cancelled-elsewhere.ts";
 import { createBookkeeping } from "./bookkeeping/keep-turns.ts";
 import { holdLease } from "./bookkeeping/lease.ts";
@@ -68,7 +69,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
 
 export interface ChatHost {
   readonly apiProcessId: string;
-  /** Resolves when the workers poll for the first time; until then turns are refused. */
+  /** Resolves when the workers poll for the first time; until then no turn can use tools. */
   readonly ready: Promise<void>;
   readonly findAgent: FindAgent;
   /** Makes the next turns look up the agents with this id or of the space with it, or, without an id, all. */
@@ -85,11 +86,11 @@ export interface ChatHost {
    */
   rerankerFor(principal: Principal): Reranker | undefined;
   /**
-   * Begins a turn; its first model call is under way when this resolves.
-   * @throws DomainError `workflows_unavailable` if Temporal is known to be down, `rate_limited` if a token
-   *   budget is used up, `overloaded` if too many turns are open or the process stops.
+   * Begins a turn; its first model call is under way when this resolves. Without Temporal it fails as
+   * `workflows_unavailable` only if the model asks for a tool.
+   * @throws DomainError `rate_limited` if a token budget is used up, `shutting_down` if the process stops.
    */
-  begin(request: TurnRequest, sink: AnswerSink, signal: AbortSignal): Promise<Turn>;
+  begin(request: TurnRequest, sink: AnswerSink): Promise<Turn>;
   /** `open` counts all turns in memory, `ended` those of them that have ended. */
   counts(): { open: number; ended: number };
   /** Refuses new turns, waits for those under way, then aborts the rest and stops. */
@@ -109,8 +110,8 @@ const PING_MS = 15_000;
 export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const { db, log } = deps;
   const apiProcessId = newId();
-  const openTurns = createOpenTurns();
   const ledger = createLedger(db, log);
+  const openTurns = createOpenTurns((turnId) => ledger.leave(turnId));
   const records = createTurnRecords(deps);
   const abortTurns = abortingTurnsOf(openTurns);
   const lease = await holdLease(db, apiProcessId, {
@@ -120,7 +121,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const stopWatching = watchCancelledTurns(db, openTurns, (error) =>
     log.warn({ err: error }, "cancelled turns could not be looked for"),
   );
-  const { health, workers, bookkeeping } = joinTemporal(deps, {
+  const { health, workers, bookkeeping, stopAdopting } = joinTemporal(deps, {
     apiProcessId,
     openTurns,
     ledger,
@@ -131,6 +132,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     apiProcessId,
     budget: deps.turnBudget ?? TURN_BUDGET,
     ledger,
+    canUseTools: () => health.downForMs() === 0,
     handOver: (turn, calls) => bookkeeping.handOver(turn, calls),
   };
   const checkBudgets = createTokenBudgets(db, deps.budgets, log);
@@ -147,12 +149,10 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     modelNames: deps.model.names,
     isLocal: deps.model.isLocal,
     rerankerFor: createAccountedRerankers({ model: deps.model, ledger, apiProcessId, checkBudgets }),
-    async begin(request, sink, signal) {
+    async begin(request, sink) {
       if (isStopping)
         throw new DomainError("shutting_down", "This process is shutting down.", { retryAfterSeconds: 1 });
-      if (health.downForMs() > 0) throw workflowsUnavailable();
       await checkBudgets(request.principal);
-      await openTurns.room(signal);
       const turn = startTurn(turnDeps, request, sink);
       openTurns.add(turn);
       bookkeeping.enter(turn);
@@ -161,6 +161,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     counts: () => openTurns.counts(),
     async shutdown() {
       isStopping = true;
+      stopAdopting();
       await openTurns.drained(DRAIN_MS);
       abortTurns(new DomainError("turn_lost", "The service is shutting down."));
       await Promise.all([ledger.flushed(FLUSH_MS), records.flushed(FLUSH_MS)]);
@@ -198,6 +199,8 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
   const health = watchTemporal({
     ping: () => pingTemporal(deps.probe),
     onDown: (downForMs) => {
+      openTurns.leaveEnded();
+      bookkeeping.giveUpStarts();
       if (downForMs >= TOOLS_WAIT_MS) abortTurns(workflowsUnavailable(), (turn) => turn.isWaitingForTools);
     },
   });
@@ -210,5 +213,13 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const bookkeeping = createBookkeeping({ apiProcessId, queues, starter, ledger, openTurns, health, log });
-  return { health, workers, bookkeeping };
+  const stopAdopting = adoptLeftTurns({
+    db: deps.db,
+    apiProcessId,
+    apiQueue: queues.api,
+    starter,
+    health,
+    onError: (error) => log.warn({ err: error }, "turns that wait for a workflow could not be given one"),
+  });
+  return { health, workers, bookkeeping, stopAdopting };
 }

@@ -61,10 +61,7 @@ export interface TurnLoop {
 
 interface LoopInput {
   readonly turnId: string;
-  readonly deps: Pick<
-    TurnDeps,
-    "model" | "search" | "toolbox" | "ledger" | "log" | "contextTokens" | "budget" | "receipts" | "secondLook"
-  >;
+  readonly deps: Omit<TurnDeps, "apiProcessId" | "handOver">;
   readonly request: TurnRequest;
   readonly sink: AnswerSink;
   /** Ends model calls and searches. */
@@ -174,8 +171,13 @@ class Loop implements TurnLoop {
     const tools = offered.length === 0 ? {} : { tools: offered };
     const retryUntilMs = this.#startedAtMs + deps.budget.seconds * 1_000;
     let streamed = "";
+    const begun = (): void => {
+      // What begins may be a tool call that fails: that has a status of its own if nothing was sent.
+      if (offered.length === 0 || deps.canUseTools()) sink.begun();
+    };
     const content = (text: string): Promise<void> | undefined => {
       streamed += text;
+      sink.begun();
       return this.#writer.write(text);
     };
     try {
@@ -187,7 +189,7 @@ class Loop implements TurnLoop {
           messages: fitted.messages,
           ...tools,
         },
-        { begun: sink.begun, waits: (error) => sink.waits?.(error), content },
+        { begun, waits: (error) => sink.waits?.(error), content },
         { signal, retryUntilMs },
       );
       this.#account(answer);

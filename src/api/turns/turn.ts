@@ -62,8 +62,7 @@ export interface Completed {
   readonly finishReason: string;
   readonly usage: Usage;
   readonly citations: readonly ProvenCitation[];
-  /** Absent from answers that a version before 0.9.0 kept. */
-  readonly marks?: readonly ProvenMark[];
+  readonly marks: readonly ProvenMark[];
   /** Sources that were taken out of marks for want of support; absent where the agent does not ask for it. */
   readonly removedCitations?: number;
   /** Calls of the client's functions, with which a response may end. */
@@ -115,6 +114,8 @@ export interface TurnDeps {
   readonly receipts: ReceiptSigner;
   /** Undefined: words alone choose what is quoted. */
   readonly secondLook?: SecondLook | undefined;
+  /** False while Temporal is away, so that a turn which asks for a tool will fail. */
+  readonly canUseTools: () => boolean;
   /** Starts the workflow of a turn that asks for tools. */
   readonly handOver: (turn: Turn, calls: readonly ToolCall[]) => Promise<void>;
 }

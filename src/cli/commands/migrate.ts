@@ -1,18 +1,15 @@
 /** `holdfast migrate`: brings the schema, the roles and the rights of the database up to date. */
 import type { Command } from "commander";
 import type { Config } from "../../config/config.ts";
-import { storeCutOver } from "../../db/instance/cut-overs.ts";
 import { makeLogins } from "../../db/instance/logins.ts";
 import { makeRoles } from "../../db/access/access.ts";
 import { migrate, type Migrated } from "../../db/migrate.ts";
 import { type OwnerDatabase, ROLES } from "../../db/pool.ts";
-import { BOUND_PAYLOADS } from "../../temporal/seals/cut-over.ts";
 import { withOwner } from "../connect.ts";
 import { CommandError, printJson, printLine } from "../output.ts";
 
 interface Options {
   readonly createLogins?: boolean;
-  readonly alone?: boolean;
   readonly roles?: boolean;
   readonly json?: boolean;
 }
@@ -27,11 +24,6 @@ export function addMigrateCommand(program: Command): void {
       "--create-logins",
       "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with " +
         "the passwords that these have; their own settings are reset",
-    )
-    .option(
-      "--alone",
-      "no other process of the service runs, so that what an older version could not read may be " +
-        "written from now on",
     )
     .option(
       "--roles",
@@ -52,8 +44,8 @@ export function addMigrateCommand(program: Command): void {
  * Makes the roles before a restore by hand into a server that never saw Holdfast, because policies and rights
  * of the dump name them.
  */
-async function makeRolesAlone({ createLogins, alone, json }: Options): Promise<void> {
-  if (createLogins || alone)
+async function makeRolesAlone({ createLogins, json }: Options): Promise<void> {
+  if (createLogins)
     throw new CommandError("--roles makes the roles and nothing else: leave out the other options.");
   await withOwner((db) => makeRoles(db));
   const roles = Object.values(ROLES);
@@ -67,7 +59,6 @@ async function migrateAs(
   options: Options,
 ): Promise<Migrated & { logins: string[] | null }> {
   const migrated = await migrate(db);
-  if (options.alone === true) await storeCutOver(db.owner, BOUND_PAYLOADS);
   return { ...migrated, logins: options.createLogins === true ? await createFrom(db, config) : null };
 }
 

@@ -105,13 +105,10 @@ async function logins({ config, db }: PostgresParts): Promise<Finding> {
       refused.map(({ name, error }) => `${name} is refused: ${reasonOf(error)}`).join("; "),
       "correct the password of that URL, or run `holdfast migrate --create-logins`",
     );
-  const { systemUrl } = config.database;
   const isEmbedded = config.database.url === undefined;
   const strong = await findStrongLogins(
     opened,
-    isEmbedded
-      ? { url: "", systemUrl: "embedded", maintenanceUrl: "embedded" }
-      : { ...config.database, url: "", systemUrl },
+    isEmbedded ? { maintenanceUrl: "embedded" } : config.database,
   );
   if (strong === undefined) return ok(`${names.join(", ")}: each may do what its role may and no more`);
   const state = config.database.requiresLogins ? fail : warn;

@@ -22,7 +22,7 @@ export interface Checked {
 }
 
 /** What is late in a back-up is caught up on when the service starts. */
-const LATE: ReadonlySet<string> = new Set(LATE_EVENTS);
+const LATE: ReadonlySet<string> = new Set([...LATE_EVENTS, "turns_not_adopted"]);
 
 export async function checkOrganization(backup: Backup, organization: OrganizationRef): Promise<Checked> {
   const { db, store, auditKey } = backup;

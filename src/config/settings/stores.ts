@@ -12,28 +12,26 @@ const LOGINS = "([the four logins](operations.md#database-logins))";
 
 export const DATABASE = {
   DATABASE_URL: databaseUrl.optional().register(ABOUT, {
-    what:
-      "Postgres 16 or newer with pgvector 0.8 or newer, as the login that serves tenants. Without " +
-      "`DATABASE_SYSTEM_URL` it is one login for everything, and the log warns",
+    what: "Postgres 16 or newer with pgvector 0.8 or newer, as the login that serves tenants",
     unset: EMBEDDED,
     isSecret: true,
   }),
   DATABASE_SYSTEM_URL: databaseUrl.optional().register(ABOUT, {
     what: `the login of bookkeeping across tenants ${LOGINS}`,
-    unset: "`DATABASE_URL` is the login of everything",
+    unset: EMBEDDED,
     isSecret: true,
   }),
   DATABASE_MAINTENANCE_URL: databaseUrl.optional().register(ABOUT, {
     what:
       "the login of deletions, key rotation, the audit chain and vector indexes: workers of the queue " +
       "`embed` need it",
-    unset: "`DATABASE_URL` is the login of everything",
+    unset: "`npm start` makes it; required elsewhere",
     readBy: ["worker", "npm start", "holdfast"],
     isSecret: true,
   }),
   DATABASE_OWNER_URL: databaseUrl.optional().register(ABOUT, {
     what: "the login of `holdfast migrate`, which makes extensions and roles",
-    unset: "`DATABASE_URL`",
+    unset: EMBEDDED,
     readBy: ["npm start", "holdfast"],
     isSecret: true,
   }),

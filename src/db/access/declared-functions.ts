@@ -1,5 +1,5 @@
 /**
- * Declares the functions and triggers of the database, and who may call them. The migrations make them; a
+ * Declares the functions and triggers of the database, and who may call them. The schema makes them; a
  * migration that adds one adds it here too, and test/db/access/access.database.test.ts compares the two.
  */
 import type { RoleName } from "../pool.ts";

@@ -1,8 +1,7 @@
 /**
- * Declares who may do what in the database: the policies and rights of each table and schema.
- * Numbered migrations gave them once, but a database that was restored or changed by hand may lack some. A
- * migration that adds a table or a right adds it here too; test/db/access/access.database.test.ts compares
- * the two.
+ * Declares who may do what in the database: the policies and rights of each table and schema. `migrate` gives
+ * them to a new database, and again to one that was restored or changed by hand. A migration that adds a
+ * table or a right adds it here too; test/db/access/access.database.test.ts compares the two.
  */
 import type { RoleName } from "../pool.ts";
 

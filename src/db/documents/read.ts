@@ -45,6 +45,7 @@ const PROCESSING_STATE = `jsonb_strip_nulls(jsonb_build_object(
                     'embedding_model', case when run.embedded then run.embedding_model end,
                     'embedded_chunk_count', run.embedded_chunk_count,
                     'parser_name', run.parser_name,
+                    'parser_version', run.parser_version,
                     'chunker_name', case when run.chunked then run.chunker_name end,
                     'progress', case
                       when run.status in ('parsing', 'chunking', 'embedding')

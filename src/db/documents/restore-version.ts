@@ -108,13 +108,13 @@ async function insertRestoringRun(sql: Sql, restore: Restore, sourceNum: number)
          (id, organization_id, space_id, space_num, document_id, version, trigger,
           parsed, chunked, progress,
           object_key, file_name, file_type, file_size,
-          parser_name, chunker_name, chunker_config, embedding_model,
+          parser_name, parser_version, chunker_name, chunker_config, embedding_model,
           page_count, chunk_count, warnings, created_by)
        select $1, run.organization_id, run.space_id, run.space_num,
               document.id, document.run_count + 1, 'restore',
               true, true, 0.5,
               run.object_key, run.file_name, run.file_type, run.file_size,
-              run.parser_name, run.chunker_name, run.chunker_config, $2,
+              run.parser_name, run.parser_version, run.chunker_name, run.chunker_config, $2,
               run.page_count, run.chunk_count, ${WARNINGS_OF_TEXT}, $3
        from pipeline_runs run
        join documents document on document.id = run.document_id

@@ -41,6 +41,7 @@ const FIELDS: FieldColumns = {
     "(case when run.waiting_for is not null " +
     "then coalesce(run.waiting_since, run.started_at, run.created_at) end)",
   "processing_state.parser_name": "run.parser_name",
+  "processing_state.parser_version": "run.parser_version",
   "processing_state.chunker_name": "(case when run.chunked then run.chunker_name end)",
   "processing_state.embedding_model": "(case when run.embedded then run.embedding_model end)",
 };

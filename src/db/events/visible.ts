@@ -32,7 +32,7 @@ export function viewerOf(principal: Principal, spaceIds: readonly string[]): Vie
 
 /**
  * A condition over `events event`, whose parameters $1 to $6 are {@link viewerValues}. It bounds what it lets
- * through by organization and by reach; migrations/0020_events.sql says what each audience is.
+ * through by organization and by reach; schema/events.sql says what each audience is.
  */
 export const VISIBLE = `
   event.organization_id = $1

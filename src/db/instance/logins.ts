@@ -50,17 +50,8 @@ interface StrongLogins {
  */
 export async function findStrongLogins(
   db: Database,
-  { systemUrl, maintenanceUrl }: DatabaseUrls,
+  { maintenanceUrl }: Pick<DatabaseUrls, "maintenanceUrl">,
 ): Promise<StrongLogins | undefined> {
-  if (systemUrl === undefined) {
-    const { login } = await readLogin(db, "app");
-    return {
-      faults: [
-        `DATABASE_URL: "${login}" is the one login of the service, and may take on the role of each part`,
-      ],
-      statements: [],
-    };
-  }
   const configured = NAMES.filter((name) => name !== "maintenance" || maintenanceUrl !== undefined);
   const found = await Promise.all(
     configured.map(async (name) => ({ name, login: await readLogin(db, name) })),

@@ -29,10 +29,6 @@ const MOST_SHOWN = 500;
 const ALIVE = `${DEADLINES.processAlive} milliseconds`;
 /** A process that died is shown this long, so that an operator can see that it did. */
 const KEPT = "1 hour";
-/** A process that has said nothing for so long runs no more; it says so every ten seconds. */
-const GONE_AFTER = "75 seconds";
-/** The cut-over since when the items of kept responses are rows of their own. */
-export const RESPONSE_ITEMS = "response_items";
 
 /** Writes that the process runs, and forgets those that have not said so for an hour. Idempotent. */
 async function renewProcess(db: Database, facts: ProcessFacts): Promise<void> {
@@ -48,24 +44,6 @@ async function renewProcess(db: Database, facts: ProcessFacts): Promise<void> {
      on conflict (id) do update
      set renewed_at = now()`,
     [facts.id, facts.kind, facts.version, facts.identity, facts.queues],
-  );
-  await cutOverToItems(db);
-}
-
-/** Stores that from now on items may be written, once no process runs that cannot read them. Idempotent. */
-export async function cutOverToItems(db: Database): Promise<void> {
-  await queryOnce(
-    db.system,
-    `insert into cut_overs (name)
-     select $1
-     where not exists (
-       select
-       from processes
-       where not reads_response_items
-         and renewed_at > now() - interval '${GONE_AFTER}'
-     )
-     on conflict (name) do nothing`,
-    [RESPONSE_ITEMS],
   );
 }
 

@@ -8,6 +8,7 @@ import { type RunPart, insertChunks, insertTextBlocks, referToEmbeddings } from 
 export interface PreparedRun extends RunPart {
   readonly runId: string;
   readonly parserName: string;
+  readonly parserVersion: number;
   readonly embeddingModel: string;
   readonly pageCount: number | null;
   readonly warnings: readonly unknown[];
@@ -119,16 +120,18 @@ async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<v
          lost_attempts = 0,
          waiting_for = null,
          parser_name = prepared.parser_name,
+         parser_version = prepared.parser_version,
          embedding_model = prepared.embedding_model,
          page_count = prepared.page_count,
          chunk_count = prepared.chunk_count,
          warnings = prepared.warnings
-     from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::jsonb[])
-            prepared(id, parser_name, embedding_model, page_count, chunk_count, warnings)
+     from unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::int[], $6::int[], $7::jsonb[])
+            prepared(id, parser_name, parser_version, embedding_model, page_count, chunk_count, warnings)
      where run.id = prepared.id`,
     [
       runs.map((run) => run.runId),
       runs.map((run) => run.parserName),
+      runs.map((run) => run.parserVersion),
       runs.map((run) => run.embeddingModel),
       runs.map((run) => run.pageCount),
       runs.map((run) => run.chunksBefore + run.chunks.length),

@@ -111,7 +111,7 @@ interface ExpiredRow {
   organization_id: string;
   num: number;
   priority: Priority;
-  lane: Lane | null;
+  lane: Lane;
   run_ids: string[];
   space_ids: string[];
   document_ids: string[];

@@ -81,7 +81,6 @@ export async function readLanes(
 
 const ALL_LANES = Object.values(LANES).join(", ");
 
-/** Claims of the previous version have no lane; they count as quick, because most of them were. */
 const LANE_STATES = `
   select lanes.lane,
          coalesce(under_way.young, 0)::int as young,
@@ -98,7 +97,7 @@ const LANE_STATES = `
          ) as is_queued
   from unnest(array[${ALL_LANES}]::smallint[]) lanes(lane)
   left join (
-    select coalesce(lane, ${LANES.quick}) as lane,
+    select lane,
            count(*) as open,
            count(*) filter (where created_at > now() - interval '${YOUNG}') as young
     from claims
@@ -207,7 +206,7 @@ const RUNS_BY_USER = `
              and closed_at is null
              and not waiting
              and not isolated
-             and coalesce(lane, ${LANES.quick}) = $3
+             and lane = $3
          ) under_way
          join pipeline_runs busy on busy.claim_id = under_way.id
                                 and busy.status in ('queued', 'parsing', 'chunking', 'embedding')

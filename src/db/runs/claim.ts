@@ -14,7 +14,7 @@ export interface Claim {
   readonly spaceIds: readonly string[];
   readonly documentIds: readonly string[];
   /** Null if the previous version made the claim. */
-  readonly lane: Lane | null;
+  readonly lane: Lane;
   /** The claim has one run by design: a large or a suspected one. */
   readonly isForOneRun: boolean;
   /** Its one run is suspected, and is processed in a process that does nothing else. */

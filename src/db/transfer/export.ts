@@ -152,6 +152,7 @@ const DOCUMENTS = `
            'file_type', run.file_type,
            'file_size', run.file_size,
            'parser_name', run.parser_name,
+           'parser_version', run.parser_version,
            'chunker_name', run.chunker_name,
            'chunker_config', run.chunker_config,
            'page_count', run.page_count,

@@ -16,9 +16,6 @@ import {
   USER_COLUMNS,
 } from "./directory-columns.ts";
 
-/** Archives of versions before 0.9.0 do not say whether an agent requires support. */
-const AGENT_VALUES = AGENT_COLUMNS.replace("require_support", "coalesce(require_support, false)");
-
 interface NewOrganization {
   readonly id: string;
   readonly archived: ArchivedOrganization;
@@ -35,11 +32,7 @@ export async function insertOrganization(
   { id, archived, operationId }: NewOrganization,
 ): Promise<OrganizationRef | undefined> {
   return inTransaction(db.maintenance, async (sql) => {
-    const {
-      name,
-      max_key_lifetime_seconds: max = null,
-      default_key_lifetime_seconds: usual = null,
-    } = archived;
+    const { name, max_key_lifetime_seconds: max, default_key_lifetime_seconds: usual } = archived;
     const { rows } = await sql.query<OrganizationRef>(
       `insert into organizations (id, name, max_key_lifetime_seconds, default_key_lifetime_seconds)
        values ($1, $2, $3, $4)
@@ -104,7 +97,7 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
     part: "agents",
     statement: `
       insert into agents (organization_id, ${AGENT_COLUMNS})
-      select $1, ${AGENT_VALUES}
+      select $1, ${AGENT_COLUMNS}
       from jsonb_populate_recordset(null::agents, $2)
       on conflict do nothing`,
   },
@@ -124,7 +117,7 @@ const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonl
  */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
   for (const { part, statement } of DIRECTORY_INSERTS)
-    await sql.query(statement, [organizationId, JSON.stringify(directory[part] ?? [])]);
+    await sql.query(statement, [organizationId, JSON.stringify(directory[part])]);
   const { rows } = await sql.query<{ count: number }>(
     "select count(*)::int as count from users where organization_id = $1",
     [organizationId],
@@ -201,7 +194,7 @@ const INSERT_DOCUMENT = `
       id, organization_id, space_id, space_num, document_id, version,
       trigger, priority, parsed, chunked, progress,
       object_key, file_name, file_type, file_size,
-      parser_name, chunker_name, chunker_config,
+      parser_name, parser_version, chunker_name, chunker_config,
       embedding_model,
       page_count, chunk_count, warnings, created_by
     )
@@ -210,7 +203,8 @@ const INSERT_DOCUMENT = `
            $7, $3 is not null, $3 is not null,
            case when $3 is null then 0 else 0.5 end,
            $5, given.name, given.file_type, given.file_size,
-           before.parser_name, coalesce(before.chunker_name, $8), coalesce(before.chunker_config, '{}'),
+           before.parser_name, before.parser_version,
+           coalesce(before.chunker_name, $8), coalesce(before.chunker_config, '{}'),
            case when $3 is not null then $6 end,
            before.page_count, before.chunk_count, coalesce(before.warnings, '[]'), given.created_by
     from given

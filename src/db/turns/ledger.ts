@@ -4,6 +4,7 @@
  */
 import type { TurnStatus } from "../../domain/work/turn.ts";
 import { noteEvents } from "../events/noted.ts";
+import { LEAVE_TURNS } from "./adoption.ts";
 import { type Database, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
 export interface TurnRow {
@@ -125,17 +126,20 @@ export async function insertOpenTurns(db: Database, turns: readonly TurnRow[]): 
  * Writes how turns ended and what their calls used, in one transaction. Idempotent: a turn ends once, a call
  * is noted once, and a conversation is counted when its turn ends. If a turn was taken for lost, its own
  * process may still say how it ended.
+ * @param left ids of turns that have ended, by this write or before, without a workflow that adopts them.
  */
 export async function writeTurnEnds(
   db: Database,
   turns: readonly TurnEnd[],
   calls: readonly TurnCallRow[],
+  left: readonly string[] = [],
 ): Promise<void> {
   await inTransaction(db.system, async (sql) => {
     for (const turn of turns) noteEvents(sql, turn.organization_id);
     // The event of a turn's end counts the calls that are there.
     await sql.query({ name: "turn calls", text: INSERT_CALLS, values: [JSON.stringify(calls)] });
     await sql.query({ name: "end turns", text: END_TURNS, values: [JSON.stringify(turns)] });
+    if (left.length > 0) await sql.query({ name: "leave turns", text: LEAVE_TURNS, values: [left] });
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Database, type OrganizationRef, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
+import { type TurnFaultCounts, countTurnFaults } from "../turns/adoption.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
 
 interface ResponseFaultCounts {
@@ -14,7 +15,7 @@ interface ResponseFaultCounts {
 }
 
 /** Counts of rows that should not exist; each must be 0. */
-export interface IntegrityCounts extends EventFaultCounts, ResponseFaultCounts {
+export interface IntegrityCounts extends EventFaultCounts, ResponseFaultCounts, TurnFaultCounts {
   readonly chunks_without_run: number;
   readonly text_without_run: number;
   readonly entries_without_run: number;
@@ -191,7 +192,10 @@ export async function countFaults(db: Database, organization: OrganizationRef): 
     const vectors = await countVectors(sql, organization);
     const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
     const { rows } = await sql.query<
-      Omit<IntegrityCounts, OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts>
+      Omit<
+        IntegrityCounts,
+        OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts | keyof TurnFaultCounts
+      >
     >(
       `select *
        from count_faults($1, $2, $3, $4)`,
@@ -207,6 +211,7 @@ export async function countFaults(db: Database, organization: OrganizationRef): 
       entries_not_served: orphansOf("entries_not_served"),
       ...rows[0]!,
       ...(await countEventFaults(sql, organization.id)),
+      ...(await countTurnFaults(sql, organization.id)),
       ...responses.rows[0]!,
     };
   };

@@ -39,17 +39,11 @@ export function placedFailure(failure: Failure, depth = 0): Failure {
  * Removes what was not sealed as a failure of this workflow. The class of a failure cannot be sealed, because
  * Temporal reads it: whoever may call Temporal can make a step fail, as they can terminate a workflow, but no
  * text of theirs gets through.
- * @param begunAt when the workflow began, in milliseconds since 1970.
  * @see test/domain/payloads/failures.test.ts
  */
-export function trustedFailure(
-  failure: Failure,
-  begunAt: number,
-  onRefused: (refusal: Refusal) => void,
-  depth = 0,
-): Failure {
+export function trustedFailure(failure: Failure, onRefused: (refusal: Refusal) => void, depth = 0): Failure {
   const isTrusted = (payload: Payload, kinds: readonly PayloadKind[]): boolean => {
-    const refusal = refusalOf(openedOf(payload), { kinds, name: "", begunAt }, ONLY);
+    const refusal = refusalOf(openedOf(payload), { kinds, name: "" }, ONLY);
     if (refusal !== null) onRefused(refusal);
     return refusal === null;
   };
@@ -58,9 +52,7 @@ export function trustedFailure(
     ...withDetails(failure, (payload, of) =>
       isTrusted(payload, of === "details" ? ["failure"] : ["heartbeat", "failure"]) ? payload : null,
     ),
-    ...(cause
-      ? { cause: depth < CAUSES_MAX ? trustedFailure(cause, begunAt, onRefused, depth + 1) : null }
-      : {}),
+    ...(cause ? { cause: depth < CAUSES_MAX ? trustedFailure(cause, onRefused, depth + 1) : null } : {}),
   };
   if (encodedAttributes && isTrusted(encodedAttributes, ["failure"])) return clean;
   // The server's own failures, such as a time-out, have no text of ours.

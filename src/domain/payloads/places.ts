@@ -28,24 +28,14 @@ export interface Place {
   readonly name: string;
   /** The position among how many arguments, as `1/2`. `0/0` seals that there are none. */
   readonly slot: string;
-  /**
-   * Set if the sealing workflow itself began without a sealed input: when that was, in milliseconds since
-   * 1970.
-   */
-  readonly unsealedSince?: number | undefined;
 }
 
 /** Why a payload is refused; for logs and metrics. */
-export type Refusal = "unsealed" | "moved" | "damaged" | "key_gone" | "old_form";
+export type Refusal = "unsealed" | "moved" | "damaged" | "key_gone";
 
 /** What a worker's codec found in a payload. */
 export type Opened =
   | { readonly form: "bound"; readonly place: Place }
-  /**
-   * The encoding of version 0.3.0, bound to the organization only. Accepted for what began before `until`
-   * (milliseconds since 1970); null: always.
-   */
-  | { readonly form: "old"; readonly until: number | null }
   | { readonly form: "refused"; readonly refusal: Refusal };
 
 /** The type of the failure for a refused payload; it is never retried. */
@@ -53,9 +43,6 @@ export const FORGED = "forged";
 export const FORGED_MESSAGE = "A payload was not sealed for this place.";
 export const NO_ARGUMENTS = "0/0";
 export const ONLY = "1/1";
-
-/** Workflows that version 0.3.0 starts without arguments. */
-export const BARE_WORKFLOWS: ReadonlySet<string> = new Set(["indexUpkeep"]);
 
 const PLACE = "holdfast-place";
 const OPENED = "holdfast-opened";
@@ -114,14 +101,11 @@ export function isOpened(payload: Payload): boolean {
 export interface Expected {
   readonly kinds: readonly PayloadKind[];
   readonly name: string;
-  /** When the workflow began or the activity was scheduled, in milliseconds since 1970. */
-  readonly begunAt: number;
 }
 
 /** @returns why the payload must not be used here; null if it may be. */
-export function refusalOf(found: Opened, { kinds, name, begunAt }: Expected, slot: string): Refusal | null {
+export function refusalOf(found: Opened, { kinds, name }: Expected, slot: string): Refusal | null {
   if (found.form === "refused") return found.refusal;
-  if (found.form === "old") return found.until === null || begunAt < found.until ? null : "old_form";
   const { place } = found;
   return kinds.includes(place.kind) && place.name === name && place.slot === slot ? null : "moved";
 }

@@ -1,6 +1,9 @@
 /** A chat turn: its states, its budget, and its messages through Temporal, whose sizes are bounded. */
 
-export type TurnStatus = "open" | "completed" | "failed" | "cancelled" | "lost";
+export type TurnStatus = "open" | AdoptedStatus | "lost";
+
+/** How turns end that a workflow adopts; a turn that was lost has nobody who would report it. */
+export type AdoptedStatus = "completed" | "failed" | "cancelled";
 
 /**
  * A tool call as the model asked for it. `arguments` is JSON text; null if it was too large to pass through

@@ -12,8 +12,8 @@ import { StartError } from "../start-error.ts";
 interface RecordedProcess extends ProcessId {
   readonly name: string;
   readonly stopSignal: NodeJS.Signals;
-  /** The start that began it; missing in records of releases before 0.5. */
-  readonly owner?: string;
+  /** The start that began it. */
+  readonly owner: string;
 }
 
 const STOP_GRACE_MS = 15_000;

@@ -48,6 +48,7 @@ export interface MediaType {
 }
 
 export interface Answer {
+  readonly $ref?: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: Readonly<Record<string, MediaType>>;
@@ -78,6 +79,7 @@ export interface ApiDocument {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly headers?: Readonly<Record<string, Header>>;
     readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly responses?: Readonly<Record<string, Answer>>;
   };
 }
 

@@ -71,7 +71,10 @@ function overview(
 }
 
 function operationText(api: ApiDocument, { method, path, operation }: Located): string {
-  const { summary, description, parameters = [], requestBody, responses } = operation;
+  const { summary, description, parameters = [], requestBody } = operation;
+  const answers = Object.entries(operation.responses).map(
+    ([status, answer]) => [status, resolve(api, answer)] as const,
+  );
   const parts = [
     `## ${operation.operationId} {#${anchor(operation)}}`,
     `**${summary}**`,
@@ -81,10 +84,10 @@ function operationText(api: ApiDocument, { method, path, operation }: Located): 
     ...Object.entries(requestBody?.content ?? {}).map(([type, media]) =>
       bodyText(api, { type, media, heading: "Body", isRequest: true }),
     ),
-    ...Object.entries(responses)
+    ...answers
       .filter(([status]) => status < "400")
       .flatMap(([status, answer]) => answerText(api, status, answer)),
-    errorText(responses),
+    errorText(answers.filter(([status]) => status >= "400")),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }
@@ -138,10 +141,8 @@ function answerText(api: ApiDocument, status: string, answer: Answer): string[] 
   ];
 }
 
-function errorText(responses: Operation["responses"]): string {
-  const rows = Object.entries(responses)
-    .filter(([status]) => status >= "400")
-    .map(([status, { description }]) => [status, description]);
+function errorText(errors: ReadonlyArray<readonly [status: string, Answer]>): string {
+  const rows = errors.map(([status, { description }]) => [status, description]);
   if (rows.length === 0) return "";
   return `### Errors\n\n${table(["status", "when"], rows)}\n\nThe codes are on [their pages](/errors#all-codes).`;
 }

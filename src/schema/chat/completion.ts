@@ -19,7 +19,7 @@ const Usage = z
 const JWS = "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIwMTkwIn0.c2lnbmF0dXJl";
 
 /** What stands behind a mark, or behind a citation by its best mark. */
-const evidence = {
+export const evidence = {
   quote: z
     .string()
     .max(QUOTE_MAX)
@@ -59,31 +59,45 @@ const evidence = {
   }),
 };
 
+/** The chunk that is cited. */
+export const citedChunk = {
+  document_id: DocumentId,
+  chunk_id: ChunkId,
+  chunk_index: z.int().meta({ description: "Which chunk of the document it is, from 0", example: 3 }),
+  page: z.int().nullable().meta({
+    description: "The page, slide or sheet that the chunk begins on, from 1; null: the format has none",
+    example: 2,
+  }),
+  document_version: z.int().optional().meta({
+    description:
+      "The version of the document that has the chunk; absent if the chunk is not published any more",
+    example: 1,
+  }),
+  locations: Locations.meta({
+    description:
+      "Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown",
+    example: [{ page: 2, boxes: [[0.12, 0.31, 0.88, 0.33]] }],
+  }),
+};
+
 const Citation = z
   .object({
     index: z.int().meta({ description: "The n of the mark [n]", example: 1 }),
-    document_id: DocumentId,
     document_name: z.string().meta({ description: "The document's file name", example: "report.pdf" }),
-    chunk_id: ChunkId,
-    chunk_index: z.int().meta({ description: "Which chunk of the document it is, from 0", example: 3 }),
-    page: z.int().nullable().meta({
-      description: "The page, slide or sheet that the chunk begins on, from 1; null: the format has none",
-      example: 2,
-    }),
     text: z.string().meta({ description: "The chunk's text", example: "Revenue grew by 12 percent." }),
-    document_version: z.int().optional().meta({
-      description:
-        "The version of the document that has the chunk; absent if the chunk is not published any more",
-      example: 1,
-    }),
+    ...citedChunk,
     ...evidence,
-    locations: Locations.meta({
-      description:
-        "Where the quote stands in the file; if that is unknown, where its chunk does; absent: unknown",
-      example: [{ page: 2, boxes: [[0.12, 0.31, 0.88, 0.33]] }],
-    }),
   })
   .meta({ id: "Citation" });
+
+/** The statement before a mark. */
+export const statement = {
+  sentence_start: z.int().optional().meta({
+    description: "Where the statement before the mark begins in `content`, in UTF-16 units",
+    example: 0,
+  }),
+  sentence_end: z.int().optional().meta({ description: "Where it ends, in UTF-16 units", example: 22 }),
+};
 
 const Annotation = z
   .object({
@@ -103,11 +117,7 @@ const Annotation = z
         }),
       })
       .meta({ description: "What the mark cites" }),
-    sentence_start: z.int().optional().meta({
-      description: "Where the statement before the mark begins in `content`, in UTF-16 units",
-      example: 0,
-    }),
-    sentence_end: z.int().optional().meta({ description: "Where it ends, in UTF-16 units", example: 22 }),
+    ...statement,
     ...evidence,
   })
   .meta({ id: "Annotation" });

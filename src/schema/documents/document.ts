@@ -111,6 +111,7 @@ export const DOCUMENT_FIELDS: FilterFields = {
   "processing_state.waiting_for.code": "text",
   "processing_state.waiting_for.since": "timestamp",
   "processing_state.parser_name": "text",
+  "processing_state.parser_version": "number",
   "processing_state.chunker_name": "text",
   "processing_state.embedding_model": "text",
 };

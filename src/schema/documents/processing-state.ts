@@ -80,6 +80,15 @@ export const ProcessingState = z
       description: "What read the file; null until it is parsed",
       example: "pdf",
     }),
+    parser_version: z
+      .int()
+      .nullish()
+      .meta({
+        description:
+          "The version of the parsers that read the file, higher for each whose text, locations or warnings differ; " +
+          "null until it is parsed, and for what versions before 0.11.0 parsed",
+        example: 1,
+      }),
     chunker_name: z.string().nullish().meta({
       description: "What cut the text into chunks; null until it is chunked",
       example: "page_based",

@@ -3,6 +3,7 @@
  * @see https://platform.openai.com/docs/api-reference/responses/object
  */
 import { z } from "zod";
+import { citedChunk, evidence, statement } from "../chat/completion.ts";
 import { listOf } from "./list.ts";
 
 const text = (description: string, example: string) => z.string().meta({ description, example });
@@ -13,8 +14,8 @@ const STATUS = z.enum(["in_progress", "completed", "incomplete"]).meta({
   example: "completed",
 });
 
-const FileCitation = z
-  .looseObject({
+export const FileCitation = z
+  .object({
     type: z.literal("file_citation").meta({ description: "There are no other annotations" }),
     file_id: text("The file: the document's id in OpenAI's form", "file-01900000000070008000000000000030"),
     filename: text("The document's name", "report.pdf"),
@@ -22,26 +23,13 @@ const FileCitation = z
     number: count("The n of the mark", 1),
     start_index: count("As `index`", 23),
     end_index: count("Where the mark ends", 26),
-    document_id: text("The document's id elsewhere in this API", "01900000-0000-7000-8000-000000000030"),
-    chunk_id: text("The chunk that is cited", "01900000-0000-7000-8000-000000000031"),
-    chunk_index: count("Which chunk of the document it is, from 0", 3),
-    page: z.int().nullable().meta({ description: "As citations of chat have it", example: 2 }),
-    quote: z
-      .string()
-      .optional()
-      .meta({ description: "As citations of chat have it", example: "Revenue grew." }),
-    receipt: z
-      .string()
-      .optional()
-      .meta({ description: "As citations of chat have it", example: "eyJh.e30.c2ln" }),
+    ...citedChunk,
+    ...statement,
+    ...evidence,
   })
-  .meta({
-    id: "FileCitation",
-    description:
-      "Has `document_version`, `quote_start`, `quote_end`, `locations`, `support`, `salt` too, as in chat",
-  });
+  .meta({ id: "FileCitation" });
 
-const OutputText = z.object({
+export const OutputText = z.object({
   type: z.literal("output_text").meta({ description: "There is no other content" }),
   text: text("The answer; marks like [1] cite sources", "It grew by 12 percent [1]."),
   annotations: z
@@ -50,7 +38,7 @@ const OutputText = z.object({
   logprobs: z.array(z.unknown()).meta({ description: "Always empty", example: [] }),
 });
 
-const Message = z
+export const Message = z
   .object({
     type: z.literal("message").meta({ description: "What the model says" }),
     id: text("The item", "msg_01900000000070008000000000000026"),
@@ -60,7 +48,7 @@ const Message = z
   })
   .meta({ id: "ResponseMessage" });
 
-const FunctionCall = z
+export const FunctionCall = z
   .object({
     type: z.literal("function_call").meta({ description: "A call of a function of the client" }),
     id: text("The item", "fc_01900000000070008000000000000027"),
@@ -71,7 +59,7 @@ const FunctionCall = z
   })
   .meta({ id: "ResponseFunctionCall" });
 
-const SearchResult = z.object({
+export const SearchResult = z.object({
   file_id: text("The file", "file-01900000000070008000000000000030"),
   filename: text("The document's name", "report.pdf"),
   score: z.number().meta({ description: "From 0 to 1", example: 0.8 }),
@@ -85,7 +73,7 @@ const SearchResult = z.object({
   page: z.int().nullable().meta({ description: "The page that it begins on", example: 2 }),
 });
 
-const FileSearchCall = z
+export const FileSearchCall = z
   .object({
     type: z.literal("file_search_call").meta({ description: "A search of vector stores" }),
     id: text("The item", "fs_01900000000070008000000000000028"),
@@ -102,7 +90,7 @@ const FileSearchCall = z
 
 const OutputItem = z.discriminatedUnion("type", [Message, FunctionCall, FileSearchCall]);
 
-const ResponseUsage = z
+export const ResponseUsage = z
   .object({
     input_tokens: count("Tokens that the model has read, over all its calls", 412),
     input_tokens_details: z
@@ -119,8 +107,36 @@ const ResponseUsage = z
   })
   .meta({ id: "ResponseUsage" });
 
-const echo = (example: unknown) =>
-  z.unknown().meta({ description: "As the request has it, or its default", example });
+/** The request's schema has checked it. */
+const echo = <T>(example: T): z.ZodType<T, T> =>
+  z.unknown().meta({ description: "As the request has it, or its default", example }) as z.ZodType<T, T>;
+
+type Nullable<T> = T | null;
+
+/** The fields that repeat the request, the same in all states of a response. */
+export const ResponseEcho = z.object({
+  instructions: echo<Nullable<string>>(null),
+  max_output_tokens: echo<Nullable<number>>(null),
+  max_tool_calls: echo<Nullable<number>>(null),
+  metadata: echo<Record<string, string>>({}),
+  model: echo("01900000-0000-7000-8000-000000000020"),
+  parallel_tool_calls: echo(true),
+  previous_response_id: echo<Nullable<string>>(null),
+  prompt_cache_key: echo<Nullable<string>>(null),
+  prompt_cache_retention: echo<Nullable<string>>(null),
+  reasoning: echo<Record<"effort" | "summary", Nullable<string>>>({ effort: null, summary: null }),
+  safety_identifier: echo<Nullable<string>>(null),
+  service_tier: echo("default"),
+  store: echo(true),
+  temperature: echo(1),
+  text: echo<Record<string, unknown>>({ format: { type: "text" } }),
+  tool_choice: echo<unknown>("auto"),
+  tools: echo<unknown[]>([]),
+  top_logprobs: echo(0),
+  top_p: echo(1),
+  truncation: echo<"auto" | "disabled">("disabled"),
+  user: echo<Nullable<string>>(null),
+});
 
 export const ResponseAnswer = z
   .object({
@@ -150,36 +166,40 @@ export const ResponseAnswer = z
       example: "provider_unavailable",
     }),
     usage: ResponseUsage.nullable().meta({ description: "Null until it has ended" }),
-    instructions: echo(null),
-    max_output_tokens: echo(null),
-    max_tool_calls: echo(null),
-    metadata: echo({}),
-    model: echo("01900000-0000-7000-8000-000000000020"),
-    parallel_tool_calls: echo(true),
-    previous_response_id: echo(null),
-    prompt_cache_key: echo(null),
-    prompt_cache_retention: echo(null),
-    reasoning: echo({ effort: null, summary: null }),
-    safety_identifier: echo(null),
-    service_tier: echo("default"),
-    store: echo(true),
-    temperature: echo(1),
-    text: echo({ format: { type: "text" } }),
-    tool_choice: echo("auto"),
-    tools: echo([]),
-    top_logprobs: echo(0),
-    top_p: echo(1),
-    truncation: echo("disabled"),
-    user: echo(null),
+    ...ResponseEcho.shape,
   })
   .meta({ id: "Response" });
 
 export const ResponseStreamEvent = z
-  .looseObject({
+  .object({
     type: text("The event's name, which its `event:` line repeats", "response.output_text.delta"),
     sequence_number: count("Its number in the response, from 0", 4),
+    response: ResponseAnswer.optional().meta({ description: "What the response is by now" }),
+    output_index: count("Which item of `output` it is about, from 0", 0).optional(),
+    item: OutputItem.optional().meta({ description: "The item that begins or ends" }),
+    item_id: text("The item", "msg_01900000000070008000000000000026").optional(),
+    content_index: count("Which part of the item, from 0", 0).optional(),
+    part: OutputText.optional().meta({ description: "The part that begins or ends" }),
+    annotation_index: count("Which annotation of the part, from 0", 0).optional(),
+    annotation: FileCitation.optional().meta({ description: "The annotation" }),
+    delta: text("The next piece of a text or of arguments", "It grew").optional(),
+    text: text("The text of a part that ends", "It grew by 12 percent [1].").optional(),
+    logprobs: z.array(z.unknown()).optional().meta({ description: "Always empty", example: [] }),
+    name: text("The function", "get_weather").optional(),
+    arguments: text("The arguments of a call that ends", "{}").optional(),
   })
-  .meta({ id: "ResponseStreamEvent" });
+  .meta({
+    id: "ResponseStreamEvent",
+    example: {
+      type: "response.output_text.delta",
+      sequence_number: 4,
+      item_id: "msg_01900000000070008000000000000026",
+      output_index: 0,
+      content_index: 0,
+      delta: "It grew",
+      logprobs: [],
+    },
+  });
 
 export const ResponseStreamError = z
   .object({

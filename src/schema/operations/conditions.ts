@@ -72,7 +72,7 @@ const ProcessState = z
       description: "What the process is; null if it does not register",
       example: "worker",
     }),
-    version: version.meta({ description: "The version that it runs; null if unknown", example: "0.10.0" }),
+    version: version.meta({ description: "The version that it runs; null if unknown", example: "0.11.0" }),
     identity: Identity,
     queues: z
       .array(z.string())

@@ -63,7 +63,7 @@ export function sealerForWorkers(sealer: PayloadSealer): PayloadSealer {
 }
 
 /** Calls again every half second while it fails with an outage, however long that lasts. */
-export async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
+async function outlastingOutages<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await call();

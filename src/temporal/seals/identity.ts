@@ -1,12 +1,8 @@
-/** The identity that our workers give to Temporal; it shows which of them are of an older version. */
+/** The identity that our workers give to Temporal. */
 import { hostname } from "node:os";
 
-/** Follows the process and its machine, which are all that workers of version 0.3.0 name. */
-const KNOWS = "/bound-payloads";
-
-export function workerIdentity(): string {
-  return `${processIdentity()}${KNOWS}`;
-}
+/** What workers of 0.10 append to it. */
+const SUFFIX_OF_BEFORE = "/bound-payloads";
 
 /** Names this process among those of all machines, such as `4711@machine`. */
 export function processIdentity(): string {
@@ -15,9 +11,5 @@ export function processIdentity(): string {
 
 /** The {@link processIdentity} of the process that gave Temporal this identity. */
 export function processOf(identity: string): string {
-  return understandsBoundPayloads(identity) ? identity.slice(0, -KNOWS.length) : identity;
-}
-
-export function understandsBoundPayloads(identity: string): boolean {
-  return identity.endsWith(KNOWS);
+  return identity.endsWith(SUFFIX_OF_BEFORE) ? identity.slice(0, -SUFFIX_OF_BEFORE.length) : identity;
 }

@@ -9,7 +9,6 @@ import {
   FORGED,
   FORGED_MESSAGE,
   ONLY,
-  type Opened,
   type Refusal,
   isAbsence,
   refusalOfAll,
@@ -22,7 +21,6 @@ import {
 } from "../../domain/payloads/values.ts";
 import { refusedPayloads } from "../../telemetry/instruments.ts";
 import type { SealSinks } from "../../domain/payloads/seal-sinks.ts";
-import type { CutOver } from "./cut-over.ts";
 
 /**
  * Marks what a client sends with its place. The arguments of schedules are marked in schedules.ts, because
@@ -65,7 +63,7 @@ export type ReportRefused = (refused: {
  * For every worker: counts and reports what workflows refuse, and fails activities whose arguments were not
  * sealed for them.
  */
-export function workerSealing(cutOver: CutOver, report: ReportRefused) {
+export function workerSealing(report: ReportRefused) {
   const note: ReportRefused = (refused) => {
     refusedPayloads.inc({ what: refused.what, reason: refused.reason });
     report(refused);
@@ -85,17 +83,9 @@ export function workerSealing(cutOver: CutOver, report: ReportRefused) {
           ? (["local-activity-input", "local-activity-result"] as const)
           : (["activity-input", "activity-result"] as const);
         const workflowId = info.workflowExecution?.workflowId;
-        const until = await cutOver.oldFormUntil();
         const found = input.args.map(openedOfValue);
-        const expected = { kinds: [inKind], name: info.activityType, begunAt: info.scheduledTimestampMs };
-        // Version 0.3.0 schedules activities without arguments, and always from a workflow.
-        const isOldAndBare =
-          found.length === 0 &&
-          workflowId !== undefined &&
-          (until === null || info.scheduledTimestampMs < until);
-        const refusal = isOldAndBare
-          ? null
-          : (refusalOfAll(found, expected) ?? refusalOfOrigin(found, until));
+        const expected = { kinds: [inKind], name: info.activityType };
+        const refusal = refusalOfAll(found, expected);
         if (refusal !== null) {
           note({ workflow_id: workflowId ?? "", type: info.activityType, what: inKind, reason: refusal });
           throw ApplicationFailure.nonRetryable(FORGED_MESSAGE, FORGED);
@@ -112,10 +102,4 @@ export function workerSealing(cutOver: CutOver, report: ReportRefused) {
     },
   });
   return { interceptors: { activity: [activity] }, sinks };
-}
-
-/** A workflow may begin without a sealed input only while version 0.3.0 may have started it. */
-function refusalOfOrigin(found: readonly Opened[], until: number | null): Refusal | null {
-  const since = found[0]?.form === "bound" ? found[0].place.unsealedSince : undefined;
-  return since === undefined || until === null || since < until ? null : "unsealed";
 }

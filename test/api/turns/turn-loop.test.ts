@@ -36,6 +36,7 @@ test("an answer comes without quotes if the database does not say in time what i
     receipts: { issue: () => Promise.reject(new Error("Nothing is to be signed.")) },
     contextTokens: 10_000,
     budget: { modelCalls: 8, tokens: 10_000, seconds: 60 },
+    canUseTools: () => true,
   } as unknown as LoopDeps;
   const agent = { agent_type: "simple", show_citations: true, system_prompt: "", data_access_mode: "caller" };
   const shown: string[] = [];

@@ -1,12 +1,9 @@
 /** What keys reach that somebody else made for their owner, in this version and in the one before it. */
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKeyText, hashKey } from "../../../src/auth/api-keys.ts";
 import { writeKey } from "../../../src/commands/keys/write-key.ts";
 import { appendAudit } from "../../../src/db/audit/append.ts";
-import { migrate } from "../../../src/db/migrate.ts";
-import { inTenant, inTransaction, type OrganizationRef } from "../../../src/db/pool.ts";
+import { inTenant, type OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createTestDatabase, type OwnedDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeKey, TEST_PEPPER } from "../../support/tenants/callers.ts";
@@ -99,34 +96,5 @@ describe("a key that somebody else made for its owner", () => {
       { id: byOperator.id, created_by: null },
     ]);
     expect(await reachOfKey(db, byAdmin.text)).toEqual([shared]);
-  });
-
-  it("has its maker from the audit log if it was made before the upgrade", async () => {
-    const old = await createTestDatabase({ isEmpty: true });
-    try {
-      const folder = join(import.meta.dirname, "../../../src/db/migrations");
-      const names = (await readdir(folder)).filter((name) => name < "0014").toSorted();
-      await old.db.owner.query(
-        "create table migrations (name text primary key, applied_at timestamptz not null default now())",
-      );
-      for (const name of names) {
-        const text = await readFile(join(folder, name), "utf8");
-        await inTransaction(old.db.owner, (sql) => sql.query(text));
-        await old.db.owner.query("insert into migrations (name) values ($1)", [name]);
-      }
-      const people = await makeKeyPeople(old.db);
-      const makers = [people.admin, people.owner, null];
-      const keys = [];
-      for (const maker of makers) keys.push(await insertAsBefore(old.db, people, maker));
-      await migrate(old.db);
-      const { rows } = await old.db.owner.query<{ created_by: string | null; reach: { id: string }[] }>(
-        "select created_by, reach_of(user_id, id) as reach from api_keys where id = any($1) order by id",
-        [keys.map((key) => key.id)],
-      );
-      expect(rows.map((row) => row.created_by)).toEqual(makers);
-      expect(rows.map((row) => row.reach.length)).toEqual([1, 2, 2]);
-    } finally {
-      await old.drop();
-    }
   });
 });

@@ -11,7 +11,6 @@ import { AnchorStatementForm } from "../../../src/schema/files/anchor.ts";
 import { parseProvisionFile } from "../../../src/schema/files/provision.ts";
 import { createPayloadSealer } from "../../../src/storage/keys/payload-sealer.ts";
 import { createWorkerDataConverter } from "../../../src/temporal/codec.ts";
-import { createCutOver } from "../../../src/temporal/seals/cut-over.ts";
 import { named, numbered, repeat, repeated, type Shape } from "../shape.ts";
 import type { Subject } from "./subject.ts";
 
@@ -36,10 +35,7 @@ const sealer = createPayloadSealer(
   { current: async () => key, byId: async () => key, forget: () => undefined },
   randomBytes(32),
 );
-const [worker] = createWorkerDataConverter({
-  sealer,
-  cutOver: createCutOver(async () => new Date(0)),
-}).payloadCodecs!;
+const [worker] = createWorkerDataConverter(sealer).payloadCodecs!;
 const ORGANIZATION = "01900000-0000-7000-8000-000000000010";
 const WORKFLOW = `delete/${ORGANIZATION}/01900000-0000-7000-8000-000000000011`;
 const CLAIMS = {

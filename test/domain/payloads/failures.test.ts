@@ -9,7 +9,6 @@ import {
 } from "../../../src/domain/payloads/failures.ts";
 import { type PayloadKind, opened } from "../../../src/domain/payloads/places.ts";
 
-const BEGUN = Date.now();
 const sealedAs = (kind: PayloadKind) =>
   opened(defaultPayloadConverter.toPayload({ message: "text" }), {
     form: "bound",
@@ -19,7 +18,7 @@ const application = { type: "internal", nonRetryable: false };
 
 function trusted(failure: Failure): { failure: Failure; refused: string[] } {
   const refused: string[] = [];
-  return { failure: trustedFailure(failure, BEGUN, (refusal) => refused.push(refusal)), refused };
+  return { failure: trustedFailure(failure, (refusal) => refused.push(refusal)), refused };
 }
 
 test("what was sealed as a failure stays as it is", () => {

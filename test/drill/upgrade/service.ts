@@ -32,17 +32,11 @@ export interface Service {
 
 /**
  * Picks a port but starts nothing yet.
- * @param logins settings of the database, if they differ from those of the version before.
  */
-export async function prepareService(
-  world: World,
-  name: string,
-  root: string,
-  logins: Readonly<Record<string, string>> = {},
-): Promise<Service> {
+export async function prepareService(world: World, name: string, root: string): Promise<Service> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { ...world.env, ...logins, PORT: String(port) };
+  const env = { ...world.env, PORT: String(port) };
   const started: { main: string; child: TestProcess }[] = [];
   const start = (main: string): TestProcess => {
     const child = startProcess(main, env, root);

@@ -21,7 +21,6 @@ import {
   workersKnewTheirTasks,
 } from "./promises.ts";
 import { type Report, openReport } from "./report.ts";
-import { areBound, boundFormIsWritten, cutOver, oldFormIsRefused, oldFormIsWritten } from "./world/seals.ts";
 import { type Service, prepareService } from "./service.ts";
 import { endBefore, restartBefore, startBeside, workInBoth } from "./side-by-side.ts";
 import { makeBrokenTree, makeTreeOf } from "./trees.ts";
@@ -102,11 +101,7 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
       ]);
       const [before, after] = await Promise.all([
         prepareService(world, version.number, oldTree.root),
-        prepareService(world, "this version", root, {
-          ...world.database.env,
-          DATABASE_OWNER_URL: world.database.url,
-          REQUIRE_DATABASE_LOGINS: "true",
-        }),
+        prepareService(world, "this version", root),
       ]);
       services = [before, after];
       const made: Upgrade = { world, before, after, ledger: openLedger(), chats: openChats() };
@@ -117,8 +112,8 @@ async function runStory(report: Report, version: Version, { folder, broken, onBe
       };
     });
     onBegun();
-    const replaced = await replaceVersion(report, upgrade);
-    await checkPromises(report, upgrade, replaced, newRoot);
+    const underWay = await replaceVersion(report, upgrade);
+    await checkPromises(report, upgrade, underWay, newRoot);
   } finally {
     await Promise.all(services.map((service) => service.stop()));
     const world = await opening.catch(() => undefined);
@@ -138,14 +133,13 @@ async function startBefore({ world, before, chats }: Upgrade, folder: string): P
 /**
  * Runs the upgrade from the first work under way until only this version is left and has nothing more to do.
  */
-async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replaced> {
+async function replaceVersion(report: Report, upgrade: Upgrade): Promise<UnderWay> {
   const { before, after, ledger } = upgrade;
   const underWay = await report.step("it has work of every kind under way", async () => {
     const result = await leaveUnderWay(upgrade, await settle(upgrade));
     return { seen: `${ledger.kept.size} documents kept, ${ledger.gone.size} deleted`, result };
   });
   const watches = [watchApi(before.url)];
-  let wereBound = false;
   try {
     await report.step("this version starts beside it", () => startBeside(upgrade));
     await watches[0]!.stop();
@@ -154,37 +148,19 @@ async function replaceVersion(report: Report, upgrade: Upgrade): Promise<Replace
     watches.push(watchApi(before.url));
     await report.step("both take work, and go on with the other's", () => workInBoth(upgrade, underWay));
     await watches[2]!.stop();
-    wereBound = await areBound(upgrade);
-    if (wereBound)
-      await report.promise("beside it, payloads are bound to their place", () => boundFormIsWritten(upgrade));
-    else
-      await report.promise("beside it, payloads keep the form that it reads", () =>
-        oldFormIsWritten(upgrade),
-      );
     await report.step(`${before.name} ends in the middle of work`, () => endBefore(upgrade));
-    if (!wereBound)
-      await report.step("the cut-over: payloads are bound to their place", () => cutOver(upgrade));
     await report.promise("nothing is lost, doubled or stuck; integrity 0", () => allHasEnded(upgrade));
   } finally {
     await Promise.all(watches.map((watch) => watch.stop()));
   }
   await report.promise("a version that runs refuses nothing", () => nothingWasRefused(watches));
-  return { underWay, wereBound };
-}
-
-interface Replaced {
-  readonly underWay: UnderWay;
-  /**
-   * Whether the version before already bound payloads to their place; then there is no payload of the old
-   * form to copy.
-   */
-  readonly wereBound: boolean;
+  return underWay;
 }
 
 async function checkPromises(
   report: Report,
   upgrade: Upgrade,
-  { underWay, wereBound }: Replaced,
+  underWay: UnderWay,
   newRoot: string,
 ): Promise<void> {
   await report.promise("every document is readable", () => documentsAreReadable(upgrade));
@@ -194,6 +170,5 @@ async function checkPromises(
   await report.promise("every worker knew its tasks", () => workersKnewTheirTasks(upgrade));
   await report.promise("every workflow ended in order and replays", () => historiesReplay(upgrade, newRoot));
   await report.promise("the export is whole", () => archiveIsWhole(upgrade, underWay));
-  if (!wereBound) await report.promise("an old payload starts nothing new", () => oldFormIsRefused(upgrade));
   await report.promise("and still nothing is lost, doubled or stuck", () => allHasEnded(upgrade));
 }

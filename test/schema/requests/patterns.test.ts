@@ -76,9 +76,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     accepts: (path) => accepts(PathFolderCreate, { path }),
   },
   "the path of a file": {
-    pattern: document.paths["/v1/spaces/{space_id}/data/download"].get.parameters.find(
-      (one: any) => one.name === "path",
-    ).schema.pattern,
+    pattern: document.components.parameters.path.schema.pattern,
     accepts: (path) => accepts(RawFileAddress, { path }),
   },
   "a path that is renamed": {

@@ -24,6 +24,7 @@ interface TinyAppOverrides extends Partial<Omit<Deps, "config" | "log" | "close"
 
 const SETTINGS = {
   DATABASE_URL: "postgres://nobody@127.0.0.1:1/nowhere",
+  DATABASE_SYSTEM_URL: "postgres://nobody@127.0.0.1:1/nowhere",
   TEMPORAL_ADDRESS: "127.0.0.1:1",
   MASTER_KEY: Buffer.alloc(32).toString("base64"),
   MAX_UPLOAD_BYTES: "1000",

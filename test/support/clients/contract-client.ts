@@ -5,6 +5,7 @@ import type { Route } from "../../../src/api/route.ts";
 import { API_ROUTES } from "../../../src/api/routes/index.ts";
 import type { ContractStack } from "../stack/contract-stack.ts";
 import { answerText } from "./answer-text.ts";
+import { undeclaredIn } from "./declared-body.ts";
 import { type Document, type Operation, operationsOf, sample } from "./samples.ts";
 
 export const UNKNOWN_ID = "01999999-9999-7999-8999-999999999999";
@@ -28,6 +29,7 @@ interface Request {
 interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  readonly text: string;
   readonly body: any;
 }
 
@@ -68,7 +70,8 @@ export function contractClient(stack: ContractStack) {
     });
     const text = await answerText(response);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const { status, headers } = response;
+    return { status, headers, text, body: isJson ? JSON.parse(text) : text };
   };
 }
 
@@ -104,11 +107,12 @@ const OF_EVERY_ANSWER = new Set([
   ..."vary x-content-type-options x-frame-options".split(" "),
 ]);
 
-/** The status is among those of the operation, and each header among those of the status. */
+/** The status is among those of the operation, and each header and each field among those of the status. */
 export function expectDeclared({ operation }: RouteCase, answer: Answer): void {
   const declared = operation.responses[String(answer.status)];
   expect(Object.keys(operation.responses)).toContain(String(answer.status));
   expect(answer.headers.get("x-request-id")).toBeTruthy();
+  expect(undeclaredIn(declared, answer.headers.get("content-type"), answer.text)).toEqual([]);
   const known = new Set(Object.keys(declared?.["headers"] ?? {}).map((name) => name.toLowerCase()));
   expect([...answer.headers.keys()].filter((name) => !known.has(name) && !OF_EVERY_ANSWER.has(name))).toEqual(
     [],

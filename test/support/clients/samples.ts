@@ -19,7 +19,7 @@ export interface Operation {
 
 export interface Document {
   readonly paths: Record<string, Record<string, Schema>>;
-  readonly components: { readonly schemas: Record<string, Schema> };
+  readonly components: Readonly<Record<string, Record<string, Schema>>>;
 }
 
 export function operationsOf(document: Document): Operation[] {
@@ -32,19 +32,25 @@ export function operationsOf(document: Document): Operation[] {
         path,
         summary: operation["summary"],
         security: operation["security"],
-        parameters: operation["parameters"] ?? [],
+        parameters: (operation["parameters"] ?? []).map((one: Schema) => resolve(document, one)),
         body: resolve(document, form ?? content["application/json"]?.schema),
         bodyIsRequired: operation["requestBody"]?.required === true,
         isForm: form !== undefined,
-        responses: operation["responses"],
+        responses: Object.fromEntries(
+          Object.entries<Schema>(operation["responses"]).map(([status, one]) => [
+            status,
+            resolve(document, one),
+          ]),
+        ),
       };
     }),
   );
 }
 
-export function resolve(document: Document, schema: Schema | undefined): Schema | undefined {
-  const name = /^#\/components\/schemas\/(.+)$/.exec(schema?.["$ref"] ?? "")?.[1];
-  return name === undefined ? schema : document.components.schemas[name];
+/** Follows a reference to a component. */
+export function resolve<Part extends Schema | undefined>(document: Document, part: Part): Part | Schema {
+  const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(part?.["$ref"] ?? "") ?? [];
+  return kind === undefined ? part : document.components[kind]![name!]!;
 }
 
 /** Returns a value of the schema; properties that `known` names get the value from there. */

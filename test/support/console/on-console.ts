@@ -54,38 +54,32 @@ export function onSharedConsole(): OnConsole<SharedConsole> {
  * is.
  */
 export function onKillableConsole(): OnConsole<ConsoleStack> {
-  let used: ConsoleStack | undefined;
-  const console = useConsole<ConsoleStack>(async () => {
-    used = await (shared ??= startConsole({ withoutTenants: true }));
-    return used;
-  });
-  afterAll(async () => {
-    if (used !== undefined) await restartEnded(used);
-  });
-  return console;
+  return useConsole<ConsoleStack>(() => (shared ??= startConsole({ withoutTenants: true })), restartEnded);
 }
 
 /** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */
 export function onOwnConsole(options: StackOptions = {}): OnConsole<ConsoleStack> {
-  let started: ConsoleStack | undefined;
-  const used = useConsole<ConsoleStack>(async () => {
-    started = await startConsole({ ...options, withoutTenants: true });
-    return started;
-  });
-  afterAll(() => started?.close());
-  return used;
+  return useConsole<ConsoleStack>(
+    () => startConsole({ ...options, withoutTenants: true }),
+    (stack) => stack.close(),
+  );
 }
 
-function useConsole<S extends SharedConsole>(start: () => Promise<S>): OnConsole<S> {
+function useConsole<S extends SharedConsole>(
+  start: () => Promise<S>,
+  end: (stack: S) => Promise<void> = async () => undefined,
+): OnConsole<S> {
   const tenants = newTenants();
   const later = laterOf<S>("The console");
   const visitors: Visitor[] = [];
+  let started: S | undefined;
   beforeAll(async () => {
     browser ??= launchBrowser();
-    const stack = await start();
-    await provisionTenants(stack.database.db, stack.env, tenants);
-    later.set(stack);
+    started = await start();
+    await provisionTenants(started.database.db, started.env, tenants);
+    later.set(started);
   });
+  afterAll(() => started && end(started));
   afterEach(async () => {
     await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
   });

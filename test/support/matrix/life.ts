@@ -31,8 +31,6 @@ export async function liveOn(stack: Stack, admin: string): Promise<void> {
   await makeResponses(stack);
   await useStores(stack, owner);
   await useMcp(stack);
-  await runCli(["locations", "--organization", ACME, "--documents"], stack.env);
-  await runCli(["headers", "--organization", ACME, "--documents"], stack.env);
   await runCli(
     [
       "organization",

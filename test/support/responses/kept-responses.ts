@@ -81,7 +81,6 @@ export async function keptResponses(
     log: console,
     quotas: { bytesPerUser: Number.MAX_SAFE_INTEGER, bytesPerOrganization: undefined, ...quotas },
     contextTokens: 128_000,
-    writesItems: async () => true,
   } as unknown as ResponsesDeps;
   const store = createResponseStore(deps);
   const before: KeptResponses["before"] = (previousId, { mayTruncate = false } = {}) =>

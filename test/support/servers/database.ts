@@ -16,7 +16,7 @@ export type OwnedDatabase = Database & OwnerDatabase;
 
 export interface TestDatabase {
   readonly db: OwnedDatabase;
-  /** The URL of the owner, who is a superuser as was DATABASE_URL of releases before 0.4. */
+  /** The URL of the owner, who is a superuser. */
   readonly url: string;
   /** The settings with the service's logins. */
   readonly env: DatabaseEnvironment;

@@ -7,10 +7,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import proto from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
-import { replayConverter } from "./replay-converter.ts";
+import { replayConverter, sealedHistory } from "./sealed-history.ts";
 import { quietRuntime } from "./temporal-runtime.ts";
 
 const [name = "documentPipeline"] = process.argv.slice(2);
@@ -21,6 +20,6 @@ const history = JSON.parse(
 quietRuntime();
 await Worker.runReplayHistory(
   { workflowBundle: await workflowBundle(), dataConverter: replayConverter },
-  proto.temporal.api.history.v1.History.fromObject(history),
+  sealedHistory(history),
 );
 process.stdout.write(`${name}: ${(history["events"] as unknown[]).length} events replayed\n`);

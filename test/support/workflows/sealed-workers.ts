@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import { Client, Connection } from "@temporalio/client";
 import type { Payload } from "@temporalio/common";
-import proto from "@temporalio/proto";
 import {
   encodeToPayloadsWithContext,
   loadDataConverter,
@@ -20,7 +19,6 @@ import { type Keyring, createKeyring, localMasterKey } from "../../../src/storag
 import { createPayloadSealer, sealerForWorkers } from "../../../src/storage/keys/payload-sealer.ts";
 import { createLog } from "../../../src/process/log.ts";
 import { createDataConverter, createWorkerDataConverter } from "../../../src/temporal/codec.ts";
-import { createCutOver } from "../../../src/temporal/seals/cut-over.ts";
 import { clientHooks, createWorkerHooks } from "../../../src/temporal/hooks.ts";
 import type { ReportRefused } from "../../../src/temporal/seals/interceptors.ts";
 import { registerSearchAttributes } from "../../../src/temporal/search-attributes.ts";
@@ -48,11 +46,6 @@ export const TYPES = [
 type Refused = Parameters<ReportRefused>[0];
 type Activity = (...args: any[]) => Promise<unknown>;
 
-/** The time of the cut-over; a test sets it. */
-export interface TestCutOver {
-  at: Date | null;
-}
-
 /** Makes a keyring in memory. */
 export function memoryKeyring() {
   /** Organizations whose keys cannot be read, and why. */
@@ -74,10 +67,7 @@ export function memoryKeyring() {
 }
 
 export interface SealedWorkers {
-  /** Seals as this version does after the cut-over. */
   readonly client: Client;
-  /** Seals as version 0.3.0 does. */
-  readonly oldClient: Client;
   /** Has no key, like anybody who may call Temporal. */
   readonly bare: Client;
   readonly workers: readonly Worker[];
@@ -98,24 +88,14 @@ export interface SealedWorkers {
   close(): Promise<void>;
 }
 
-/**
- * @param cutOver is read until it has a time.
- * @param activities those of all queues that workflows of the service name.
- */
+/** @param activities those of all queues that workflows of the service name. */
 export async function startSealedWorkers(
   keyring: Keyring,
-  cutOver: TestCutOver,
   activities: Record<string, Activity>,
 ): Promise<SealedWorkers> {
   quietRuntime();
   const address = process.env["HOLDFAST_TEST_TEMPORAL_ADDRESS"] ?? "";
   const sealer = createPayloadSealer(keyring, randomBytes(32));
-  // The clock advances, so that the cut-over is looked up at each use.
-  let now = 0;
-  const cut = createCutOver(
-    async () => cutOver.at,
-    () => (now += 60_000),
-  );
   const refused: Refused[] = [];
   const log = createLog({
     level: "warn",
@@ -130,13 +110,13 @@ export async function startSealedWorkers(
   const taskQueue = `sealed-${randomUUID()}`;
   const connection = await Connection.connect({ address });
   const bare = new Client({ connection });
-  const sealing = createDataConverter({ sealer, cutOver: cut });
+  const sealing = createDataConverter(sealer);
   const client = new Client({ connection, dataConverter: sealing, interceptors: clientHooks });
   await registerSearchAttributes(client, "default");
   const core = await NativeConnection.connect({ address });
-  const dataConverter = createWorkerDataConverter({ sealer: sealerForWorkers(sealer), cutOver: cut });
+  const dataConverter = createWorkerDataConverter(sealerForWorkers(sealer));
   const shared = {
-    ...createWorkerHooks(cut, log),
+    ...createWorkerHooks(log),
     connection: core,
     dataConverter,
   };
@@ -162,10 +142,6 @@ export async function startSealedWorkers(
   const running = Promise.all(workers.map((worker) => worker.run()));
   return {
     client,
-    oldClient: new Client({
-      connection,
-      dataConverter: createDataConverter({ sealer, cutOver: createCutOver(async () => null) }),
-    }),
     bare,
     workers,
     taskQueue,
@@ -230,14 +206,6 @@ export const plain = (value: unknown): Payload => ({
   metadata: { encoding: Buffer.from("json/plain") },
   data: Buffer.from(JSON.stringify(value)),
 });
-
-/** Returns the encodings of all payloads in a history. */
-export function encodingsOf(history: object): Set<string> {
-  const found =
-    JSON.stringify(proto.temporal.api.history.v1.History.fromObject(history)).match(/"encoding":"[^"]+"/g) ??
-    [];
-  return new Set(found.map((text) => Buffer.from(text.split('"')[3]!, "base64").toString()));
-}
 
 const NOTED = [
   "prepareDocuments",

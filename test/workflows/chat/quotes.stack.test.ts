@@ -4,6 +4,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { call, ended, upload } from "../../support/clients/client.ts";
+import { operations } from "../../support/clients/contract-client.ts";
+import { undeclaredIn } from "../../support/clients/declared-body.ts";
 import { signedIn } from "../../support/clients/signed-in.ts";
 
 const NOTE = `# Herons
@@ -62,6 +64,24 @@ const chunksOf = (stream: unknown) =>
     .split("\n\n")
     .filter((event) => event.includes("data: {"))
     .map((event) => JSON.parse(/^data: (.*)$/m.exec(event)![1]!));
+
+describe.each([false, true])("a cited answer with `stream: %s`", (stream) => {
+  it.each([
+    ["/v1/chat/completions", { messages: [{ role: "user", content: "How does the grey heron live?" }] }],
+    ["/v1/responses", { input: "How does the grey heron live?" }],
+  ])("of %s has no field that the contract does not name", async (path, question) => {
+    stack.provider.reply({ pieces: pieces(ANSWER) });
+    const answer = await fetch(`${stack.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${tenants.keys.owner}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: tenants.agents.analyst, ...question, stream }),
+    });
+    const body = await answer.text();
+    expect(body).toContain('"receipt"');
+    const { responses } = operations.find((one) => one.method === "POST" && one.path === path)!;
+    expect(undeclaredIn(responses["200"], answer.headers.get("content-type"), body)).toEqual([]);
+  });
+});
 
 describe("ten citations of an answer", () => {
   const expectQuotes = (annotations: any[]): void => {

@@ -36,7 +36,6 @@ export const askAgentTool = defineTool({
           const turn = await deps.chat.begin(
             { principal, agent, messages: [{ role: "user", content: question }], options: {} },
             telling(call, sink),
-            call.signal,
           );
           if (call.signal.aborted) turn.abort();
           call.signal.addEventListener("abort", () => turn.abort(), { once: true });

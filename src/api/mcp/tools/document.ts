@@ -72,7 +72,7 @@ async function lookAt(call: McpCall, id: string, wait: number): Promise<ShownDoc
   try {
     const asked = { params: { document_id: id }, query: { wait } };
     const { answer } = await callRoute(getDocument, call, asked, { isSilent: true });
-    return answer as ShownDocument;
+    return answer;
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;

@@ -17,16 +17,11 @@ import { auditedIfRefused, callRoute, type McpCall } from "../call.ts";
 import { nextCursor, placeOf } from "../cursors.ts";
 import { RPC_CODES, RpcError } from "../rpc-error.ts";
 import { documentUri } from "../uris.ts";
-import { presentDocument, type ShownDocument } from "./document.ts";
+import { presentDocument } from "./document.ts";
 import { defineTool, READS } from "./tool.ts";
 
 /** What one search takes. */
 const MAX_SPACES = 20;
-
-interface Hit {
-  readonly space_id: string;
-  readonly document_id: string;
-}
 
 const partWarning = (count: number): string =>
   `Searched ${MAX_SPACES} of the ${count} spaces that the caller reaches: name the others as space_ids`;
@@ -49,14 +44,14 @@ export const searchTool = defineTool({
     const { answer, warning } = await callRoute(searchDocuments, call, {
       body: { ...search, space_ids: spaces },
     });
-    const { total_results, results } = answer as { total_results: number; results: Hit[] };
+    const { total_results, results } = answer;
     call.shown(results.map((hit) => hit.document_id));
     return {
       total_results,
       results: results.map((hit) => ({
         ...hit,
         uri: documentUri({ spaceId: hit.space_id, documentId: hit.document_id }),
-      })) as never,
+      })),
       warning: isPart ? partWarning(reach.size) : warning,
     };
   },
@@ -73,10 +68,7 @@ export const listSpacesTool = defineTool({
   async run(call, { limit, cursor }) {
     const page = placeOf("spaces", cursor);
     const { answer } = await callRoute(searchForSpaces, call, { query: { page, limit }, body: {} });
-    const { items, total_items: total } = answer as {
-      items: { id: string; name: string; is_private: boolean }[];
-      total_items: number;
-    };
+    const { items, total_items: total } = answer;
     return {
       spaces: items.map((space) => ({ ...space, role: call.principal.reach.get(space.id)!.role })),
       total,
@@ -95,7 +87,7 @@ interface DocumentsWanted {
 export async function pageOfDocuments(call: McpCall, { limit, cursor, filters = {} }: DocumentsWanted) {
   const page = placeOf("documents", cursor);
   const { answer } = await callRoute(listDocuments, call, { query: { page, limit }, body: { filters } });
-  const { items, total_items: total } = answer as { items: ShownDocument[]; total_items: number };
+  const { items, total_items: total } = answer;
   call.shown(items.map(({ id }) => id));
   return { documents: items, total, next_cursor: nextCursor("documents", { page, limit, total }) };
 }
@@ -169,6 +161,6 @@ export const readDocumentTool = defineTool({
   output: ReadDocumentOutput,
   async run(call, { document_id: documentId, cursor, max_characters: maxCharacters }) {
     const part = await partOfText(call, { documentId, cursor, maxCharacters });
-    return { document: presentDocument(part.document as never), text: part.text, next_cursor: part.cursor };
+    return { document: presentDocument(part.document), text: part.text, next_cursor: part.cursor };
   },
 });

@@ -52,7 +52,7 @@ export const uploadDocumentTool = defineTool({
       }),
     );
     const seen = wait > 0 ? await whenProcessed(call, document.id, wait) : undefined;
-    return { document: presentDocument((seen ?? document) as never) };
+    return { document: presentDocument(seen ?? document) };
   },
 });
 
@@ -94,7 +94,7 @@ export const reprocessDocumentTool = defineTool({
   output: ReprocessOutput,
   async run(call, { document_id: id, wait_seconds: wait }) {
     const { answer } = await callRoute(postReprocess, call, { params: { document_id: id } });
-    const { pipeline_run_id: run, status } = answer as { pipeline_run_id: string; status: string };
+    const { pipeline_run_id: run, status } = answer;
     const ended = wait > 0 ? await whenProcessed(call, id, wait) : undefined;
     const { pipeline_status: end, error } = ended?.processing_state ?? {};
     return {

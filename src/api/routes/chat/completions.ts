@@ -96,7 +96,7 @@ interface Asked extends Pick<KeptRequest, "turn" | "model" | "isStream" | "optio
 /** Answers with a turn that ends if its client goes away. */
 async function answerWithoutKey({ deps, request, turn, model, isStream, options, onBegun }: Asked) {
   const begin = async (sink: AnswerSink): Promise<Turn> => {
-    const begun = await deps.chat.begin(turn, sink, request.signal);
+    const begun = await deps.chat.begin(turn, sink);
     onBegun(begun);
     if (request.signal.aborted) begun.abort();
     request.signal.addEventListener("abort", () => begun.abort(), { once: true });

@@ -71,7 +71,7 @@ const createResponse = defineRoute({
       lookUp,
       takeSeat,
       opened,
-    }) as never;
+    });
   },
 });
 
@@ -103,7 +103,7 @@ const getResponse = defineRoute({
             withResults,
           })
         : await deps.responses.get(principal, id, { withResults });
-    return answer as never;
+    return answer;
   },
 });
 
@@ -134,7 +134,7 @@ const cancelResponse = defineRoute({
   description: "One that has ended is answered as it is, so that cancelling twice changes nothing.",
   async handle({ deps, principal, params: { response_id: id } }) {
     authorizeListing(principal, "agents:chat");
-    return (await deps.responses.cancel(principal, id)) as never;
+    return deps.responses.cancel(principal, id);
   },
 });
 
@@ -150,7 +150,7 @@ const listInputItems = defineRoute({
   description: "Its own, and not those of the responses before it. Files are listed without their content.",
   async handle({ deps, principal, params: { response_id: id }, query }) {
     authorizeListing(principal, "agents:chat");
-    return pageOf(await deps.responses.inputItems(principal, id, query)) as never;
+    return pageOf(await deps.responses.inputItems(principal, id, query));
   },
 });
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { withTotal } from "../../../agents/usage.ts";
 import type { DomainError } from "../../../domain/errors.ts";
 import { describeError, errorGuide } from "../../errors/error-body.ts";
-import { createAnnotationFinder, type UrlCitation } from "./annotations.ts";
+import { type UrlCitation, urlCitations } from "./annotations.ts";
 import { type EventStream, openEventStream } from "../../sse.ts";
 import type { Completed, ToolProgress, TurnResult } from "../turn.ts";
 
@@ -48,7 +48,6 @@ export function openChunkWriter(
 ): ChunkWriter {
   const events = openEventStream(res, { pingMs });
   const chunk = chunkMaker(head);
-  const annotations = createAnnotationFinder(publicUrl);
   let lastNo = Math.max(0, afterNo ?? 0);
   /**
    * The role is event 0. Citations, finish and usage come after the last piece; each has its number even if
@@ -63,7 +62,6 @@ export function openChunkWriter(
     closed: events.closed,
     async content(text, no = lastNo + 1) {
       lastNo = no;
-      if (showCitations) annotations.write(text);
       await send(no, chunk(choice(contentDelta(text))));
     },
     async tools(progress) {
@@ -76,7 +74,10 @@ export function openChunkWriter(
       }
       if (result.status === "failed") return sendError(events, result.error, errorGuide(publicUrl));
       if (showCitations && (result.citations.length > 0 || (result.removedCitations ?? 0) > 0))
-        void send(lastNo + 1, chunk(choice(annotatedDelta(annotations.end(result))), citationFields(result)));
+        void send(
+          lastNo + 1,
+          chunk(choice(annotatedDelta(urlCitations(result, publicUrl))), citationFields(result)),
+        );
       void send(lastNo + 2, chunk(choice("{}", result.finishReason)));
       if (includeUsage) void send(lastNo + 3, chunk("", "", JSON.stringify(withTotal(result.usage))));
       void events.send("[DONE]");

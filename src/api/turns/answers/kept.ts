@@ -53,7 +53,7 @@ function begin(
   const record = chat.records.open(key.organization, turnId);
   const start = async (sink: AnswerSink): Promise<Turn> => {
     try {
-      const turn = await chat.begin({ ...turnRequest, id: turnId }, sink, signal);
+      const turn = await chat.begin({ ...turnRequest, id: turnId }, sink);
       onBegun(turn);
       record.attach(turn);
       if (signal.aborted) record.clientLeft();

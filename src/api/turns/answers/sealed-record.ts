@@ -32,8 +32,7 @@ interface StoredEnd {
     | {
         readonly status: "failed";
         readonly code: ErrorCode;
-        /** Absent if a version before 0.8.0 wrote it. */
-        readonly reason?: ErrorReason;
+        readonly reason: ErrorReason;
         readonly message: string;
       };
 }
@@ -103,6 +102,6 @@ export async function openEnd(
   if (result.status !== "failed") return { pieceCount, result };
   return {
     pieceCount,
-    result: { status: "failed", error: new DomainError(result.reason ?? result.code, result.message) },
+    result: { status: "failed", error: new DomainError(result.reason, result.message) },
   };
 }

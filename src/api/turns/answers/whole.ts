@@ -1,7 +1,7 @@
 /** Answers a chat with one JSON body: when its turn has ended, or from a kept answer. */
 import { withTotal } from "../../../agents/usage.ts";
 import { DomainError } from "../../../domain/errors.ts";
-import { createAnnotationFinder } from "./annotations.ts";
+import { urlCitations } from "./annotations.ts";
 import { type StreamOptions, completionId, throwFailure } from "./streamed.ts";
 import type { RecordEvent } from "./read-record.ts";
 import type { TurnRecord } from "./record.ts";
@@ -57,8 +57,6 @@ function completion(
     throw new DomainError("internal", "A turn without an answer did not fail.");
   }
   const content = pieces.join("");
-  const annotations = createAnnotationFinder(publicUrl);
-  if (showCitations) annotations.write(content);
   return {
     id: completionId(turnId),
     object: "chat.completion" as const,
@@ -71,7 +69,7 @@ function completion(
           content,
           tool_calls: null,
           refusal: null,
-          ...(showCitations ? { annotations: annotations.end(result) } : {}),
+          ...(showCitations ? { annotations: urlCitations(result, publicUrl) } : {}),
         },
         finish_reason: result.finishReason,
         logprobs: null,

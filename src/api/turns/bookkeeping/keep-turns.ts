@@ -13,12 +13,15 @@ import { type StartDeps, createBookkeepingStarts } from "./start-workflows.ts";
 
 export interface Bookkeeping {
   /**
-   * Takes a turn in without waiting. If its workflow cannot be started, a turn that has not sent anything yet
-   * is refused.
+   * Takes a turn in without waiting. If its workflow cannot be started, it waits as a row once it has ended.
    */
   enter(turn: Turn): void;
   /** Starts the workflow of a turn that asks for tools. @throws DomainError `workflows_unavailable`. */
   handOver(turn: Turn, calls: readonly ToolCall[]): Promise<void>;
+  /**
+   * Fails the turns whose own workflow is being started: Temporal is away, and its client would try for long.
+   */
+  giveUpStarts(): void;
 }
 
 interface BookkeepingDeps extends StartDeps {
@@ -32,17 +35,19 @@ interface BookkeepingDeps extends StartDeps {
 const OWN_WORKFLOW_WITHIN_MS = 1_000;
 
 export function createBookkeeping(deps: BookkeepingDeps): Bookkeeping {
-  const { ledger } = deps;
+  const { ledger, health } = deps;
   const starts = createBookkeepingStarts(deps);
   const gather = gatherTurns((group) => starts.startGroup(group));
+  const join = (turn: Turn): void => (health.downForMs() > 0 ? starts.leaveToLater(turn) : gather(turn));
 
   return {
+    giveUpStarts: () => starts.giveUp(),
     enter(turn) {
       ledger.open(turn.row);
-      if (!usesTools(turn.agent)) return gather(turn);
+      if (!usesTools(turn.agent)) return join(turn);
       void Promise.race([turn.firstPart, sleep(OWN_WORKFLOW_WITHIN_MS)]).then((end) => {
         const hasOwnWorkflow = end === "handed_over" || turn.isWaitingForTools;
-        if (!hasOwnWorkflow) gather(turn);
+        if (!hasOwnWorkflow) join(turn);
       });
     },
     async handOver(turn, calls) {

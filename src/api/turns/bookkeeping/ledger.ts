@@ -20,6 +20,8 @@ export interface Ledger {
   noted(turn: TurnRow): Promise<void>;
   call(call: TurnCallRow): void;
   end(end: TurnEnd): void;
+  /** Lets a turn that has ended wait in its row for a workflow that adopts it. */
+  leave(turnId: string): void;
   /** Resolves when everything before this call is written, or after `timeoutMs`. */
   flushed(timeoutMs: number): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function createLedger(db: Database, log: Log): Ledger {
       opens.forget(end.id);
       ends.addEnd(end);
     },
+    leave: (turnId) => ends.addLeft(turnId),
     async flushed(timeoutMs) {
       const timeout = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
       await Promise.race([ends.written(), timeout]);
@@ -94,6 +97,7 @@ function createOpenWriter(db: Database, log: Log) {
 function createEndWriter(db: Database, log: Log) {
   let ends: TurnEnd[] = [];
   let calls: TurnCallRow[] = [];
+  let left: string[] = [];
   let writing: Promise<void> | null = null;
 
   const bounded = <Entry>(entries: Entry[]): Entry[] => {
@@ -102,13 +106,15 @@ function createEndWriter(db: Database, log: Log) {
     return entries.slice(-WAITING_MAX);
   };
   const writeAll = async (): Promise<void> => {
-    while (ends.length + calls.length > 0) {
+    while (ends.length + calls.length + left.length > 0) {
       // One write takes a turn's last call, its end, and those of other turns.
       if (ends.length < ENTRIES_A_WRITE) await sleep(ENDS_APART_MS);
       const someEnds = ends.splice(0, ENTRIES_A_WRITE);
       const someCalls = calls.splice(0, ENTRIES_A_WRITE);
+      // A turn is left after its end, so its end must not still be waiting here.
+      const someLeft = ends.length === 0 ? left.splice(0, ENTRIES_A_WRITE) : [];
       try {
-        await writeTurnEnds(db, someEnds, someCalls);
+        await writeTurnEnds(db, someEnds, someCalls, someLeft);
       } catch (error) {
         log.warn(
           { err: error, turns: someEnds.length, calls: someCalls.length },
@@ -116,6 +122,7 @@ function createEndWriter(db: Database, log: Log) {
         );
         ends = bounded([...someEnds, ...ends]);
         calls = bounded([...someCalls, ...calls]);
+        left = bounded([...someLeft, ...left]);
         await sleep(RETRY_MS);
       }
     }
@@ -132,6 +139,10 @@ function createEndWriter(db: Database, log: Log) {
     },
     addEnd(end: TurnEnd): void {
       ends.push(end);
+      wake();
+    },
+    addLeft(turnId: string): void {
+      left.push(turnId);
       wake();
     },
     written: (): Promise<void> => writing ?? Promise.resolve(),

@@ -4,7 +4,6 @@
  */
 import { LRUCache } from "lru-cache";
 import type { AdoptedEnd, TurnsInMemory } from "../../../activities/chat.ts";
-import { DomainError } from "../../../domain/errors.ts";
 import type { StepResult } from "../../../domain/work/turn.ts";
 import type { Turn } from "../turn.ts";
 
@@ -13,10 +12,11 @@ export interface OpenTurns extends TurnsInMemory {
   /** Lets go of a turn that nothing will adopt. */
   release(turnId: string): void;
   /**
-   * Waits while too many turns have ended and are not adopted yet.
-   * @throws DomainError `overloaded` after three seconds.
+   * Lets go of a turn that has ended, and leaves it to a later workflow. Does nothing if it was let go of.
    */
-  room(signal: AbortSignal): Promise<void>;
+  leave(turnId: string): void;
+  /** Leaves all turns that have ended to a later workflow. */
+  leaveEnded(): void;
   /** `open` counts all turns in memory, `ended` those of them that have ended. */
   counts(): { open: number; ended: number };
   all(): Turn[];
@@ -24,18 +24,20 @@ export interface OpenTurns extends TurnsInMemory {
   drained(timeoutMs: number): Promise<void>;
 }
 
-/** Ended turns that may wait for their workflow at once. */
+/** Ended turns that may wait for their workflow at once; with one more, the first of them waits as a row. */
 const ENDED_MAX = 512;
-const WAIT_FOR_ROOM_MS = 3_000;
 /**
- * An ended turn that nothing adopts, because its workflow was ended from outside, is let go of after this.
+ * An ended turn that nothing adopts, because its workflow was ended from outside, waits as a row after this.
  */
 const KEPT_MS = 60_000;
 /** How many last steps of ended turns are kept to answer a repeated activity; each is a few bytes. */
 const ENDS_KEPT = 1_000;
 
-/** @see test/api/turns/bookkeeping/open-turns.test.ts */
-export function createOpenTurns(): OpenTurns {
+/**
+ * @param onLeft called for each turn that is left to a later workflow.
+ * @see test/api/turns/bookkeeping/open-turns.test.ts
+ */
+export function createOpenTurns(onLeft: (turnId: string) => void): OpenTurns {
   const turns = new Map<string, Turn>();
   const ended = new Map<string, NodeJS.Timeout>();
   const released = createSignal();
@@ -47,6 +49,11 @@ export function createOpenTurns(): OpenTurns {
     turns.delete(turnId);
     released.fire();
   };
+  const leave = (turnId: string): void => {
+    if (!turns.has(turnId)) return;
+    release(turnId);
+    onLeft(turnId);
+  };
 
   return {
     add(turn) {
@@ -54,20 +61,15 @@ export function createOpenTurns(): OpenTurns {
       turns.set(turnId, turn);
       void turn.result.then(() => {
         if (!turns.has(turnId)) return;
-        const timer = setTimeout(() => release(turnId), KEPT_MS);
+        const timer = setTimeout(() => leave(turnId), KEPT_MS);
         ended.set(turnId, timer);
+        if (ended.size > ENDED_MAX) leave(ended.keys().next().value!);
       });
     },
     release,
-    async room(signal) {
-      const until = Date.now() + WAIT_FOR_ROOM_MS;
-      while (ended.size >= ENDED_MAX) {
-        signal.throwIfAborted();
-        const leftMs = until - Date.now();
-        if (leftMs <= 0)
-          throw new DomainError("overloaded", "Too many chat turns are under way.", { retryAfterSeconds: 1 });
-        await released.wait(leftMs, signal);
-      }
+    leave,
+    leaveEnded() {
+      for (const turnId of ended.keys()) leave(turnId);
     },
     counts: () => ({ open: turns.size, ended: ended.size }),
     all: () => [...turns.values()],
@@ -80,6 +82,8 @@ export function createOpenTurns(): OpenTurns {
       if (!turn) return "unknown";
       const end = await turn.firstPart;
       if (turn.status === undefined) return "handed_over";
+      // It was left meanwhile, so that its row says whether another workflow has adopted it.
+      if (!turns.has(turnId)) return "unknown";
       release(turnId);
       return end === "handed_over" ? turn.status : end;
     },
@@ -99,8 +103,8 @@ export function createOpenTurns(): OpenTurns {
 
 interface Signal {
   fire(): void;
-  /** Resolves with the next `fire`, when `signal` is aborted, or after `timeoutMs`. */
-  wait(timeoutMs: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves with the next `fire`, or after `timeoutMs`. */
+  wait(timeoutMs: number): Promise<void>;
 }
 
 function createSignal(): Signal {
@@ -109,16 +113,14 @@ function createSignal(): Signal {
     fire() {
       for (const wake of waiting) wake();
     },
-    wait: (timeoutMs, signal) =>
+    wait: (timeoutMs) =>
       new Promise((resolve) => {
         const wake = (): void => {
           clearTimeout(timer);
           waiting.delete(wake);
-          signal?.removeEventListener("abort", wake);
           resolve();
         };
         const timer = setTimeout(wake, timeoutMs);
-        signal?.addEventListener("abort", wake, { once: true });
         waiting.add(wake);
       }),
   };

@@ -21,13 +21,14 @@ export interface StartDeps {
 }
 
 interface BookkeepingStarts {
-  /**
-   * Starts the workflow of a group. Never rejects: a failure refuses the turns that have not sent anything
-   * yet.
-   */
+  /** Starts the workflow of a group. Never rejects: after a failure its turns wait as rows once they end. */
   startGroup(group: readonly Turn[]): Promise<void>;
+  /** Leaves a turn to a later workflow once it has ended, unless it gets its own. */
+  leaveToLater(turn: Turn): void;
   /** Starts the workflow of a turn that asks for tools. @throws DomainError `workflows_unavailable`. */
   startOwn(turn: Turn, calls: readonly ToolCall[]): Promise<void>;
+  /** Fails the turns of which {@link startOwn} waits for Temporal. */
+  giveUp(): void;
 }
 
 export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
@@ -61,14 +62,24 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
     );
     if (ends.every((end) => end === "cancelled")) await cancel(workflowId, group);
   };
-  /** A turn under way ends by itself. One that has sent nothing yet fails, with a status of its own. */
-  const runWithoutWorkflow = (turn: Turn): void => {
-    if (!turn.isCommitted) turn.abort(workflowsUnavailable());
-    void turn.result.then(() => openTurns.release(turn.row.id));
+  /** @returns the error of a turn that gets no workflow of its own, and may be in no group. */
+  const refuse = (turn: Turn, cause?: unknown): DomainError => {
+    void turn.result.then(() => openTurns.leave(turn.row.id));
+    return workflowsUnavailable(cause);
+  };
+  const leaveToLater = (turn: Turn): void => {
+    void turn.firstPart.then((end) => (end === "handed_over" ? undefined : openTurns.leave(turn.row.id)));
   };
 
+  const starting = new Set<Turn>();
+
   return {
+    leaveToLater,
+    giveUp() {
+      for (const turn of starting) turn.abort(workflowsUnavailable());
+    },
     async startGroup(group) {
+      if (health.downForMs() > 0) return group.forEach(leaveToLater);
       try {
         await drillPoint("chatTurns: turns noted, workflow not started");
         const workflowId = await starter.startTurns(deps.apiProcessId, newId(), {
@@ -80,18 +91,20 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
       } catch (error) {
         health.failed(error);
         log.warn({ err: error, turns: group.length }, "the books of chat turns could not be opened");
-        for (const turn of group) runWithoutWorkflow(turn);
+        group.forEach(leaveToLater);
       }
     },
     async startOwn(turn, calls) {
       let workflowId: string;
+      if (health.downForMs() > 0) throw refuse(turn);
+      starting.add(turn);
       try {
         workflowId = await starter.startTurn(placeOf(turn), { ...inputOf(turn, queues), calls });
       } catch (error) {
         health.failed(error);
-        // The turn may be in no group, so that nothing would adopt it.
-        void turn.result.then(() => openTurns.release(turn.row.id));
-        throw workflowsUnavailable(error);
+        throw refuse(turn, error);
+      } finally {
+        starting.delete(turn);
       }
       // The turn may have been aborted before the start had resolved: then its result is there already.
       void turn.result.then((result) =>

@@ -1,7 +1,4 @@
-/**
- * Watches whether Temporal answers, so that a turn is refused at once if its bookkeeping workflow could not
- * be started.
- */
+/** Watches whether Temporal answers, so that nothing waits for workflows that could not be started. */
 
 export interface TemporalHealth {
   /** How long Temporal has been down, in milliseconds; 0 while it answers. */

@@ -1,11 +1,11 @@
 /** Where text units, chunks and hits stand: in the text that the API answers, and in the file. */
 import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES } from "../../../../src/chunkers/index.ts";
+import { PARSER_VERSION } from "../../../../src/parsers/version.ts";
 import type { Answer } from "../../../support/clients/client.ts";
 import { documentClient } from "../../../support/clients/document-client.ts";
 import { makeDocx } from "../../../support/files/office.ts";
 import { makePdf } from "../../../support/files/text.ts";
-import { runCommand } from "../../../support/stack/command.ts";
 import { onSharedStack } from "../../../support/stack/shared-stack.ts";
 import { until } from "../../../support/until.ts";
 
@@ -116,28 +116,33 @@ test("the range of rows that begin a chunk is apart from that of their repeated 
   ]);
 });
 
-test("what versions before 0.9.0 stored has no locations until it is reprocessed, and a command counts it", async () => {
+test("what an older version read has no locations until it is found by its parser's version and reprocessed", async () => {
   const { id } = await put(TEXT, "before.txt");
-  const command = (...options: string[]) =>
-    runCommand(["locations", "--organization", tenants.acme, ...options], stack.env);
-  const lacking = async () => (await command("--documents")).split("\n").filter(Boolean);
-  const counts = async () => JSON.parse(await command("--json")).organizations;
-  expect(await lacking()).not.toContain(id);
-  const [{ documents, without_locations: before }] = await counts();
+  const filters = {
+    space_id__exact: tenants.spaces.research,
+    "processing_state.parser_version__isnull": true,
+  };
+  const unread = async (): Promise<string[]> => {
+    const { body } = await editor("POST", "/data/search", { filters });
+    return body.items.map((item: { id: string }) => item.id);
+  };
+  const version = async () => (await editor("GET", `/data/${id}`)).body.processing_state.parser_version;
+  expect(await version()).toBe(PARSER_VERSION);
+  expect(await unread()).toEqual([]);
   await rows(
-    `update chunks set start_offset = null, end_offset = null, places = null where document_id = $1`,
+    "update chunks set start_offset = null, end_offset = null, places = null where document_id = $1",
     [id],
   );
+  await rows("update pipeline_runs set parser_version = null where document_id = $1", [id]);
   const chunks = await all(`/data/${id}/chunks`);
   for (const item of [...chunks, ...(await hits(id, "wren")).results])
     for (const field of ["start", "end", "locations"]) expect(item).not.toHaveProperty(field);
-  expect(await lacking()).toContain(id);
-  expect(await counts()).toEqual([
-    { organization_id: tenants.acme, documents, without_locations: before + 1 },
-  ]);
-  expect(await command()).toMatch(/ORGANIZATION +DOCUMENTS +WITHOUT LOCATIONS\n/);
+  expect(await unread()).toEqual([id]);
+  expect(await version()).toBeUndefined();
 
-  const { body } = await editor("POST", "/data/batch-reprocess", { document_ids: await lacking() });
-  expect(body.accepted).toBeGreaterThan(0);
-  await until("it is reprocessed", async () => !(await lacking()).includes(id));
+  expect((await editor("POST", "/data/batch-reprocess", { filters })).body.accepted).toBe(1);
+  await until("it is reprocessed", async () => (await unread()).length === 0);
+  await until("it says who read it", async () => (await version()) === PARSER_VERSION);
+  const older = { ...filters, "processing_state.parser_version__lt": PARSER_VERSION };
+  expect((await editor("POST", "/data/search", { filters: older })).body.items).toEqual([]);
 });

@@ -16,7 +16,7 @@ function makeTurn(id: string): { turn: Turn; asked: number[] } {
 }
 
 test("a step repeated after the turn's end gets the same answer, without a model call", async () => {
-  const openTurns = createOpenTurns();
+  const openTurns = createOpenTurns(() => undefined);
   const { turn, asked } = makeTurn("one");
   openTurns.add(turn);
   const ended = { type: "ended", status: "completed" };
@@ -27,7 +27,7 @@ test("a step repeated after the turn's end gets the same answer, without a model
 });
 
 test("the answers of a bounded number of ended turns are kept", async () => {
-  const openTurns = createOpenTurns();
+  const openTurns = createOpenTurns(() => undefined);
   for (let index = 0; index <= 1_000; index += 1) {
     openTurns.add(makeTurn(`turn ${index}`).turn);
     await openTurns.step(`turn ${index}`, 1, []);

@@ -53,7 +53,9 @@ export async function openWorld(folder: string): Promise<World> {
     env: {
       NODE_ENV: "test",
       DATA_DIR: dataDir,
-      DATABASE_URL: database.url,
+      ...database.env,
+      DATABASE_OWNER_URL: database.url,
+      REQUIRE_DATABASE_LOGINS: "true",
       DATABASE_POOL_SIZE: "10",
       TEMPORAL_ADDRESS: address,
       MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
