@@ -6,7 +6,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { eachOf } from "../../src/activities/pipeline/concurrency.ts";
+import { mapAtMost } from "../../src/process/concurrency/settle-all.ts";
 import { detectFileKind } from "../../src/parsers/file-kind.ts";
 import { call, upload } from "../../test/support/clients/client.ts";
 import setup from "../../test/support/run/global-setup.ts";
@@ -90,7 +90,7 @@ async function runKind(
   const memory = peakOf(() => parserProcesses(stack.worker.child.pid ?? 0));
   const started = performance.now();
   const outcomes: Outcome[] = [];
-  await eachOf(paths, UPLOADERS, async (path) => {
+  await mapAtMost(UPLOADERS, paths, async (path) => {
     outcomes.push(await outcomeOf(stack, path, timeoutMs));
   });
   return { kind, outcomes, seconds: (performance.now() - started) / 1_000, parserMegabytes: memory.stop() };

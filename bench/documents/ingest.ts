@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
-import { eachOf } from "../../src/activities/pipeline/concurrency.ts";
+import { mapAtMost } from "../../src/process/concurrency/settle-all.ts";
 import { KEYS, SPACES } from "../../test/support/tenants/tenants.ts";
 import { call, ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
@@ -75,7 +75,7 @@ async function run({ documents, corpus, local = false }: Options): Promise<void>
 
     const before = await completed(stack);
     const started = performance.now();
-    await eachOf([...all.entries()], UPLOADERS, async ([index, text]) => {
+    await mapAtMost(UPLOADERS, [...all.entries()], async ([index, text]) => {
       await upload(stack.url, KEYS.editor, SPACES.research, text, `document-${index}.md`);
     });
     const accepted = performance.now() - started;

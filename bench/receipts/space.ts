@@ -4,7 +4,7 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { eachOf } from "../../src/activities/pipeline/concurrency.ts";
+import { mapAtMost } from "../../src/process/concurrency/settle-all.ts";
 import setup from "../../test/support/run/global-setup.ts";
 import { type Answer, ended, upload } from "../../test/support/clients/client.ts";
 import { type Stack, startStack } from "../../test/support/stack/stack.ts";
@@ -83,7 +83,7 @@ async function load(stack: Stack, folder: string): Promise<void> {
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
   let refused = 0;
-  await eachOf(paths, UPLOADERS, async (path) => {
+  await mapAtMost(UPLOADERS, paths, async (path) => {
     const accepted: Answer["body"] = await upload(
       stack.url,
       KEYS.editor,

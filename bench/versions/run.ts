@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
-import { eachOf } from "../../src/activities/pipeline/concurrency.ts";
+import { mapAtMost } from "../../src/process/concurrency/settle-all.ts";
 import { makeTreeOf } from "../../test/drill/upgrade/trees.ts";
 import { PREVIOUS, THIS_TREE, findVersion, thisVersion } from "../../test/drill/upgrade/versions.ts";
 import { ended, upload } from "../../test/support/clients/client.ts";
@@ -111,7 +111,7 @@ async function chats(served: Served, atOnce: number, seconds: number): Promise<n
 /** @returns milliseconds from the upload of each document to its end. */
 async function documents({ url }: Served, count: number, round: number): Promise<number[]> {
   const times: number[] = [];
-  await eachOf([...Array(count).keys()], AT_ONCE, async (index) => {
+  await mapAtMost(AT_ONCE, [...Array(count).keys()], async (index) => {
     const startedAt = performance.now();
     const text = `# Report ${round} ${index}\n\n${`Revenue of part ${index} grew in year ${round}. `.repeat(30)}`;
     const { id } = await upload(url, KEYS.owner, SPACES.research, text, `report-${round}-${index}.md`);

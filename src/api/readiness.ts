@@ -2,6 +2,7 @@
  * Decides whether this process should get requests, by its dependencies and by whether it starts or stops.
  */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
+import { shareFor } from "../process/concurrency/share-running.ts";
 import type { Readiness as Report } from "../schema/health.ts";
 import type { StoreKind } from "../storage/open-store.ts";
 
@@ -36,7 +37,7 @@ export function createReadiness({ probes, storeKind, started }: ReadinessDeps): 
   };
   void started.then(begun, begun);
   setTimeout(begun, START_MS).unref();
-  let last: { readonly at: number; readonly dependencies: Promise<Report["dependencies"]> } | undefined;
+  const probe = shareFor(FRESH_MS, () => probeAll(probes, storeKind));
 
   const statusOf = (dependencies: Report["dependencies"]): Report["status"] => {
     if (isDraining) return "draining";
@@ -46,10 +47,7 @@ export function createReadiness({ probes, storeKind, started }: ReadinessDeps): 
   };
   return {
     async report() {
-      const now = performance.now();
-      if (last === undefined || now - last.at > FRESH_MS)
-        last = { at: now, dependencies: probeAll(probes, storeKind) };
-      const dependencies = await last.dependencies;
+      const dependencies = await probe();
       return { status: statusOf(dependencies), dependencies };
     },
     drain() {

@@ -11,7 +11,7 @@ import { DomainError } from "../domain/errors.ts";
 import { CAPABILITIES, type Principal } from "../domain/tenancy/principal.ts";
 import { hashKey, isWellFormedKey } from "./api-keys.ts";
 import type { VerifyJwt } from "./jwt.ts";
-import { createLookupCache } from "./lookup-cache.ts";
+import { createLookupCache } from "../process/concurrency/lookup-cache.ts";
 
 /**
  * Together with the look-up itself it stays below the 5 s within which a revoked key must be refused

@@ -8,6 +8,7 @@ import {
   jwtVerify,
 } from "jose";
 import { DomainError } from "../domain/errors.ts";
+import { shareFor } from "../process/concurrency/share-running.ts";
 
 /** Asymmetric signatures only: with `none` or HMAC a caller could sign its own token. */
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
@@ -119,18 +120,14 @@ interface SigningKeys {
 
 function createSigningKeys(issuer: string, now: () => number): SigningKeys {
   let known: { readonly findKey: FindKey; readonly fetchedMs: number } | undefined;
-  let lastTry: { readonly startedMs: number; readonly outcome: Promise<FindKey> } | undefined;
 
-  function refreshed(): Promise<FindKey> {
-    if (lastTry !== undefined && now() - lastTry.startedMs < REFRESH_INTERVAL_MS) return lastTry.outcome;
-    const startedMs = now();
-    const outcome = fetchKeys(issuer).then((findKey) => {
-      known = { findKey, fetchedMs: startedMs };
-      return findKey;
-    });
-    lastTry = { startedMs, outcome };
-    return outcome;
+  async function refresh(): Promise<FindKey> {
+    const fetchedMs = now();
+    const findKey = await fetchKeys(issuer);
+    known = { findKey, fetchedMs };
+    return findKey;
   }
+  const refreshed = shareFor(REFRESH_INTERVAL_MS, refresh, now);
 
   return {
     refreshed,

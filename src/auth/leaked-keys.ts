@@ -6,7 +6,7 @@ import { createSecretKey } from "node:crypto";
 import { reportLeakedKeys, revokeLeakedKeys } from "../db/keys/leaked.ts";
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
-import { shareRounds } from "../domain/share-rounds.ts";
+import { shareRounds } from "../process/concurrency/share-rounds.ts";
 import type { Log } from "../process/log.ts";
 import { hashKey, keysIn } from "./api-keys.ts";
 

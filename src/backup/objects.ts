@@ -11,7 +11,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ANCHOR_PREFIX } from "../domain/anchor.ts";
 import { DomainError } from "../domain/errors.ts";
-import { settleAll } from "../domain/settle-all.ts";
+import { settleAll } from "../process/concurrency/settle-all.ts";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import { createDirectoryStore } from "../storage/stores/directory.ts";
 import type { ObjectStore } from "../storage/object-store.ts";

@@ -9,6 +9,11 @@ export interface Sql {
   ): Promise<pg.QueryResult<Row>>;
 }
 
+/** Whether the rows that are found are also locked until the transaction ends. */
+export interface Locking {
+  readonly lock?: boolean;
+}
+
 /** The organization whose rows a transaction sees. */
 export interface OrganizationRef {
   readonly id: string;

@@ -7,7 +7,7 @@ import { takeExpiredClaims } from "../db/runs/claim-leases.ts";
 import { PRIORITY, type Priority } from "../domain/work/processing.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { onNotedEvents } from "../db/events/noted.ts";
-import { coalesce } from "./coalesce.ts";
+import { coalesce } from "../process/concurrency/coalesce.ts";
 import { createEventPlacer } from "./place-events.ts";
 import { startClaim, type StartClaimDeps } from "./start-claims.ts";
 import { startBatches, startDeletions, startOperations } from "./start-outbox.ts";

@@ -4,7 +4,7 @@ import { findUnplaced, placeEvents } from "../db/events/place.ts";
 import type { Database } from "../db/pool.ts";
 import type { Log } from "../process/log.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
-import { coalesce } from "./coalesce.ts";
+import { coalesce } from "../process/concurrency/coalesce.ts";
 
 export interface EventPlacer {
   /**

@@ -1,10 +1,8 @@
 /** Starts the workflows of the rows in an outbox: deletions, batches and operations. */
 import type { Client } from "@temporalio/client";
-import { takePendingDeletions } from "../db/deletions/accept.ts";
-import { endLeases, noteStarted, type Outbox } from "../db/outbox/leases.ts";
-import { takePendingOperations } from "../db/outbox/operations.ts";
+import type { Outbox } from "../db/outbox/define-outbox.ts";
+import { BATCHES, DELETIONS, OPERATIONS } from "../db/outbox/outboxes.ts";
 import type { Database } from "../db/pool.ts";
-import { takePendingBatches } from "../db/runs/batches.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { startBatch } from "../temporal/start/batch.ts";
 import { startDeletion } from "../temporal/start/deletion.ts";
@@ -16,18 +14,17 @@ interface StartDeps {
 }
 
 /** How many rows of an outbox one call takes; the next sweep takes more. */
-const DELETIONS_A_SWEEP = 50;
-const BATCHES_A_SWEEP = 50;
+const ROWS_A_SWEEP = 50;
 
 /** @param organizationId null: of all organizations. @throws the first error of a start. */
 export async function startDeletions(
   { db, client }: StartDeps,
   organizationId: string | null,
 ): Promise<void> {
-  const taken = await takePendingDeletions(db.system, DELETIONS_A_SWEEP, organizationId);
+  const taken = await DELETIONS.lease(db.system, ROWS_A_SWEEP, organizationId);
   if (taken.length === 0) return;
   await drillPoint("deleteTarget: accepted, workflow not started");
-  await startEach(db, "deletions", taken, async ({ id, organization, kind }) => {
+  await startEach(db, DELETIONS, taken, async ({ id, organization, kind }) => {
     await startDeletion(client, { organization, deletionId: id }, kind);
     await drillPoint("deleteTarget: workflow started, answer not seen");
   });
@@ -35,10 +32,10 @@ export async function startDeletions(
 
 /** @param organizationId null: of all organizations. @throws the first error of a start. */
 export async function startBatches({ db, client }: StartDeps, organizationId: string | null): Promise<void> {
-  const taken = await takePendingBatches(db.system, BATCHES_A_SWEEP, organizationId);
+  const taken = await BATCHES.lease(db.system, ROWS_A_SWEEP, organizationId);
   if (taken.length === 0) return;
   await drillPoint("batchReprocess: accepted, workflow not started");
-  await startEach(db, "batches", taken, async (batch) => {
+  await startEach(db, BATCHES, taken, async (batch) => {
     await startBatch(client, batch);
     await drillPoint("batchReprocess: workflow started, answer not seen");
   });
@@ -46,10 +43,10 @@ export async function startBatches({ db, client }: StartDeps, organizationId: st
 
 /** @throws the first error of a start. */
 export async function startOperations({ db, client }: StartDeps): Promise<void> {
-  const taken = await takePendingOperations(db.system);
+  const taken = await OPERATIONS.lease(db.system, ROWS_A_SWEEP, null);
   if (taken.length === 0) return;
   await drillPoint("operation: accepted, workflow not started");
-  await startEach(db, "operations", taken, async ({ id, kind }) => {
+  await startEach(db, OPERATIONS, taken, async ({ id, kind }) => {
     await startOperation(client, { operationId: id }, kind);
     await drillPoint("operation: workflow started, answer not seen");
   });
@@ -61,14 +58,14 @@ export async function startOperations({ db, client }: StartDeps): Promise<void> 
  */
 async function startEach<T extends { readonly id: string }>(
   db: Database,
-  outbox: Outbox,
+  outbox: Outbox<T>,
   taken: readonly T[],
   start: (one: T) => Promise<void>,
 ): Promise<void> {
   const outcomes = await Promise.allSettled(taken.map(start));
   const idsOf = (status: "fulfilled" | "rejected"): string[] =>
     taken.filter((_one, index) => outcomes[index]!.status === status).map((one) => one.id);
-  await noteStarted(db.system, outbox, idsOf("fulfilled"));
-  await endLeases(db.system, outbox, idsOf("rejected"));
+  await outbox.noteStarted(db.system, idsOf("fulfilled"));
+  await outbox.endLeases(db.system, idsOf("rejected"));
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }

@@ -10,7 +10,7 @@ import type { Database } from "../db/pool.ts";
 import type { Log } from "../process/log.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { startWebhook } from "../temporal/start/webhook.ts";
-import { type Coalesced, coalesce } from "./coalesce.ts";
+import { type Coalesced, coalesce } from "../process/concurrency/coalesce.ts";
 
 interface StartDeps {
   readonly db: Database;

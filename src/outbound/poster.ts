@@ -12,7 +12,7 @@ import { parseRetryAfter } from "../domain/retry-after.ts";
 import { type AddressRules, publicAddresses, systemAddresses } from "./addresses.ts";
 import { isAllowedHost } from "./hosts.ts";
 import { addressesByDns } from "./names.ts";
-import { createSlots } from "../process/slots.ts";
+import { createSlots } from "../process/concurrency/slots.ts";
 import { refusalOfTarget } from "./webhook-target.ts";
 
 interface Message {

@@ -4,6 +4,7 @@ import { findSigningKey, insertSigningKey, type SealedReceiptKey } from "../db/r
 import type { Database } from "../db/pool.ts";
 import { DomainError } from "../domain/errors.ts";
 import type { ReceiptSigner, Statement } from "../domain/receipts/statement.ts";
+import { shareRunning } from "../process/concurrency/share-running.ts";
 import type { Keyring } from "../storage/keys/keyring.ts";
 import { openReceiptKey, sealReceiptKey } from "../storage/keys/receipt-key.ts";
 import { receiptsIssued } from "../telemetry/instruments.ts";
@@ -29,22 +30,13 @@ interface SignerDeps {
  */
 export function createReceiptSigner(deps: SignerDeps): ReceiptSigner {
   const known = new LRUCache<string, KnownKey>({ max: CACHE_ORGANIZATIONS });
-  const lookUps = new Map<string, Promise<SigningKey>>();
-
-  /** Simultaneous callers share one look-up. */
-  function lookUp(organizationId: string): Promise<SigningKey> {
-    const running = lookUps.get(organizationId);
-    if (running !== undefined) return running;
-    const started = findOrMakeKey(deps, organizationId).finally(() => lookUps.delete(organizationId));
-    lookUps.set(organizationId, started);
-    return started;
-  }
+  const share = shareRunning<SigningKey>();
 
   async function keyOf(organizationId: string): Promise<SigningKey> {
     const before = known.get(organizationId);
     if (before !== undefined && before.expiresAt > Date.now()) return before.key;
     try {
-      const key = await lookUp(organizationId);
+      const key = await share(organizationId, () => findOrMakeKey(deps, organizationId));
       known.set(organizationId, { key, expiresAt: Date.now() + CACHE_MS });
       return key;
     } catch (error) {

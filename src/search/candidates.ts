@@ -6,7 +6,7 @@ import type { Sql } from "../db/pool.ts";
 import { denseCandidates, denseScores } from "../db/search/embeddings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
 import type { FusionConstants } from "../domain/fusion.ts";
-import { settleAll } from "../domain/settle-all.ts";
+import { settleAll } from "../process/concurrency/settle-all.ts";
 import { searchStage } from "../telemetry/stage.ts";
 import { type SparseScores, scoreSparse } from "./bm25.ts";
 import { type ChunkConditions, chunkName } from "./chunk-set.ts";

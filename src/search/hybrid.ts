@@ -6,12 +6,12 @@ import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
 import { type OnSecondConnection, inTwoTenantReads } from "../db/search/snapshot.ts";
 import { type Relevance, fitted, fuse, isUnrelated } from "../domain/fusion.ts";
-import { mapAtMost } from "../domain/settle-all.ts";
+import { mapAtMost } from "../process/concurrency/settle-all.ts";
 import type { Reranker } from "../models/rerank/reranker.ts";
 import { searchStage } from "../telemetry/stage.ts";
 import { type Candidate, type Candidates, candidatesFor, findCandidates } from "./candidates.ts";
 import { readConditions } from "./conditions.ts";
-import { type Gate, createGate } from "./gate.ts";
+import { type Gate, createGate } from "../process/concurrency/gate.ts";
 import { type RankedCandidate, choose, present } from "./hits.ts";
 import {
   type FusedVector,

@@ -7,6 +7,7 @@
 import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { DomainError } from "../domain/errors.ts";
+import { shareFor, shareRunning } from "../process/concurrency/share-running.ts";
 
 export interface DiskReading {
   /** What is stored there: `data` or `objects`. */
@@ -53,14 +54,11 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Nothing is read before the first question. @example `test/storage/disk-space.test.ts` */
 export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): DiskSpace {
-  const askOnce = withoutSecond(ask);
-  let last: { readonly at: number; readonly readings: Promise<readonly DiskReading[]> } | undefined;
-  const read = (): Promise<readonly DiskReading[]> => {
-    const now = performance.now();
-    if (last === undefined || now - last.at > FRESH_MS)
-      last = { at: now, readings: readAll(folders, floorBytes, askOnce) };
-    return last.readings;
-  };
+  // A question to a share that hangs holds one of the few threads that read and write all files of the
+  // process, so there is no second one before it ends.
+  const share = shareRunning<StatsFs>();
+  const askOnce: Ask = (folder) => share(folder, () => ask(folder));
+  const read = shareFor(FRESH_MS, () => readAll(folders, floorBytes, askOnce));
   return {
     read,
     async assertRoom(bytes = 0) {
@@ -81,19 +79,6 @@ export function insufficientStorage(cause?: unknown): DomainError {
       cause,
     },
   );
-}
-
-/**
- * Asks about a folder only if no earlier question about it is open. A question to a share that hangs holds
- * one of the few threads that read and write all files of the process.
- */
-function withoutSecond(ask: Ask): Ask {
-  const waiting = new Map<string, Promise<StatsFs>>();
-  return (folder) => {
-    const asked = waiting.get(folder) ?? ask(folder).finally(() => waiting.delete(folder));
-    waiting.set(folder, asked);
-    return asked;
-  };
 }
 
 async function readAll(

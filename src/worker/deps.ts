@@ -4,7 +4,7 @@
  */
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/pipeline/chunking.ts";
-import { createWriteGate } from "../activities/pipeline/concurrency.ts";
+import { createWriteGate } from "../process/concurrency/fair-gate.ts";
 import type { PipelineDeps } from "../activities/pipeline/pipeline-deps.ts";
 import { createProviderGate } from "../db/instance/provider-gate.ts";
 import type { RealConfig } from "../config/config.ts";

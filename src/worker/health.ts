@@ -1,5 +1,6 @@
 /** Answers the liveness and readiness probes of an orchestrator, on a port of its own. */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
+import { shareFor } from "../process/concurrency/share-running.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
@@ -43,17 +44,11 @@ export async function serveHealth({
   freshMs = FRESH_MS,
 }: HealthDeps): Promise<ServedHealth> {
   let isDraining = false;
-  let last:
-    | { readonly at: number; readonly seen: Promise<[database: boolean, workflows: boolean]> }
-    | undefined;
+  const probe = shareFor(freshMs, () =>
+    Promise.all([answersInTime(probes.database), answersInTime(probes.workflows)]),
+  );
   const readiness = async (): Promise<{ isReady: boolean; body: object }> => {
-    const now = performance.now();
-    if (last === undefined || now - last.at >= freshMs)
-      last = {
-        at: now,
-        seen: Promise.all([answersInTime(probes.database), answersInTime(probes.workflows)]),
-      };
-    const [database, workflows] = await last.seen;
+    const [database, workflows] = await probe();
     const polls = isPolling();
     const isReady = database && workflows && polls && !isDraining;
     return {

@@ -6,7 +6,7 @@ import { withoutLogin } from "../config/database-passwords.ts";
 import type { Log } from "../process/log.ts";
 import { wasStarved } from "../process/standstill.ts";
 import type { AttemptIds } from "../temporal/lost-attempt.ts";
-import { every } from "./rounds.ts";
+import { every } from "../process/concurrency/rounds.ts";
 
 const ENTRY = new URL("./isolated-main.ts", import.meta.url);
 /** Suspected documents come several at a time, and each may come back. */

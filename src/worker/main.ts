@@ -32,7 +32,7 @@ import { workInBackground } from "./background.ts";
 import { type WorkerDeps, openWorkerDeps } from "./deps.ts";
 import { serveHealth, type ServedHealth } from "./health.ts";
 import { keepIsolation } from "./isolation.ts";
-import { every } from "./rounds.ts";
+import { every } from "../process/concurrency/rounds.ts";
 
 const PARSER_CHILDREN = 2;
 const PREPARE_MS = 30_000;

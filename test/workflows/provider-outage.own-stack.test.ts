@@ -3,7 +3,7 @@
  * activities while the clock jumps.
  */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { createWriteGate } from "../../src/activities/pipeline/concurrency.ts";
+import { createWriteGate } from "../../src/process/concurrency/fair-gate.ts";
 import { createChunking } from "../../src/activities/pipeline/chunking.ts";
 import { embedAndPublish } from "../../src/activities/pipeline/embed-and-publish.ts";
 import type { PipelineDeps } from "../../src/activities/pipeline/pipeline-deps.ts";

@@ -1,6 +1,6 @@
 /** Uploads documents to a stack and measures what their pipeline takes. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachOf } from "../../../src/activities/pipeline/concurrency.ts";
+import { mapAtMost } from "../../../src/process/concurrency/settle-all.ts";
 import { upload } from "../../../test/support/clients/client.ts";
 import type { Stack } from "../../../test/support/stack/stack.ts";
 import { KEYS, SPACES } from "../../../test/support/tenants/tenants.ts";
@@ -43,7 +43,7 @@ function watchPrivateBytes(pid: number): { stop(): Promise<number> } {
 /** Uploads `count` documents, but begins no more after `isLate`. */
 async function uploadAll(stack: Stack, count: number, isLate: () => boolean): Promise<void> {
   const documents = Array.from({ length: count }, (_, at) => at);
-  await eachOf(documents, UPLOADERS, async (at) => {
+  await mapAtMost(UPLOADERS, documents, async (at) => {
     if (!isLate()) await upload(stack.url, KEYS.editor, SPACES.research, textOf(at), `document-${at}.md`);
   });
 }

@@ -2,7 +2,7 @@
  * Measures retrieval as a caller sees it: uploads every text to a whole service with the built-in model, and
  * searches. Documents rank by their best chunk.
  */
-import { eachOf } from "../../../src/activities/pipeline/concurrency.ts";
+import { mapAtMost } from "../../../src/process/concurrency/settle-all.ts";
 import type { SearchHit } from "../../../src/search/request.ts";
 import { hybridSearch } from "../../../src/search/hybrid.ts";
 import type { EmbeddingModel } from "../../../src/models/embedding/embedding-model.ts";
@@ -56,7 +56,7 @@ async function fill({ url, database, env }: Stack, corpus: readonly Entry[]): Pr
   await provisionTenants(database.db, env, tenants);
   const [key, spaceId] = [tenants.keys.owner, tenants.spaces.research];
   const names = new Map<string, string>();
-  await eachOf([...corpus.entries()], UPLOADERS, async ([at, entry]) => {
+  await mapAtMost(UPLOADERS, [...corpus.entries()], async ([at, entry]) => {
     const { id } = await upload(url, key, spaceId, textOf(entry), `${at}.txt`);
     names.set(id, entry._id);
   });

@@ -23,7 +23,7 @@ import type { Keyring } from "../../storage/keys/keyring.ts";
 import { objectName } from "../../storage/object-store.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { countWorkflowsBefore } from "../../temporal/facts/count-workflows.ts";
-import { eachOf } from "../pipeline/concurrency.ts";
+import { mapAtMost } from "../../process/concurrency/settle-all.ts";
 import { resealWebhookSecrets } from "./reseal-webhook-secrets.ts";
 
 interface ReencryptionDeps {
@@ -110,7 +110,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
   let encryptedObjects = progress.objects_encrypted_anew;
   let encryptedBytes = progress.bytes_encrypted_anew;
   let unreadable = progress.objects_unreadable;
-  await eachOf(names, OBJECTS_AT_ONCE, async (name) => {
+  await mapAtMost(OBJECTS_AT_ONCE, names, async (name) => {
     const size = await encryptAgain(work, name);
     if (size === "unreadable") unreadable += 1;
     else if (size !== undefined) {
@@ -222,7 +222,7 @@ async function countObjectsOfOldKeys({ deps: { storage }, organization, current 
       limit: OBJECTS_A_PAGE,
       ...(after === undefined ? {} : { after }),
     });
-    await eachOf(page, OBJECTS_AT_ONCE, async ({ name }) => {
+    await mapAtMost(OBJECTS_AT_ONCE, page, async ({ name }) => {
       const keyId = await keyIdOf(storage, name);
       if (keyId !== undefined && keyId !== current.id) count += 1;
     });

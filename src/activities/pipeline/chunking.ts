@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type Chunk, chunkerNamed } from "../../chunkers/index.ts";
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
-import { type Owner, createFairQueue } from "../../domain/fair-queue.ts";
+import { type Owner, createFairQueue } from "../../process/concurrency/fair-queue.ts";
 import type { TextUnit } from "../../domain/text-unit.ts";
 import type { ModelsConfig } from "../../models/config.ts";
 import type { EmbeddingModel } from "../../models/embedding/embedding-model.ts";

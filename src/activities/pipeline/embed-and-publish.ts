@@ -17,7 +17,8 @@ import { drillPoint } from "../../telemetry/drill-point.ts";
 import { cacheLookups } from "../../telemetry/instruments.ts";
 import { continueTrace } from "../../telemetry/span.ts";
 import { pipelineStage } from "../../telemetry/stage.ts";
-import { eachOf, inTurns } from "./concurrency.ts";
+import { inTurns } from "../../process/concurrency/in-turns.ts";
+import { mapAtMost } from "../../process/concurrency/settle-all.ts";
 import { type EmbeddedText, distinctTexts, everyTextRefused, keepOutcomes } from "./embedding-outcomes.ts";
 import { inGroups } from "./groups.ts";
 import { textsToEmbed } from "./chunk-header.ts";
@@ -140,7 +141,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
       distinct.slice(index * TEXTS_A_REQUEST, (index + 1) * TEXTS_A_REQUEST),
     );
     // In isolation one after the other, so that each attempt begins with the text that kills the process.
-    await eachOf(requests, input.isolated ? 1 : 2, async (batch) => {
+    await mapAtMost(input.isolated ? 1 : 2, requests, async (batch) => {
       work.signal.throwIfAborted();
       const texts = await textsToEmbed(batch, deps.embedding);
       const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {

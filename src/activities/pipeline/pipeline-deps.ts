@@ -7,7 +7,7 @@ import type { ParserPool } from "../../parsers/process/child-process.ts";
 import type { DiskSpace } from "../../storage/disk-space.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Chunking } from "./chunking.ts";
-import type { FairGate } from "./concurrency.ts";
+import type { FairGate } from "../../process/concurrency/fair-gate.ts";
 
 export interface PipelineDeps {
   readonly db: Database;

@@ -32,7 +32,8 @@ import { type Attempt, attemptStep, backInQueue } from "./attempt.ts";
 import { headerOf } from "./chunk-header.ts";
 import { contentHash } from "./content-hash.ts";
 import { inGroups } from "./groups.ts";
-import { createFairGate, inTurns } from "./concurrency.ts";
+import { createFairGate } from "../../process/concurrency/fair-gate.ts";
+import { inTurns } from "../../process/concurrency/in-turns.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 import { publishMeanwhile } from "./publish-meanwhile.ts";
 

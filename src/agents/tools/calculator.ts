@@ -5,6 +5,7 @@
 import type { FactoryFunctionMap, MathJsInstance, MathNode } from "mathjs/number";
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
+import { openOnce } from "../../process/concurrency/open-once.ts";
 import { defineTool } from "./define-tool.ts";
 
 const EXPRESSION_MAX_CHARACTERS = 1_000;
@@ -36,23 +37,12 @@ const FUNCTIONS = new Set(
 );
 const CONSTANTS = new Set(["pi", "PI", "e", "E", "tau", "phi", "Infinity", "NaN", "true", "false"]);
 
-let loading: Promise<MathJsInstance> | undefined;
-
-/** Loads the library once. If that fails, the next expression tries again. */
-function mathLibrary(): Promise<MathJsInstance> {
-  loading ??= loadMath().catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
-
 /** Loading takes a sixth of a second, so it waits for the first expression. */
-async function loadMath(): Promise<MathJsInstance> {
+const { open: mathLibrary } = openOnce(async (): Promise<MathJsInstance> => {
   const { all, create } = await import("mathjs/number");
   // With numbers that are all doubles, the time of an operation does not depend on its operands.
   return create(all as FactoryFunctionMap, {});
-}
+});
 
 export const calculator = defineTool({
   name: "calculator",

@@ -2,7 +2,7 @@
  * Tells those who wait for events of an organization that there are new ones. Nobody who waits holds a
  * connection to the database.
  */
-import { shareRounds } from "../../domain/share-rounds.ts";
+import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 export interface EventHub {
   /**

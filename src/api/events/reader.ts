@@ -2,7 +2,8 @@
 import type { EventFilter, LogPart } from "../../db/events/read.ts";
 import type { Database } from "../../db/pool.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import { createSlots } from "../../process/slots.ts";
+import { shareRunning } from "../../process/concurrency/share-running.ts";
+import { createSlots } from "../../process/concurrency/slots.ts";
 import { type EventPage, readEventPage } from "../../queries/events/read-event-page.ts";
 
 /** Who asks; a request is one. */
@@ -30,15 +31,10 @@ export type ReadEvents = (asker: Asker, wanted: Wanted) => Promise<EventPage>;
 const READS_AT_ONCE = 4;
 
 export function createEventReader(db: Database): ReadEvents {
-  const underWay = new Map<string, Promise<EventPage>>();
+  const share = shareRunning<EventPage>();
   const slots = createSlots({ atOnce: READS_AT_ONCE, ofOwner: READS_AT_ONCE });
-  return (asker, wanted) => {
-    const name = JSON.stringify([asker.credentials, wanted]);
-    const shared = underWay.get(name);
-    if (shared !== undefined) return shared;
-    const look = async (): Promise<EventPage> => readEventPage(db, await asker.authenticateAgain(), wanted);
-    const page = slots.run(asker.userId, look).finally(() => underWay.delete(name));
-    underWay.set(name, page);
-    return page;
-  };
+  return (asker, wanted) =>
+    share(JSON.stringify([asker.credentials, wanted]), () =>
+      slots.run(asker.userId, async () => readEventPage(db, await asker.authenticateAgain(), wanted)),
+    );
 }

@@ -1,5 +1,5 @@
 /** Bounds how many streams and waits a key, a user and this process have open at once. */
-import { type Seats, createSeats } from "../limits/seats.ts";
+import { type Seats, createSeats } from "../../process/concurrency/seats.ts";
 
 export type EventSeats = Seats<"stream" | "wait">;
 

@@ -2,7 +2,7 @@
  * Bounds how many files callers have in the making at once, waiting ones among them: a seat is taken before
  * anything of the file is fetched.
  */
-import { type Seats, createSeats } from "../limits/seats.ts";
+import { type Seats, createSeats } from "../../process/concurrency/seats.ts";
 
 export type PageSeats = Seats<"page">;
 export type InputFileSeats = Seats<"input_file">;

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
-import { shareRounds } from "../../domain/share-rounds.ts";
+import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 /** How long a count stays in this process's memory only. */
 const FLUSH_MS = 200;

@@ -2,7 +2,7 @@
 import { answersInTime } from "../../process/answers-in-time.ts";
 import type { ProviderState } from "../../db/instance/provider-gate.ts";
 import type { Dependency } from "../../schema/operations/conditions.ts";
-import { shareFor } from "./share-for.ts";
+import { shareFor } from "../../process/concurrency/share-running.ts";
 
 interface Look {
   readonly name: Dependency["name"];

@@ -9,7 +9,7 @@ import { type Backlog, readBacklog } from "../../temporal/facts/backlog.ts";
 import { listPollers } from "../../temporal/facts/pollers.ts";
 import { serverVersion } from "../../temporal/facts/server.ts";
 import { processOf } from "../../temporal/seals/identity.ts";
-import { shareFor } from "./share-for.ts";
+import { shareFor } from "../../process/concurrency/share-running.ts";
 import { watchDependencies } from "./dependencies.ts";
 
 interface QueueFacts {

@@ -1,18 +1,19 @@
 /** Shows pages of files: from the cache, or made in a parser process. */
 import { createHash } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
-import type { Owner } from "../../domain/fair-queue.ts";
+import type { Owner } from "../../process/concurrency/fair-queue.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import { versionNotKept } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { LateInput } from "../../parsers/process/child-process.ts";
 import type { PagePool } from "../../parsers/process/page-pool.ts";
+import { openOnce } from "../../process/concurrency/open-once.ts";
 import type { Keyring } from "../../storage/keys/keyring.ts";
 import { shownPages } from "../../telemetry/instruments.ts";
 import { type FetchParts, fetchFile } from "../files/fetched-file.ts";
 import type { PageSeats } from "../files/file-seats.ts";
-import { shareWork } from "../files/shared-work.ts";
+import { shareWork } from "../../process/concurrency/share-work.ts";
 import { createPageCache, type PageCache } from "./page-cache.ts";
 
 /** A file that the caller may read. */
@@ -73,18 +74,12 @@ const LINGER_MS = 1_000;
 
 /** Starts no process before the first page. @see test/api/files/files-and-pages.test.ts */
 export function createPageHost(parts: PageHostParts): PageHost {
-  let opened: Promise<PagePool> | undefined;
+  const { open: pool, opened } = openOnce(() => openPool(parts));
   const host: Host = {
     ...parts,
     cache: createPageCache(parts.keyring),
     making: new Map(),
-    pool() {
-      opened ??= openPool(parts).catch((error: unknown) => {
-        opened = undefined;
-        throw error;
-      });
-      return opened;
-    },
+    pool,
   };
   return {
     pictureName,
@@ -100,7 +95,7 @@ export function createPageHost(parts: PageHostParts): PageHost {
         Buffer.from(await pool.picture(input, request, asked)),
       ),
     async close() {
-      await (await opened)?.close();
+      await (await opened())?.close();
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import { FILE_KIND_HEAD_BYTES, detectFileKind } from "../../parsers/file-kind.ts";
 import type { FetchedInput, LateInput, ParserPool } from "../../parsers/process/child-process.ts";
 import { findFile } from "../../queries/user-files/find-file.ts";
+import { openOnce } from "../../process/concurrency/open-once.ts";
 import { decodeId, idFault } from "../../schema/openai/ids.ts";
 import { type FetchParts, fetchFile } from "../files/fetched-file.ts";
 import type { InputFileSeats } from "../files/file-seats.ts";
@@ -61,14 +62,7 @@ const SUBFOLDER = "input-files";
 
 /** Starts no process before the first file. @see test/api/files/files-and-pages.test.ts */
 export function createFileReader(parts: FileParts): FileReader {
-  let opened: Promise<ParserPool> | undefined;
-  const pool = (): Promise<ParserPool> => {
-    opened ??= openPool(parts).catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+  const { open: pool, opened } = openOnce(() => openPool(parts));
   return {
     async parsedText(ask, data, filename) {
       const base64 = base64Of(data, ask.param);
@@ -90,7 +84,7 @@ export function createFileReader(parts: FileParts): FileReader {
       return { filename: file.name, text, content: file.content };
     },
     async close() {
-      await (await opened)?.close();
+      await (await opened())?.close();
     },
   };
 }

@@ -3,7 +3,7 @@
  * An agent that is changed or deleted is dropped at once, in this process by the request that did it, in the
  * others when they hear of it.
  */
-import { createLookupCache } from "../../auth/lookup-cache.ts";
+import { createLookupCache } from "../../process/concurrency/lookup-cache.ts";
 import { type Agent, findAgent } from "../../db/turns/agents-in-chat.ts";
 import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 

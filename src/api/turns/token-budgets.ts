@@ -1,5 +1,5 @@
 /** Refuses the turns of an organization, a user or a key whose tokens of the month are used up. */
-import { createLookupCache } from "../../auth/lookup-cache.ts";
+import { createLookupCache } from "../../process/concurrency/lookup-cache.ts";
 import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { type ReachedBudget, tellBudgetReached } from "../../db/turns/budgets.ts";
 import { type TokenOwner, type TokenUse, tokensOfMonth } from "../../db/turns/usage.ts";

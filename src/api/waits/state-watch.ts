@@ -3,7 +3,7 @@
  * look, so that none of them costs more than its place in a list, and nobody who waits holds a connection.
  */
 import type { Watched } from "../../db/runs/states.ts";
-import { shareRounds } from "../../domain/share-rounds.ts";
+import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 export interface StateWatch {
   /** Waits until the state is not `state` any more; also returns when time is over or the client left. */

@@ -1,11 +1,6 @@
 /** What the commands of agents share: the right to change one, its folders, and the lock on its row. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
-import {
-  type AgentRecord,
-  findAgentRecord,
-  lockAgentRecord,
-  reachesFolders,
-} from "../../db/agents/records.ts";
+import { type AgentRecord, findAgentRecord, reachesFolders } from "../../db/agents/records.ts";
 import type { Sql } from "../../db/pool.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
@@ -19,7 +14,7 @@ export const agentEtag = (agent: AgentRecord): string => etagOf(agent.id, agent.
  */
 export async function lockWritableAgent(sql: Sql, principal: Principal, id: string): Promise<AgentRecord> {
   authorizeLogin(principal);
-  const agent = await lockAgentRecord(sql, principal.organization.id, id);
+  const agent = await findAgentRecord(sql, principal.organization.id, id, { lock: true });
   authorize(principal, "agents:write", agent);
   return agent;
 }

@@ -6,7 +6,6 @@ import {
   type DocumentPlace,
   findDocumentPlaces,
   findMatchingDocuments,
-  lockDocumentPlaces,
 } from "../../db/documents/search.ts";
 import type { Sql } from "../../db/pool.ts";
 import { missingMessage } from "../../domain/not-found.ts";
@@ -60,8 +59,7 @@ export async function reachDocuments(
       ? (await chooseDocuments(sql, principal, action, { ...choice, most: MOST })).map(({ id }) => id)
       : idsOf(asked);
   const reach = asked === null ? reachFor(principal, action) : principal.reach;
-  const read = dryRun ? findDocumentPlaces : lockDocumentPlaces;
-  return { asked, places: await read(sql, reach, chosen) };
+  return { asked, places: await findDocumentPlaces(sql, reach, chosen, { lock: !dryRun }) };
 }
 
 export type Refusal = "invalid_id" | "not_found" | "forbidden" | "wrong_space";

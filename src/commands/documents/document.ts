@@ -1,6 +1,6 @@
 /** What the commands of documents share: the lock on a document, and its entity tag. */
 import { type Action, authorize } from "../../auth/policy.ts";
-import { type DocumentRow, lockDocument } from "../../db/documents/read.ts";
+import { type DocumentRow, findDocument } from "../../db/documents/read.ts";
 import type { Sql } from "../../db/pool.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { etagOf } from "../etag.ts";
@@ -17,7 +17,7 @@ export async function lockDocumentFor(
   action: Action,
   id: string,
 ): Promise<DocumentRow> {
-  const document = await lockDocument(sql, principal, id);
+  const document = await findDocument(sql, principal, id, { lock: true });
   authorize(principal, action, document);
   return document;
 }

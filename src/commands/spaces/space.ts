@@ -1,7 +1,7 @@
 /** What the commands of spaces share: who may change one, what it may be called, and the lock on its row. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import type { Sql } from "../../db/pool.ts";
-import { lockSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
+import { findSpaceOfOrganization, type SpaceRow } from "../../db/tenancy/spaces.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { PRIVATE_SPACE } from "../../domain/tenancy/provision-file.ts";
@@ -27,7 +27,7 @@ export function authorizeManaging(
  */
 export async function lockManagedSpace(sql: Sql, principal: Principal, id: string): Promise<SpaceRow> {
   authorizeLogin(principal);
-  const space = await lockSpace(sql, principal.organization.id, id);
+  const space = await findSpaceOfOrganization(sql, principal.organization.id, id, { lock: true });
   authorizeManaging(principal, space);
   return space;
 }

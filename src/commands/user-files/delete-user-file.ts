@@ -4,7 +4,7 @@ import { findDocumentOfFile } from "../../db/stores/files.ts";
 import {
   deleteUserFile as removeUserFile,
   lockDocumentsMadeOf,
-  lockUserFile,
+  findUserFile,
 } from "../../db/stores/user-files.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
@@ -33,7 +33,7 @@ export async function deleteUserFile(
   const { organization } = principal;
   authorizeUserFiles(principal, "user_files:delete");
   await inTenantContended(deps.db, organization, async (sql) => {
-    const file = await lockUserFile(sql, principal, id);
+    const file = await findUserFile(sql, principal, id, { lock: true });
     if (file === undefined) return deleteDocumentAsFile(sql, caller, id);
     const writable = reachedSpaceIds(reachFor(principal, "documents:delete"));
     await removeDocuments(sql, caller, await lockDocumentsMadeOf(sql, writable, id));

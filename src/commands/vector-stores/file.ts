@@ -1,6 +1,6 @@
 /** What the commands of a store's files share. */
 import type { Action } from "../../auth/policy.ts";
-import { lockDocument } from "../../db/documents/read.ts";
+import { findDocument } from "../../db/documents/read.ts";
 import { findStoreFile, type StoreFileRow } from "../../db/stores/files.ts";
 import type { StaticChunking } from "../../db/stores/stores.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -38,7 +38,7 @@ export async function lockStoreFile(
   await requireStore(sql, principal, action, storeId);
   const found = await findStoreFile(sql, storeId, fileId);
   if (found === undefined) throw notFound("file");
-  await lockDocument(sql, principal, found.document_id);
+  await findDocument(sql, principal, found.document_id, { lock: true });
   const locked = await findStoreFile(sql, storeId, fileId);
   if (locked === undefined) throw notFound("file");
   return locked;

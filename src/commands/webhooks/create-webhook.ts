@@ -1,7 +1,7 @@
 /** Makes a webhook for a space, or for the organization. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
-import { lockSpace } from "../../db/tenancy/spaces.ts";
+import { findSpaceOfOrganization } from "../../db/tenancy/spaces.ts";
 import { insertWebhook } from "../../db/webhooks/records.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
@@ -69,5 +69,6 @@ export async function createWebhook(
 
 /** A space that is being deleted takes no webhook any more: its deletion has ended those that there were. */
 async function requireSpace(sql: Sql, organizationId: string, spaceId: string): Promise<void> {
-  if ((await lockSpace(sql, organizationId, spaceId)) === undefined) throw notFound("space");
+  const space = await findSpaceOfOrganization(sql, organizationId, spaceId, { lock: true });
+  if (space === undefined) throw notFound("space");
 }

@@ -1,7 +1,7 @@
 /** What the commands of webhooks share: who may manage one, how many there may be, its ETag. */
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import type { Sql } from "../../db/pool.ts";
-import { countWebhooks, lockWebhook, type WebhookRow } from "../../db/webhooks/records.ts";
+import { countWebhooks, findWebhook, type WebhookRow } from "../../db/webhooks/records.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -44,7 +44,7 @@ export function authorizeWebhook(
  */
 export async function lockManagedWebhook(sql: Sql, principal: Principal, id: string): Promise<WebhookRow> {
   authorizeLogin(principal);
-  const webhook = await lockWebhook(sql, principal.organization.id, id);
+  const webhook = await findWebhook(sql, principal.organization.id, id, { lock: true });
   authorizeWebhook(principal, webhook);
   return webhook;
 }

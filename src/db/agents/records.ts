@@ -9,7 +9,7 @@ import type { Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import type { Agent } from "../turns/agents-in-chat.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { Sql } from "../pool.ts";
+import type { Locking, Sql } from "../sql.ts";
 import { unlessTaken } from "../unique-names.ts";
 
 interface Person {
@@ -143,23 +143,7 @@ export async function findAgentRecord(
   sql: Sql,
   organizationId: string,
   id: string,
-): Promise<AgentRecord | undefined> {
-  const { rows } = await sql.query<AgentRecord>(
-    `select ${COLUMNS}
-     from ${TABLES}
-     where agent.id = $1
-       and agent.organization_id = $2
-       and agent.deleted_at is null`,
-    [id, organizationId],
-  );
-  return rows[0];
-}
-
-/** Like {@link findAgentRecord}, and locks the agent's row until the transaction ends. */
-export async function lockAgentRecord(
-  sql: Sql,
-  organizationId: string,
-  id: string,
+  { lock = false }: Locking = {},
 ): Promise<AgentRecord | undefined> {
   const { rows } = await sql.query<AgentRecord>(
     `select ${COLUMNS}
@@ -167,7 +151,7 @@ export async function lockAgentRecord(
      where agent.id = $1
        and agent.organization_id = $2
        and agent.deleted_at is null
-     for no key update of agent`,
+     ${lock ? "for no key update of agent" : ""}`,
     [id, organizationId],
   );
   return rows[0];

@@ -2,10 +2,7 @@
  * All SQL that accepts deletions: it marks the target, which hides it at once, and writes the outbox row of
  * its workflow.
  */
-import type pg from "pg";
 import { newId } from "../../domain/ids.ts";
-import { DUE_DELETIONS } from "../outbox/due-rows.ts";
-import { type LeasedRow, leaseDueRows } from "../outbox/start-order.ts";
 import type { Sql } from "../pool.ts";
 import { endActiveRuns } from "../runs/requests.ts";
 import { markWebhooksOfSpaceDeleted } from "../webhooks/endings.ts";
@@ -194,17 +191,4 @@ export async function hideDocuments(
   const marked = rows.map((row) => row.id);
   if (marked.length > 0) await endActiveRuns(sql, marked, "cancelled", "The document was deleted.");
   return marked;
-}
-
-interface PendingDeletion extends LeasedRow {
-  readonly kind: DeletionKind;
-}
-
-/** Leases deletions that are due to the caller; if an organization is given, only its own. */
-export async function takePendingDeletions(
-  system: pg.Pool,
-  limit: number,
-  organizationId: string | null = null,
-): Promise<PendingDeletion[]> {
-  return leaseDueRows<{ kind: DeletionKind }>(system, DUE_DELETIONS, { limit, organizationId });
 }

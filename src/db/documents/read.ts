@@ -2,7 +2,7 @@
 import type { FileType } from "../../domain/file-type.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { RunStatus } from "../../domain/work/processing.ts";
-import type { Sql } from "../pool.ts";
+import type { Locking, Sql } from "../sql.ts";
 import { WAITING_FOR, type WaitingFor } from "../runs/waits.ts";
 
 interface ProcessingState {
@@ -92,19 +92,26 @@ export const DOCUMENT_IS_VISIBLE = `document.space_id = any($1::uuid[])
              and document.deleted_at is null
              and folder.deleted_at is null`;
 
-/** Returns the document if it is visible to the caller. */
+/**
+ * Returns the document if it is visible to the caller. With `lock`, it is not changed or deleted until the
+ * transaction ends.
+ */
 export async function findDocument(
   sql: Sql,
   principal: Principal,
   id: string,
+  { lock = false }: Locking = {},
 ): Promise<DocumentRow | undefined> {
+  const values = [reachedSpaceIds(principal.reach), id];
+  if (lock)
+    await sql.query("select from documents where id = $2 and space_id = any($1::uuid[]) for update", values);
   const { rows } = await sql.query<DocumentRow>({
     name: "documents.find",
     text: `select ${DOCUMENT_COLUMNS}
            from ${DOCUMENT_TABLES}
            where document.id = $2
              and ${DOCUMENT_IS_VISIBLE}`,
-    values: [reachedSpaceIds(principal.reach), id],
+    values,
   });
   return rows[0];
 }
@@ -131,24 +138,4 @@ export async function findDocumentStatuses(
     values: [reachedSpaceIds(principal.reach), [...new Set(ids)]],
   });
   return rows;
-}
-
-/**
- * Does what {@link findDocument} does, and keeps the document from being changed or deleted until the
- * transaction ends.
- */
-export async function lockDocument(
-  sql: Sql,
-  principal: Principal,
-  id: string,
-): Promise<DocumentRow | undefined> {
-  await sql.query(
-    `select
-     from documents
-     where id = $2
-       and space_id = any($1::uuid[])
-     for update`,
-    [reachedSpaceIds(principal.reach), id],
-  );
-  return findDocument(sql, principal, id);
 }

@@ -7,7 +7,7 @@ import type { Clause, Condition, OrderTerm } from "../../domain/requests/conditi
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
 import { type FieldColumns, filterSql, type Parameters, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { Sql } from "../pool.ts";
+import type { Locking, Sql } from "../sql.ts";
 
 /** Every field that a document shows, so that clients can filter by what they read. */
 const FIELDS: FieldColumns = {
@@ -149,35 +149,22 @@ export async function findMatchingDocuments(
   return rows;
 }
 
-/** Those of the documents `$2` that are in the reach `$1`. */
-const PLACES = `
-  select document.id, document.space_id, document.folder_id
-  from ${DOCUMENT_TABLES}
-  where ${DOCUMENT_IS_VISIBLE}
-    and document.id = any($2::uuid[])`;
-
-/** Returns those of the documents that are in reach. */
+/**
+ * Returns those of the documents that are in reach. With `lock`, they are not changed or deleted until the
+ * transaction ends.
+ */
 export async function findDocumentPlaces(
   sql: Sql,
   reach: Reach,
   ids: readonly string[],
-): Promise<DocumentPlace[]> {
-  return (await sql.query<DocumentPlace>(PLACES, [reachedSpaceIds(reach), ids])).rows;
-}
-
-/**
- * Does what {@link findDocumentPlaces} does, and keeps the documents from being changed or deleted until the
- * transaction ends.
- */
-export async function lockDocumentPlaces(
-  sql: Sql,
-  reach: Reach,
-  ids: readonly string[],
+  { lock = false }: Locking = {},
 ): Promise<DocumentPlace[]> {
   const { rows } = await sql.query<DocumentPlace>(
-    `${PLACES}
-     order by document.id
-     for update of document`,
+    `select document.id, document.space_id, document.folder_id
+     from ${DOCUMENT_TABLES}
+     where ${DOCUMENT_IS_VISIBLE}
+       and document.id = any($2::uuid[])
+     ${lock ? "order by document.id for update of document" : ""}`,
     [reachedSpaceIds(reach), ids],
   );
   return rows;

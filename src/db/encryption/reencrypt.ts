@@ -192,6 +192,18 @@ interface KeyUsers {
   readonly kept_answers: number;
 }
 
+/** Tables of kept answers, each row of which one key seals. */
+const SEALED_ONCE = [
+  "kept_turns",
+  "kept_turn_pieces",
+  "mcp_answer_messages",
+  "response_events",
+  "response_items",
+] as const;
+
+const countOfOlderKeys = (table: (typeof SEALED_ONCE)[number]): string =>
+  `(select count(*)::int from ${table} where organization_id = $1 and key_id <> $2)`;
+
 /**
  * Counts what still needs another key of the organization than `keyId`, the current one.
  * @param until since when no process begins an upload with an older key.
@@ -210,35 +222,10 @@ export async function countKeyUsers(
             ) as uploads,
             (
               select count(*)::int
-              from kept_turns
-              where organization_id = $1
-                and key_id <> $2
-            ) + (
-              select count(*)::int
-              from kept_turn_pieces
-              where organization_id = $1
-                and key_id <> $2
-            ) + (
-              select count(*)::int
-              from mcp_answer_messages
-              where organization_id = $1
-                and key_id <> $2
-            ) + (
-              select count(*)::int
               from responses
               where organization_id = $1
                 and (request_key_id <> $2 or response_key_id <> $2)
-            ) + (
-              select count(*)::int
-              from response_events
-              where organization_id = $1
-                and key_id <> $2
-            ) + (
-              select count(*)::int
-              from response_items
-              where organization_id = $1
-                and key_id <> $2
-            ) as kept_answers`,
+            ) + ${SEALED_ONCE.map(countOfOlderKeys).join(" + ")} as kept_answers`,
     [organizationId, keyId, until],
   );
   return rows[0]!;

@@ -4,6 +4,7 @@
  */
 import { PAUSES } from "#timings";
 import type { ErrorCode } from "../../domain/errors.ts";
+import { shareRunning } from "../../process/concurrency/share-running.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
 interface Entrance {
@@ -66,15 +67,9 @@ const OPEN: Entrance = { closedForMs: 0, isTrial: false, code: UNSAID };
  */
 export function createProviderGate(db: Database, provider: string): ProviderGate {
   const state: GateState = { openAt: 0, isFailing: false, code: UNSAID, readAt: -Infinity, changes: 0 };
-  let reading: Promise<void> | undefined;
-  const refresh = (): Promise<void> => {
-    reading ??= readGate(db, provider, state)
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
-  };
+  const share = shareRunning<void>();
+  const refresh = (): Promise<void> =>
+    share(provider, () => readGate(db, provider, state).catch(() => undefined));
   return {
     async enter() {
       if (performance.now() - state.readAt >= PAUSES.providerTrial) await refresh();

@@ -2,11 +2,9 @@
  * All SQL on `operations`, the outbox of what operators ask for: each row names a kind, its subject, and its
  * report.
  */
-import type pg from "pg";
 import { newId } from "../../domain/ids.ts";
 import type { OperationKind } from "../../domain/work/operation.ts";
 import { type Database, type OrganizationRef, inTransaction, queryOnce, type Sql } from "../pool.ts";
-import { START_LEASE } from "./leases.ts";
 
 export interface Operation {
   readonly id: string;
@@ -119,26 +117,6 @@ export async function requestTransfer(
     );
     return id;
   });
-}
-
-/** Leases the operations that are not complete and have no lease to the caller. */
-export async function takePendingOperations(
-  system: pg.Pool,
-): Promise<Array<{ id: string; kind: OperationKind }>> {
-  const { rows } = await queryOnce<{ id: string; kind: OperationKind }>(
-    system,
-    `update operations
-     set leased_until = now() + interval '${START_LEASE}'
-     where id in (
-       select id
-       from operations
-       where completed_at is null
-         and (leased_until is null or leased_until < now())
-       for update skip locked
-     )
-     returning id, kind`,
-  );
-  return rows;
 }
 
 export async function findOperation(db: Database, id: string): Promise<Operation | undefined> {

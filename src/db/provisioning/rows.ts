@@ -44,11 +44,11 @@ export function noteChange(run: Run, change: ProvisionChange, event?: ToldEvent)
 export type Fields = Readonly<Record<string, unknown>>;
 
 interface Kind {
-  /**
-   * Finds candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their parent, `$3`.
-   * Those that are not gone come first. All are locked.
-   */
-  readonly candidates: string;
+  /** What a row belongs to. */
+  readonly parent: string;
+  readonly isGone: string;
+  /** Whether a row has the name `$2` within its parent `$3`. */
+  readonly hasName: string;
   /** Whether a row that is gone still holds its name. */
   readonly isKeptWhenGone: boolean;
   /** Whether the table has a column `updated_at`. */
@@ -57,62 +57,30 @@ interface Kind {
 
 const KINDS = {
   organizations: {
-    candidates: `
-      select id,
-             null::uuid as parent_id,
-             (deleted_at is not null) as is_gone,
-             coalesce(id = $1, false) as by_id,
-             (lower(name) = lower($2) and $3::uuid is null) as by_name
-      from organizations
-      where id = $1
-        or (lower(name) = lower($2) and $3::uuid is null)
-      order by is_gone, id
-      for no key update`,
+    parent: "null::uuid",
+    isGone: "deleted_at is not null",
+    hasName: "lower(name) = lower($2) and $3::uuid is null",
     isKeptWhenGone: true,
     isTouched: false,
   },
   users: {
-    candidates: `
-      select id,
-             organization_id as parent_id,
-             (removed_at is not null) as is_gone,
-             coalesce(id = $1, false) as by_id,
-             (lower(email) = lower($2) and organization_id = $3) as by_name
-      from users
-      where id = $1
-        or (lower(email) = lower($2) and organization_id = $3)
-      order by is_gone, id
-      for no key update`,
+    parent: "organization_id",
+    isGone: "removed_at is not null",
+    hasName: "lower(email) = lower($2) and organization_id = $3",
     isKeptWhenGone: true,
     isTouched: false,
   },
   spaces: {
-    candidates: `
-      select id,
-             organization_id as parent_id,
-             (deleted_at is not null or is_private) as is_gone,
-             coalesce(id = $1, false) as by_id,
-             (lower(name) = lower($2) and organization_id = $3 and not is_private) as by_name
-      from spaces
-      where id = $1
-        or (lower(name) = lower($2) and organization_id = $3 and not is_private)
-      order by is_gone, id
-      for no key update`,
+    parent: "organization_id",
+    isGone: "deleted_at is not null or is_private",
+    hasName: "lower(name) = lower($2) and organization_id = $3 and not is_private",
     isKeptWhenGone: false,
     isTouched: true,
   },
   agents: {
-    candidates: `
-      select id,
-             space_id as parent_id,
-             (deleted_at is not null) as is_gone,
-             coalesce(id = $1, false) as by_id,
-             (lower(name) = lower($2) and space_id = $3) as by_name
-      from agents
-      where id = $1
-        or (lower(name) = lower($2) and space_id = $3)
-      order by is_gone, id
-      for no key update`,
+    parent: "space_id",
+    isGone: "deleted_at is not null",
+    hasName: "lower(name) = lower($2) and space_id = $3",
     isKeptWhenGone: false,
     isTouched: true,
   },
@@ -150,12 +118,32 @@ export interface Located {
 }
 
 /**
+ * Finds and locks candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their
+ * parent, `$3`. Those that are not gone come first.
+ */
+const candidatesIn = (table: Table): string => {
+  const { parent, isGone, hasName } = KINDS[table];
+  return `
+    select id,
+           ${parent} as parent_id,
+           (${isGone}) as is_gone,
+           coalesce(id = $1, false) as by_id,
+           (${hasName}) as by_name
+    from ${table}
+    where id = $1
+      or (${hasName})
+    order by is_gone, id
+    for no key update`;
+};
+
+/**
  * Finds a row by the id that the file gives, else by its name.
  * @returns undefined if that is a mistake, which is noted.
  */
 export async function locate(run: Run, table: Table, named: Named): Promise<Located | undefined> {
-  const { candidates, isKeptWhenGone } = KINDS[table];
-  const { rows } = await run.sql.query<Candidate>(candidates, [named.id ?? null, named.name, named.parentId]);
+  const { isKeptWhenGone } = KINDS[table];
+  const values = [named.id ?? null, named.name, named.parentId];
+  const { rows } = await run.sql.query<Candidate>(candidatesIn(table), values);
   const sameId = rows.find((row) => row.by_id);
   const sameName = rows.find((row) => row.by_name && (isKeptWhenGone || !row.is_gone));
   const mistake =

@@ -1,13 +1,10 @@
 /** All SQL of batches but their steps: accepting one, and what callers read and change of it. */
-import type pg from "pg";
 import type { BatchStatus } from "../../domain/work/batch.ts";
 import { ownedBy } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { GroupWait, RunStatus } from "../../domain/work/processing.ts";
 import { parameters } from "../filter-sql.ts";
 import { isOwned } from "../owned.ts";
-import { DUE_BATCHES } from "../outbox/due-rows.ts";
-import { type LeasedRow, leaseDueRows } from "../outbox/start-order.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
 
@@ -201,18 +198,4 @@ export async function steerBatch(
     [id, from, to],
   );
   return rowCount === 1;
-}
-
-export interface PendingBatch extends LeasedRow {
-  /** Documents that got a run. */
-  readonly accepted: number;
-}
-
-/** Leases batches that are due to the caller; if an organization is given, only its own. */
-export async function takePendingBatches(
-  system: pg.Pool,
-  limit: number,
-  organizationId: string | null = null,
-): Promise<PendingBatch[]> {
-  return leaseDueRows<{ accepted: number }>(system, DUE_BATCHES, { limit, organizationId });
 }

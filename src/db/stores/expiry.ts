@@ -1,6 +1,6 @@
 /** All SQL by which maintenance finds vector stores and users' files that have expired. */
 import type { Sql } from "../pool.ts";
-import type { MadeDocument } from "./user-files.ts";
+import { MADE_DOCUMENT, type MadeDocument } from "./user-files.ts";
 
 const REMOVED_USERS_KEEP = "30 days";
 
@@ -41,14 +41,7 @@ export async function lockExpiredDocuments(
            where other.folder_id = child.id
          )
      )
-     select document.id, document.space_id, document.folder_id,
-            (
-              select file.id
-              from raw_files file
-              where file.document_id = document.id
-                and file.deleted_at is null
-              limit 1
-            ) as raw_file_id
+     select ${MADE_DOCUMENT}
      from documents document
      join vector_store_files origin on origin.document_id = document.id
      where document.folder_id in (select id from tree)
@@ -98,14 +91,7 @@ export async function lockDocumentsOfExpired(
   limit: number,
 ): Promise<MadeDocument[]> {
   const { rows } = await sql.query<MadeDocument>(
-    `select document.id, document.space_id, document.folder_id,
-            (
-              select file.id
-              from raw_files file
-              where file.document_id = document.id
-                and file.deleted_at is null
-              limit 1
-            ) as raw_file_id
+    `select ${MADE_DOCUMENT}
      from vector_store_files origin
      join documents document
        on document.id = origin.document_id

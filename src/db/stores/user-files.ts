@@ -7,7 +7,7 @@ import type { Principal, Reach } from "../../domain/tenancy/principal.ts";
 import { reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import { isOwned } from "../owned.ts";
-import type { Sql } from "../pool.ts";
+import type { Locking, Sql } from "../sql.ts";
 import { type CursorPage, type CursorRequest, readCursorPage } from "./cursor.ts";
 
 /** What a document can be made of. */
@@ -73,34 +73,19 @@ export async function insertUserFile(sql: Sql, file: NewUserFile): Promise<UserF
   return rows[0]!;
 }
 
-/** Returns the file if it is the caller's. */
+/** Returns the file if it is the caller's. With `lock`, no document is made of it meanwhile. */
 export async function findUserFile(
   sql: Sql,
   principal: Principal,
   id: string,
-): Promise<UserFileRow | undefined> {
-  const { rows } = await sql.query<UserFileRow>(
-    `select ${COLUMNS}
-     from openai_files file
-     where file.id = $3
-       and ${IS_OWN}`,
-    [...ownerOf(principal), id],
-  );
-  return rows[0];
-}
-
-/** Does what {@link findUserFile} does, and keeps documents from being made of the file meanwhile. */
-export async function lockUserFile(
-  sql: Sql,
-  principal: Principal,
-  id: string,
+  { lock = false }: Locking = {},
 ): Promise<UserFileRow | undefined> {
   const { rows } = await sql.query<UserFileRow>(
     `select ${COLUMNS}
      from openai_files file
      where file.id = $3
        and ${IS_OWN}
-     for update`,
+     ${lock ? "for update" : ""}`,
     [...ownerOf(principal), id],
   );
   return rows[0];
@@ -183,6 +168,16 @@ export interface MadeDocument {
   readonly raw_file_id: string | null;
 }
 
+/** The columns of a {@link MadeDocument}. */
+export const MADE_DOCUMENT = `document.id, document.space_id, document.folder_id,
+            (
+              select file.id
+              from raw_files file
+              where file.document_id = document.id
+                and file.deleted_at is null
+              limit 1
+            ) as raw_file_id`;
+
 /** Returns the documents in the spaces that were made of the file, and locks them. */
 export async function lockDocumentsMadeOf(
   sql: Sql,
@@ -190,14 +185,7 @@ export async function lockDocumentsMadeOf(
   fileId: string,
 ): Promise<MadeDocument[]> {
   const { rows } = await sql.query<MadeDocument>(
-    `select document.id, document.space_id, document.folder_id,
-            (
-              select file.id
-              from raw_files file
-              where file.document_id = document.id
-                and file.deleted_at is null
-              limit 1
-            ) as raw_file_id
+    `select ${MADE_DOCUMENT}
      from vector_store_files origin
      join documents document
        on document.id = origin.document_id

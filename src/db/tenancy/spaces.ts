@@ -4,7 +4,7 @@ import { newId } from "../../domain/ids.ts";
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { type FieldColumns, parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { OrganizationRef, Sql } from "../pool.ts";
+import type { Locking, OrganizationRef, Sql } from "../sql.ts";
 import { unlessTaken } from "../unique-names.ts";
 
 export interface SpaceRow {
@@ -94,35 +94,23 @@ export async function listSpacesOfUser(
   return rows;
 }
 
-/** Finds a space, whether or not the caller may see it: that is for `auth/policy.ts` to decide. */
+/**
+ * Finds a space, whether or not the caller may see it: that is for `auth/policy.ts` to decide. With `lock`,
+ * one transaction at a time changes the space's roles.
+ */
 export async function findSpaceOfOrganization(
   sql: Sql,
   organizationId: string,
   id: string,
+  { lock = false }: Locking = {},
 ): Promise<SpaceRow | undefined> {
   const { rows } = await sql.query<SpaceRow>(
     `select ${COLUMNS}
      from spaces
      where id = $1
        and organization_id = $2
-       and deleted_at is null`,
-    [id, organizationId],
-  );
-  return rows[0];
-}
-
-/**
- * Like {@link findSpaceOfOrganization}, and locks the row, so that one transaction at a time changes the
- * space's roles.
- */
-export async function lockSpace(sql: Sql, organizationId: string, id: string): Promise<SpaceRow | undefined> {
-  const { rows } = await sql.query<SpaceRow>(
-    `select ${COLUMNS}
-     from spaces
-     where id = $1
-       and organization_id = $2
        and deleted_at is null
-     for no key update`,
+     ${lock ? "for no key update" : ""}`,
     [id, organizationId],
   );
   return rows[0];

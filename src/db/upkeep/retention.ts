@@ -36,108 +36,40 @@ export async function requeueStrayRuns(system: pg.Pool): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** For each table, the statement that deletes at most `$1` rows that are past their retention. */
-const DELETE_EXPIRED = {
-  idempotency_keys: `delete from idempotency_keys
-                     where ctid = any(array(
-                       select ctid
-                       from idempotency_keys
-                       where claimed_at < now() - interval '24 hours'
-                       limit $1
-                     ))`,
-  budgets_reached: `delete from budgets_reached
-                    where ctid = any(array(
-                      select ctid
-                      from budgets_reached
-                      where month < now() - interval '62 days'
-                      limit $1
-                    ))`,
-  kept_turns: `delete from kept_turns
-               where ctid = any(array(
-                 select ctid
-                 from kept_turns
-                 where created_at < now() - interval '24 hours'
-                 limit $1
-               ))`,
-  mcp_answers: `delete from mcp_answers
-                where ctid = any(array(
-                  select ctid
-                  from mcp_answers
-                  where created_at < now() - interval '1 hour'
-                  limit $1
-                ))`,
-  mcp_sessions: `delete from mcp_sessions
-                 where ctid = any(array(
-                   select ctid
-                   from mcp_sessions
-                   where used_at < now() - interval '25 hours'
-                   limit $1
-                 ))`,
-  responses: `delete from responses
-              where ctid = any(array(
-                select ctid
-                from responses
-                where expires_at < now()
-                limit $1
-              ))`,
-  claims: `delete from claims
-           where ctid = any(array(
-             select ctid
-             from claims
-             where closed_at < now() - interval '1 day'
-             limit $1
-           ))`,
-  deletions: `delete from deletions
-              where ctid = any(array(
-                select ctid
-                from deletions
-                where completed_at < now() - interval '30 days'
-                limit $1
-              ))`,
-  turn_calls: `delete from turn_calls
-               where ctid = any(array(
-                 select ctid
-                 from turn_calls
-                 where at < now() - interval '400 days'
-                 limit $1
-               ))`,
-  rate_limits: `delete from rate_limits
-                where ctid = any(array(
-                  select ctid
-                  from rate_limits
-                  where minute < extract(epoch from now()) / 60 - 60
-                  limit $1
-                ))`,
-  turns: `delete from turns
-          where ctid = any(array(
-            select ctid
-            from turns
-            where started_at < now() - interval '400 days'
-              and status <> 'open'
-            limit $1
-          ))`,
-  webhook_deliveries: `delete from webhook_deliveries
-                       where num = any(array(
-                         select delivery.num
-                         from webhooks webhook
-                         join webhook_deliveries delivery on delivery.webhook_id = webhook.id
-                         where webhook.deleted_at is not null
-                         limit $1
-                       ))`,
+interface Expired {
+  readonly table: string;
+  /** Names a row: `ctid`, unless the login may read only some columns of the table. */
+  readonly key: string;
+  /** Whether a row is past its retention. */
+  readonly where: string;
+}
+
+/** In the order in which they are deleted. */
+const EXPIRED: readonly Expired[] = [
+  { table: "idempotency_keys", key: "ctid", where: "claimed_at < now() - interval '24 hours'" },
+  { table: "budgets_reached", key: "ctid", where: "month < now() - interval '62 days'" },
+  { table: "kept_turns", key: "ctid", where: "created_at < now() - interval '24 hours'" },
+  { table: "mcp_answers", key: "ctid", where: "created_at < now() - interval '1 hour'" },
+  { table: "mcp_sessions", key: "ctid", where: "used_at < now() - interval '25 hours'" },
+  { table: "responses", key: "ctid", where: "expires_at < now()" },
+  { table: "claims", key: "ctid", where: "closed_at < now() - interval '1 day'" },
+  { table: "deletions", key: "ctid", where: "completed_at < now() - interval '30 days'" },
+  { table: "turn_calls", key: "ctid", where: "at < now() - interval '400 days'" },
+  { table: "rate_limits", key: "ctid", where: "minute < extract(epoch from now()) / 60 - 60" },
+  { table: "turns", key: "ctid", where: "started_at < now() - interval '400 days' and status <> 'open'" },
+  {
+    table: "webhook_deliveries",
+    key: "num",
+    where: "webhook_id in (select id from webhooks where deleted_at is not null)",
+  },
   // After their deliveries, and long after a worker that still had one in hand.
-  webhooks: `delete from webhooks
-             where id = any(array(
-               select webhook.id
-               from webhooks webhook
-               where webhook.deleted_at < now() - interval '1 day'
-                 and not exists (
-                   select
-                   from webhook_deliveries delivery
-                   where delivery.webhook_id = webhook.id
-                 )
-               limit $1
-             ))`,
-} as const;
+  {
+    table: "webhooks",
+    key: "id",
+    where: `deleted_at < now() - interval '1 day'
+            and not exists (select from webhook_deliveries where webhook_id = webhooks.id)`,
+  },
+];
 
 /**
  * Deletes a bounded part of the rows that are past their retention from every table. One table that fails
@@ -149,9 +81,19 @@ export async function deleteExpired(
 ): Promise<{ counts: Record<string, number>; hasMore: boolean; errors: unknown[] }> {
   const counts: Record<string, number> = {};
   const errors: unknown[] = [];
-  for (const [table, statement] of Object.entries(DELETE_EXPIRED)) {
+  for (const { table, key, where } of EXPIRED) {
     try {
-      const { rowCount } = await queryOnce(db.system, statement, [ROWS_A_PURGE]);
+      const { rowCount } = await queryOnce(
+        db.system,
+        `delete from ${table}
+         where ${key} = any(array(
+           select ${key}
+           from ${table}
+           where ${where}
+           limit $1
+         ))`,
+        [ROWS_A_PURGE],
+      );
       counts[table] = rowCount ?? 0;
     } catch (error) {
       errors.push(error);

@@ -2,7 +2,7 @@
 import type { EventType } from "../../domain/events/event-types.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
-import type { Sql } from "../sql.ts";
+import type { Locking, Sql } from "../sql.ts";
 
 type WebhookStatus = "active" | "paused" | "disabled";
 /** `gone`: it answered 410. A deleted webhook is found by no function of this file. */
@@ -93,23 +93,7 @@ export async function findWebhook(
   sql: Sql,
   organizationId: string,
   id: string,
-): Promise<WebhookRow | undefined> {
-  const { rows } = await sql.query<WebhookRow>(
-    `select ${COLUMNS}
-     from webhooks webhook
-     where webhook.id = $1
-       and webhook.organization_id = $2
-       and webhook.deleted_at is null`,
-    [id, organizationId],
-  );
-  return rows[0];
-}
-
-/** Like {@link findWebhook}, and locks the row until the transaction ends. */
-export async function lockWebhook(
-  sql: Sql,
-  organizationId: string,
-  id: string,
+  { lock = false }: Locking = {},
 ): Promise<WebhookRow | undefined> {
   const { rows } = await sql.query<WebhookRow>(
     `select ${COLUMNS}
@@ -117,7 +101,7 @@ export async function lockWebhook(
      where webhook.id = $1
        and webhook.organization_id = $2
        and webhook.deleted_at is null
-     for no key update`,
+     ${lock ? "for no key update" : ""}`,
     [id, organizationId],
   );
   return rows[0];

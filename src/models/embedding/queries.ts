@@ -4,6 +4,7 @@
 import { LRUCache } from "lru-cache";
 import { cacheLookups } from "../../telemetry/instruments.ts";
 import { DomainError } from "../../domain/errors.ts";
+import { shareRunning } from "../../process/concurrency/share-running.ts";
 import type { EmbeddingModel } from "./types.ts";
 import { mergeEmbeddings } from "./merge.ts";
 import { providerTimeout } from "../provider/error.ts";
@@ -70,7 +71,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
     // Strings take up to two bytes a character.
     sizeCalculation: (vector, question) => vector.byteLength + 2 * question.length,
   });
-  const underWay = new Map<string, Promise<Float32Array>>();
+  const share = shareRunning<Float32Array>();
   const merged = mergeEmbeddings(model, {
     maxWaitMs: 2,
     maxBatch: Math.min(MOST_A_REQUEST, model.preferredBatch ?? MOST_A_REQUEST),
@@ -93,9 +94,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
       const known = kept.get(text);
       cacheLookups.inc({ cache: "query_embedding", result: known === undefined ? "miss" : "hit" });
       if (known !== undefined) return known;
-      const name = `${organizationId} ${text}`;
-      const work = underWay.get(name) ?? ask(text, organizationId).finally(() => underWay.delete(name));
-      underWay.set(name, work);
+      const work = share(`${organizationId} ${text}`, () => ask(text, organizationId));
       return bounded(work, timeoutMs, signal);
     },
     another({ name, dimensions }) {

@@ -3,7 +3,7 @@
  * users of each; small work passes large work.
  */
 import { type Caller, type EmbeddingPriority, type EmbeddingRequest, type Part, userKey } from "./caller.ts";
-import { type FairOrder, createFairOrder } from "../fair-order.ts";
+import { type FairOrder, createFairOrder } from "../../process/concurrency/fair-order.ts";
 
 /** If both urgent work and work in bulk wait, every eighth request is one of bulk. */
 const BULK_EVERY = 8;

@@ -2,7 +2,7 @@
  * Splits a request that failed, perhaps for one of its texts, into smaller ones until that text is by itself.
  */
 import { type EmbeddingRequest, type Part, organizationOf, userKey } from "./caller.ts";
-import { createFairOrder } from "../fair-order.ts";
+import { createFairOrder } from "../../process/concurrency/fair-order.ts";
 
 const middleOf = (count: number): number => Math.ceil(count / 2);
 

@@ -2,7 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { DomainError } from "../../domain/errors.ts";
-import type { Owner } from "../../domain/fair-queue.ts";
+import type { Owner } from "../../process/concurrency/fair-queue.ts";
 import type { ParsedDocument } from "../../domain/text-unit.ts";
 import type { ChildOutcome, ChildTask } from "./child-protocol.ts";
 import { inputSizeBytes, patienceMs, type OcrSettings, type ParseInput } from "../parser.ts";

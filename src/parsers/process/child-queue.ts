@@ -1,6 +1,6 @@
 /** Decides which waiting document gets a free parser process. */
 
-import { createFairQueue, type Owner } from "../../domain/fair-queue.ts";
+import { createFairQueue, type Owner } from "../../process/concurrency/fair-queue.ts";
 import { LARGE_ABOVE_BYTES } from "../../domain/work/processing.ts";
 import type { ChildOutcome } from "./child-protocol.ts";
 import type { ParserChild } from "./parser-child.ts";

@@ -1,7 +1,7 @@
 /** The pool of processes that show pages, in which the API draws what a file may make slow or large. */
 
 import { tmpdir } from "node:os";
-import type { Owner } from "../../domain/fair-queue.ts";
+import type { Owner } from "../../process/concurrency/fair-queue.ts";
 import type { PageSizes, PictureRequest } from "../../domain/locations/page-picture.ts";
 import type { ParseInput } from "../parser.ts";
 import { type LateInput, runnerOf } from "./child-process.ts";

@@ -17,7 +17,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { settleAll } from "../../domain/settle-all.ts";
+import { settleAll } from "../../process/concurrency/settle-all.ts";
 import { UnfitStoreError, within } from "../object-store.ts";
 import { type S3Answer, answerOf } from "./s3-client.ts";
 import { type Bucket, checksum } from "./s3-upload.ts";

@@ -10,6 +10,7 @@ import {
   ListObjectsV2Command,
 } from "@aws-sdk/client-s3";
 import { DomainError } from "../../domain/errors.ts";
+import { openOnce } from "../../process/concurrency/open-once.ts";
 import { listByPages } from "./list-pages.ts";
 import {
   UnfitStoreError,
@@ -39,12 +40,7 @@ export function createS3Store(settings: S3Settings): ObjectStore {
   const { send, sendOnce } = connect(settings);
   const bucket: Bucket = { send, name: settings.bucket };
   const { stallMs = STALL_MS } = settings;
-  let proof: Promise<void> | undefined;
-  const prove = (): Promise<void> =>
-    (proof ??= probe(bucket).catch((error: unknown) => {
-      proof = undefined;
-      throw error;
-    }));
+  const { open: prove } = openOnce(() => probe(bucket));
   return {
     prove,
     async put(name, body, options = {}) {

@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Owner } from "../../../src/domain/fair-queue.ts";
+import type { Owner } from "../../../src/process/concurrency/fair-queue.ts";
 import {
   createParserPool,
   type ParserPool,

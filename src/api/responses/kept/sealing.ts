@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { SealedText } from "../../../db/responses/sealed-text.ts";
 import { DomainError } from "../../../domain/errors.ts";
-import { createSlots } from "../../../process/slots.ts";
+import { createSlots } from "../../../process/concurrency/slots.ts";
 import { type Keyring, openBytes, sealBytes } from "../../../storage/keys/keyring.ts";
 import type { OpenJob, SealJob, SealingAnswer } from "./sealing-thread.ts";
 

@@ -5,7 +5,7 @@ import { attributesOf } from "../../../commands/vector-stores/presented.ts";
 import { requireStore } from "../../../commands/vector-stores/store.ts";
 import { readFoundFiles } from "../../../db/stores/files.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { settleAll } from "../../../domain/settle-all.ts";
+import { settleAll } from "../../../process/concurrency/settle-all.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import {
   VectorStoreParams,

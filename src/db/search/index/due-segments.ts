@@ -63,35 +63,27 @@ export async function listDueSpaces(
  */
 export type PurgeReason = { readonly spaceNum: number } | "deleted" | "any";
 
-const SEGMENTS_OF_SPACE = `
+const SEGMENTS_OF_HIDDEN_RUNS = `
      select segment.num
      from hidden_runs hidden
      join posting_runs part on part.run_num = hidden.run_num
      join posting_segments segment on segment.num = part.segment_num
-     where ${IS_NEVER_SERVED}
-       and ${IS_NOT_PUBLISHED}
+     where ${IS_NOT_PUBLISHED}`;
+
+const SEGMENTS_OF_SPACE = `${SEGMENTS_OF_HIDDEN_RUNS}
+       and ${IS_NEVER_SERVED}
        and part.space_num = $1
      group by segment.num, segment.terms
      having sum(part.terms) >= ${DEAD_SHARE} * segment.terms
      order by segment.num`;
 
-const SEGMENTS_WITH_DEAD_RUNS = `
-     select segment.num
-     from hidden_runs hidden
-     join posting_runs part on part.run_num = hidden.run_num
-     join posting_segments segment on segment.num = part.segment_num
-     where ${IS_NEVER_SERVED}
-       and ${IS_NOT_PUBLISHED}
+const SEGMENTS_WITH_DEAD_RUNS = `${SEGMENTS_OF_HIDDEN_RUNS}
+       and ${IS_NEVER_SERVED}
      group by segment.num
      order by segment.num`;
 
-const SEGMENTS_WITH_DELETED_RUNS = `
-     select segment.num
-     from hidden_runs hidden
-     join posting_runs part on part.run_num = hidden.run_num
-     join posting_segments segment on segment.num = part.segment_num
-     where hidden.reason = 'deleted'
-       and ${IS_NOT_PUBLISHED}
+const SEGMENTS_WITH_DELETED_RUNS = `${SEGMENTS_OF_HIDDEN_RUNS}
+       and hidden.reason = 'deleted'
      group by segment.num
      order by segment.num`;
 

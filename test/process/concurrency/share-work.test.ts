@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shareWork } from "../../../src/api/files/shared-work.ts";
+import { shareWork } from "../../../src/process/concurrency/share-work.ts";
 
 /** Work that goes on until it is ended or given up. */
 function begin(lingerMs: number) {

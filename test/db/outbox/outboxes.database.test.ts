@@ -1,9 +1,8 @@
 /** Which deletions and batches are started next: few of an organization at once, and every one in the end. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { takePendingBatches } from "../../../src/db/runs/batches.ts";
-import { takePendingDeletions } from "../../../src/db/deletions/accept.ts";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
-import { endLeases, noteStarted } from "../../../src/db/outbox/leases.ts";
+import { BATCHES, DELETIONS, OPERATIONS } from "../../../src/db/outbox/outboxes.ts";
+import { requestRotation } from "../../../src/db/outbox/operations.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
@@ -38,8 +37,9 @@ const OUTBOXES = {
         [ids(count), organization.id],
       );
     },
+    rows: DELETIONS,
     take: (organization: OrganizationRef | null = null) =>
-      takePendingDeletions(database.db.system, 50, organization?.id ?? null),
+      DELETIONS.lease(database.db.system, 50, organization?.id ?? null),
   },
   batches: {
     young: 16,
@@ -53,13 +53,14 @@ const OUTBOXES = {
         [ids(count), organization.id, user],
       );
     },
+    rows: BATCHES,
     take: (organization: OrganizationRef | null = null) =>
-      takePendingBatches(database.db.system, 50, organization?.id ?? null),
+      BATCHES.lease(database.db.system, 50, organization?.id ?? null),
   },
 } as const;
 
 describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
-  const { accept, take, young, open } = OUTBOXES[outbox];
+  const { accept, take, rows: leased, young, open } = OUTBOXES[outbox];
   const set = (what: string, which = "true") =>
     database.db.owner.query(
       `update ${outbox} set ${what} where organization_id = $1 and completed_at is null and ${which}`,
@@ -86,9 +87,8 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
     const inOrder = rows.map((row) => row.id);
     const first = await take(acme);
     expect(first.map(({ id }) => id).toSorted()).toEqual(inOrder.slice(0, young).toSorted());
-    await noteStarted(
+    await leased.noteStarted(
       database.db.system,
-      outbox,
       first.map(({ id }) => id),
     );
     await set("completed_at = now()", `id = '${first[0]!.id}'`);
@@ -110,9 +110,8 @@ describe.each(["deletions", "batches"] as const)("%s", (outbox) => {
   test("a failed start is taken again at once, a started row after its lease", async () => {
     await accept(acme, 2);
     const taken = await take();
-    await endLeases(
+    await leased.endLeases(
       database.db.system,
-      outbox,
       taken.map(({ id }) => id),
     );
     expect(await take()).toHaveLength(2);
@@ -185,4 +184,14 @@ test("a paused batch is not started and takes no room", async () => {
     "update batches set status = 'paused' where started_at is not null and completed_at is null",
   );
   expect(await take()).toHaveLength(young);
+});
+
+test("an operation is leased once, and again after a failed start", async () => {
+  const { db } = database;
+  const id = await requestRotation(db, acme);
+  const lease = async () => (await OPERATIONS.lease(db.system, 50, null)).filter((row) => row.id === id);
+  expect(await lease()).toEqual([{ id, kind: "rotate_organization" }]);
+  expect(await lease()).toEqual([]);
+  await OPERATIONS.endLeases(db.system, [id]);
+  expect(await lease()).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import {
   type FairGate,
   createFairGate,
   createWriteGate,
-} from "../../../src/activities/pipeline/concurrency.ts";
+} from "../../../src/process/concurrency/fair-gate.ts";
 import { inGroups } from "../../../src/activities/pipeline/groups.ts";
 import { createTimeSlice, turnOfLoop } from "../../../src/db/search/time-slice.ts";
 

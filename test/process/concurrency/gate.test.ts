@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createGate } from "../../src/search/gate.ts";
+import { createGate } from "../../../src/process/concurrency/gate.ts";
 
 test("no more than the places run at once, and those who wait go in the order they came", async () => {
   const gate = createGate({ places: 2, maxWaitMs: 5_000 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSeats } from "../../../src/api/limits/seats.ts";
+import { createSeats } from "../../../src/process/concurrency/seats.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 
 const caller = (user: string, organization = "acme"): Principal =>

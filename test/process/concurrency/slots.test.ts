@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSlots } from "../../src/process/slots.ts";
+import { createSlots } from "../../../src/process/concurrency/slots.ts";
 
 /** Calls that run until the test ends them. @returns who runs, and what ends the oldest call of an owner. */
 function startCalls(bounds: Parameters<typeof createSlots>[0], owners: string) {

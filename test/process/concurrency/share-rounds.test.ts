@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shareRounds } from "../../src/domain/share-rounds.ts";
+import { shareRounds } from "../../../src/process/concurrency/share-rounds.ts";
 
 /** Rounds that a test ends one by one. */
 function heldRounds() {

@@ -1,6 +1,6 @@
 /** The order in which organizations and users that wait for the same resource are served. */
 import { expect, test } from "vitest";
-import { OLDEST_EVERY, type Owner, createFairQueue } from "../../src/domain/fair-queue.ts";
+import { OLDEST_EVERY, type Owner, createFairQueue } from "../../../src/process/concurrency/fair-queue.ts";
 
 interface Piece {
   readonly name: string;

@@ -54,7 +54,7 @@ export interface FairQueue<T extends Piece> {
   drain(): T[];
 }
 
-/** @see test/domain/fair-queue.test.ts */
+/** @see test/process/concurrency/fair-queue.test.ts */
 export function createFairQueue<T extends Piece>(): FairQueue<T> {
   const waiting = new Set<T>();
   const organizations = createShares();

@@ -1,6 +1,6 @@
 /** Bounds how many searches use the database at once. */
-import { DomainError } from "../domain/errors.ts";
-import { searchStage } from "../telemetry/stage.ts";
+import { DomainError } from "../../domain/errors.ts";
+import { searchStage } from "../../telemetry/stage.ts";
 
 export type Gate = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
@@ -17,7 +17,7 @@ const RETRY_AFTER_SECONDS = 1;
  *
  * @throws DomainError `overloaded` after `maxWaitMs` without a place; the reason of `signal` if it is aborted
  *   while waiting.
- * @example `test/search/gate.test.ts`
+ * @example `test/process/concurrency/gate.test.ts`
  */
 export function createGate({ places, maxWaitMs }: GateSettings): Gate {
   let free = places;
