@@ -2,6 +2,7 @@
  * A provider that is down for an hour, in simulated time: the workflow's own code runs with the real
  * activities while the clock jumps.
  */
+import { PAUSES } from "#timings";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createWriteGate } from "../../src/process/concurrency/fair-gate.ts";
 import { createChunking } from "../../src/activities/pipeline/chunking.ts";
@@ -24,7 +25,8 @@ import { documentClient } from "../support/clients/document-client.ts";
 import { onOwnStack } from "../support/stack/own-stack.ts";
 import { virtualWorkflow } from "../support/workflows/virtual-workflow.ts";
 
-const HOUR_MS = 3_600_000;
+/** An hour with the timings of production; tests have a fifth of them. */
+const HOUR_MS = 120 * PAUSES.longestRetry;
 const DOCUMENTS = 20;
 
 const { stack, tenants } = onOwnStack({ withoutWorker: true });
@@ -101,7 +103,7 @@ const OUTAGES: ReadonlyArray<readonly [what: string, fault: Fault, code: string,
     "provider_rate_limited",
     64,
   ],
-  // The provider is asked again after at most 30 seconds.
+  // The provider is asked again after at most the longest pause.
   ["503", { status: 503 }, "provider_unavailable", 130],
   ["401, as of an account that is not paid", { status: 401 }, "provider_unavailable", 130],
 ];
