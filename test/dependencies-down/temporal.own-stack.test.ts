@@ -63,7 +63,7 @@ test("a turn under way completes, but ends with the error event if it needs a to
   await calls.chatIsReady();
 }, 120_000);
 
-test("turns wait for Temporal though API and worker are killed, and one workflow adopts them", async () => {
+test("turns wait for Temporal though API and worker are killed, and workflows adopt several at once", async () => {
   const { owner } = stack.database.db;
   const idsOf = async (which: string): Promise<string[]> =>
     (await owner.query<{ id: string }>(`select id from turns where ${which}`)).rows.map(({ id }) => id);
@@ -75,8 +75,9 @@ test("turns wait for Temporal though API and worker are killed, and one workflow
       if (workflowId.includes("/waited-")) found.push(`${workflowId} ${status.name}`);
     return found;
   };
+  const idOf = (one: string): string => one.split(" ", 1)[0]!;
   await until("nothing waits", async () => (await idsOf("adopt_after is not null")).length === 0);
-  const before = new Set(await adoptions());
+  const before = new Set((await adoptions()).map(idOf));
   await stack.killTemporal();
 
   const key = randomUUID();
@@ -102,10 +103,11 @@ test("turns wait for Temporal though API and worker are killed, and one workflow
   await stack.restartTemporal();
   await until("none waits", async () => (await idsOf("adopt_after is not null")).length === 0, 60_000);
   const adopting = await until("Temporal shows who adopted them", async () => {
-    const now = (await adoptions()).filter((one) => !before.has(one));
+    const now = (await adoptions()).filter((one) => !before.has(idOf(one)));
     return now.length > 0 && now.every((one) => one.endsWith("COMPLETED")) && now;
   });
-  expect(adopting).toHaveLength(1);
+  // The last turn may be due a moment after the three.
+  expect(adopting.length).toBeLessThanOrEqual(2);
   await temporal.connection.close();
 }, 150_000);
 

@@ -1,5 +1,5 @@
 /** `npm run dev`: one start, and edits of a copy of the sources. */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DevCopy, startDevCopy } from "../support/servers/dev-copy.ts";
@@ -41,12 +41,6 @@ test(
     const list = () =>
       runCli(["keys", "list", "--json"], { DATA_DIR: dev.dataDir, REQUIRE_DATABASE_LOGINS: "true" });
     expect(await list()).toBe("[]\n");
-    // The data folder of an earlier release has none of the three.
-    const password = join(dev.dataDir, "postgres-app-password");
-    const kept = await readFile(password, "utf8");
-    await rm(password);
-    expect(await list()).toBe("[]\n");
-    await writeFile(password, kept, { mode: 0o600 });
   },
 );
 

@@ -9,6 +9,7 @@ import { ended, upload } from "../support/clients/client.ts";
 import { makePdf } from "../support/files/text.ts";
 import { DEADLY, POISON } from "../support/processes/poison-hook.ts";
 import { documentClient } from "../support/clients/document-client.ts";
+import type { TestProcess } from "../support/stack/processes.ts";
 import { onKillableStack } from "../support/stack/shared-stack.ts";
 import { until } from "../support/until.ts";
 
@@ -55,17 +56,28 @@ async function failuresInIsolation(runId: string): Promise<unknown[]> {
   }
 }
 
+interface Lives {
+  /** How many workers were killed. */
+  deaths(): number;
+  /** How many losses were blamed on a machine without processor time, after which a document is tried again. */
+  excused(): number;
+}
+
 /**
  * Runs `work` with a worker that kills itself when it meets poison, and starts another one each time, as an
  * orchestrator does. How long a worker lives is bounded by the test alone: on a busy machine the last one may
  * need minutes.
  */
-async function supervised(work: (deaths: () => number) => Promise<void>): Promise<void> {
+async function supervised(work: (lives: Lives) => Promise<void>): Promise<void> {
   let deaths = 0;
+  const workers: TestProcess[] = [];
+  const excused = (): number =>
+    workers.reduce((sum, one) => sum + one.output().split("lost for want of processor time").length - 1, 0);
   const over = new AbortController();
   const supervision = (async () => {
     while (!over.signal.aborted) {
       stack.restartWorker(settings);
+      workers.push(stack.worker);
       const { child } = stack.worker;
       try {
         await once(child, "exit", { signal: over.signal });
@@ -77,7 +89,7 @@ async function supervised(work: (deaths: () => number) => Promise<void>): Promis
     }
   })();
   try {
-    await Promise.race([work(() => deaths), supervision]);
+    await Promise.race([work({ deaths: () => deaths, excused }), supervision]);
   } finally {
     over.abort();
     await supervision;
@@ -155,12 +167,12 @@ test("a document that kills its worker ends worker_crashed in isolation, and oth
       },
       240_000,
     );
-  await supervised(async (deaths) => {
+  await supervised(async ({ deaths, excused }) => {
     for (const round of [1, 2]) {
       await inANewAttempt();
       neighbours.push(await put("# As any other\n\nIt came just before.", `before-${round}.md`));
       poison.push(await put(`# Poison ${round}\n\n${POISON}`, `poison-${round}.md`));
-      await until("the worker was killed", () => deaths() === round, 60_000);
+      await until("the worker was killed", () => deaths() >= round, 60_000);
     }
     await inANewAttempt();
     expect(
@@ -182,7 +194,8 @@ test("a document that kills its worker ends worker_crashed in isolation, and oth
       });
     const ofPoison = await lost();
     expect(ofPoison).toMatchObject(poison.map((id) => ({ document_id: id, lost_attempts: 3 })));
-    expect(deaths()).toBe(2);
+    expect(deaths()).toBeGreaterThanOrEqual(2);
+    expect(deaths()).toBeLessThanOrEqual(2 + excused());
     // The failure was reported by the process that saw the other one die, before missed heartbeats would have
     // shown it.
     for (const { id } of ofPoison)
