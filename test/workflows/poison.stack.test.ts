@@ -59,7 +59,9 @@ async function failuresInIsolation(runId: string): Promise<unknown[]> {
 interface Lives {
   /** How many workers were killed. */
   deaths(): number;
-  /** How many losses were blamed on a machine without processor time, after which a document is tried again. */
+  /**
+   * How many losses were blamed on a machine without processor time, after which a document is tried again.
+   */
   excused(): number;
 }
 
