@@ -148,7 +148,11 @@ describe("in mid-turn", () => {
     await Promise.all(open);
     const { rows } = await until("no turn is open", async () => {
       const found = await stack.database.db.owner.query(
-        "select status, error_code, ended_at from turns where started_at > now() - interval '20 seconds'",
+        `select status, error_code, ended_at
+         from turns
+         where organization_id = $1
+           and started_at > now() - interval '20 seconds'`,
+        [tenants.acme],
       );
       return found.rows.filter((turn) => turn.status === "lost").length === 4 && found;
     });

@@ -63,8 +63,16 @@ test("a claim whose process died before it started its workflow is started by an
   await until(
     "the API has dispatched",
     async () =>
-      (await db.owner.query("select from claims where closed_at is null and started_at is not null"))
-        .rowCount === 1,
+      (
+        await db.owner.query(
+          `select
+           from claims
+           where organization_id = $1
+             and closed_at is null
+             and started_at is not null`,
+          [tenants.acme],
+        )
+      ).rowCount === 1,
   );
   // The API may dispatch at any moment, so the lease is taken from it until it no longer renews it.
   const claim = await until("the claim is nobody's", async () => {
