@@ -129,9 +129,13 @@ describe("in mid-turn", () => {
           "ExecutionStatus = 'Running' AND (WorkflowType = 'chatTurns' OR WorkflowType = 'chatTurn')",
         )
       ).count;
-    await until("turns are taken", async () => (await chat(tenants.agents.public)).status === 200);
-    stack.provider.requests.length = 0;
     const toolCalls = [{ id: "a", name: "current_time", arguments: "{}" }];
+    // Plain turns are answered before the process has found Temporal.
+    stack.provider.replyAlways(({ tools, messages }) =>
+      tools && messages.at(-1).role === "user" ? { toolCalls } : { pieces: ["ready"] },
+    );
+    await until("tools run", async () => (await chat(tenants.agents.librarian)).status === 200);
+    stack.provider.requests.length = 0;
     stack.provider.replyAlways(({ tools, messages }) =>
       tools && messages.at(-1).role === "user"
         ? { toolCalls }

@@ -228,7 +228,7 @@ it("an owner that is no superuser migrates and hands over what maintenance needs
       await describeStrongLogins(managed.db, { url: app, systemUrl: system, maintenanceUrl: maintenance }),
     ).toBeUndefined();
     const organization = await makeOrganization(managed.db);
-    expect(Object.values(await countFaults(managed.db, organization))).toEqual(Array(15).fill(0));
+    expect(new Set(Object.values(await countFaults(managed.db, organization)))).toEqual(new Set([0]));
     const user = await makeUser(managed.db, organization);
     const space = await makeSpace(managed.db, organization, [[user, "owner"]]);
     await inTenant(managed.db, organization, async (sql) => {

@@ -140,18 +140,6 @@ describe("claims under way", () => {
     await queue(1);
     expect(await claim()).toHaveLength(1);
   });
-
-  test("claims of the previous version, which have no lane, count as quick ones", async () => {
-    for (let at = 0; at < 3; at++) {
-      await queue(1);
-      await claim();
-    }
-    await database.db.owner.query("update claims set lane = null where organization_id = $1", [
-      organization.id,
-    ]);
-    await queue(1);
-    expect(await claim()).toEqual([]);
-  });
 });
 
 describe("users of one organization", () => {
