@@ -3,7 +3,7 @@
  * two tries. All in milliseconds.
  *
  * Imported as `#timings`, because tests do not wait as long: with Node's condition `quick-timings` that name
- * is `test/support/run/quick-timings.ts`, which has a fifth of these. The drills run with these.
+ * is `test/support/run/quick-timings.ts`, which has shorter ones. The drills run with these.
  */
 
 /** What a living process must do in time. Much shorter ones would be missed on a busy machine. */

@@ -13,11 +13,11 @@ const heartbeatOf = (...nodeArguments: string[]): number =>
 
 test("a process has the production's timings unless it was started for a test", () => {
   expect(heartbeatOf()).toBe(10_000);
-  expect(heartbeatOf("--conditions=quick-timings")).toBe(2_000);
+  expect(heartbeatOf("--conditions=quick-timings")).toBe(4_000);
 });
 
-test("tests wait a fifth, but never less than two seconds for what a busy machine can miss", () => {
-  expect(DEADLINES.runningLease).toBe(production.DEADLINES.runningLease / 5);
+test("tests pause a fifth and miss what is dead after two fifths, but never less than two seconds for what a busy machine can miss", () => {
+  expect(DEADLINES.runningLease).toBe((production.DEADLINES.runningLease * 2) / 5);
   expect(PAUSES.longestRetry).toBe(production.PAUSES.longestRetry / 5);
   expect(Math.min(...Object.values<number>(DEADLINES))).toBe(2_000);
 });
