@@ -1,4 +1,5 @@
 /** The pipeline on the real stack: every accepted document ends, exactly once, whatever is killed or down. */
+import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 
 import { call, fileForm } from "../support/clients/client.ts";
@@ -64,28 +65,32 @@ describe("an upload", () => {
 
 describe("a large document", () => {
   test("goes alone, is indexed in batches that search does not see, and is published whole", async () => {
-    const accepted = await accept(longText("leviathan", 1_600), "leviathan.md");
-    const { rows } = await until("it is indexed in part", async () => {
-      const found = await stack.database.db.owner.query(
-        `select hidden.reason
+    // Another word at each try, since every hit must be of this document.
+    const word = `leviathan${randomBytes(4).toString("hex")}`;
+    const accepted = await accept(longText(word, 1_600), "leviathan.md");
+    const { rows } = await until(
+      "it is indexed in part",
+      async () => {
+        const found = await stack.database.db.owner.query(
+          `select hidden.reason
          from pipeline_runs run
          left join hidden_runs hidden on hidden.run_num = run.num
          where run.document_id = $1
            and run.status <> 'completed'
            and exists (select from embeddings embedding where embedding.run_num = run.num)`,
-        [accepted.id],
-      );
-      return found.rowCount === 1 && found;
-    });
+          [accepted.id],
+        );
+        return found.rowCount === 1 && found;
+      },
+      60_000,
+    );
     expect(rows).toEqual([{ reason: "in_flight" }]);
     const document = await end(accepted.id, 60_000);
     expect(document.processing_state).toMatchObject({ pipeline_status: "completed" });
     expect(document.processing_state.chunk_count).toBeGreaterThan(512);
     await expectWhole(stack, document);
     expect(
-      (await search("leviathan")).results.every(
-        (hit: { document_id: string }) => hit.document_id === accepted.id,
-      ),
+      (await search(word)).results.every((hit: { document_id: string }) => hit.document_id === accepted.id),
     ).toBe(true);
     const workflows = await stack.database.db.owner.query(
       "select cardinality(run_ids) as members from claims where $1 = any(run_ids)",

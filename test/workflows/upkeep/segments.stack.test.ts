@@ -145,7 +145,7 @@ test(
       15_000,
     );
     expect(await foundByWords(stack.url, "petrel", tenants.spaces.archive)).toHaveLength(60);
-    expect(await runCli(["integrity"], stack.env)).toMatch(/are whole/);
+    expect(await runCli(["integrity", "--organization", tenants.acme], stack.env)).toMatch(/is whole/);
   },
 );
 
