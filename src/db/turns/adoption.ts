@@ -2,16 +2,14 @@
  * Turns that ended without a bookkeeping workflow, because Temporal was away: their rows wait until a
  * workflow adopts them.
  */
+import { DEADLINES } from "#timings";
 import type { AdoptedStatus } from "../../domain/work/turn.ts";
 import { type Database, queryOnce, type Sql } from "../pool.ts";
 
 /** Gives a group whose start is under way, or failed unnoticed, the time to adopt its turns itself. */
 const ADOPTED_FROM = "2 seconds";
-/**
- * The lease of turns whose workflow is being started: longer than a start and the activity after it take. If
- * the process dies meanwhile, another one starts a workflow for them so much later.
- */
-const ADOPTION_LEASE = "15 seconds";
+/** If the process dies meanwhile, another one starts a workflow for them so much later. */
+const ADOPTION_LEASE = `${DEADLINES.adoptionLease} milliseconds`;
 /** How many turns one workflow adopts. */
 export const TURNS_AN_ADOPTION = 500;
 

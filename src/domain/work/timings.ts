@@ -16,22 +16,26 @@ export const DEADLINES = {
   toolHeartbeat: 5_000,
   /** An attempt that was lost began at most this long ago: a heartbeat's deadline and a queue. */
   lostAttempt: 30_000,
-  /** The process of suspected documents is ended after this long without a pulse. Longer than `heartbeat`, so
-   * that by then another attempt has the document. */
+  /**
+   * The process of suspected documents is ended after this long without a pulse. Longer than `heartbeat`, so
+   * that by then another attempt has the document.
+   */
   isolationPulse: 15_000,
-  /** The lease of an outbox row whose workflow is about to be started. If the process dies between leasing
-   * and starting, the start is delayed by this much. */
+  /** The lease of an outbox row whose workflow is about to be started. */
   startLease: 10_000,
-  /** The lease of an outbox row whose workflow runs: after it some process asks Temporal what became of the
-   * workflow. Also that of a round of webhook deliveries. */
+  /** The lease of an outbox row whose workflow runs, and of a round of webhook deliveries. */
   runningLease: 60_000,
   /** A request that died keeps its Idempotency-Key this long. */
   requestLease: 15_000,
   /** The open turns of an API process are ended if its lease was not renewed for this long. */
   turnLease: 3_000,
-  /** What else an API process has under way counts as left behind after this long: later than its turns, so
-   * that these have their outcome first. */
+  /**
+   * What else an API process has under way counts as left behind after this long: later than its turns, so
+   * that these have their outcome first.
+   */
   answerLease: 5_000,
+  /** The lease of turns whose adopting workflow is being started: longer than the start and its activity. */
+  adoptionLease: 15_000,
   /** A process that has not renewed its row for this long is shown as dead: three renewals and a little. */
   processAlive: 35_000,
   /** Temporal's sticky queue: a workflow task that its worker has not begun goes to any worker. */
@@ -48,9 +52,12 @@ export const PAUSES = {
   requestLease: 4_000,
   turnLease: 1_000,
   processRenewal: 10_000,
-  /** Between two rounds of a worker over outboxes, expired leases, dead processes and suspected documents. */
+  /**
+   * Between two rounds over what waits in rows: outboxes, expired leases, dead processes, suspected documents,
+   * turns to adopt.
+   */
   sweep: 1_000,
-  /** Between an activity's first two tries by Temporal; doubles up to `longestRetry`. */
+  /** Between the first two tries of an activity or of a document's step; doubles up to `longestRetry`. */
   retry: 1_000,
   longestRetry: 30_000,
   /** Between two trials of a model provider that failed, over all processes. */

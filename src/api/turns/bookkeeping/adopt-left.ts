@@ -1,5 +1,6 @@
 /** Starts workflows that adopt the turns which ended without one, as soon as Temporal is there. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { PAUSES } from "#timings";
 import type { Database } from "../../../db/pool.ts";
 import { TURNS_AN_ADOPTION, giveBackTurns, takeWaitingTurns } from "../../../db/turns/adoption.ts";
 import { newId } from "../../../domain/ids.ts";
@@ -7,7 +8,6 @@ import { drillPoint } from "../../../telemetry/drill-point.ts";
 import type { ChatStarter } from "../../../temporal/start/chat.ts";
 import type { TemporalHealth } from "./temporal-health.ts";
 
-const LOOK_MS = 1_000;
 /** Leaves Temporal to the turns that run now, also while an hour of others waits. */
 const STARTS_APART_MS = 250;
 
@@ -40,7 +40,7 @@ export function adoptLeftTurns(deps: AdoptionDeps): () => void {
       .finally(() => {
         isBusy = false;
       });
-  }, LOOK_MS);
+  }, PAUSES.sweep);
   return () => {
     isStopped = true;
     clearInterval(timer);
