@@ -53,8 +53,8 @@ export const PAUSES = {
   turnLease: 1_000,
   processRenewal: 10_000,
   /**
-   * Between two rounds over what waits in rows: outboxes, expired leases, dead processes, suspected documents,
-   * turns to adopt.
+   * Between two rounds over what waits in rows: outboxes, expired leases, dead processes, suspected
+   * documents, turns to adopt.
    */
   sweep: 1_000,
   /** Between the first two tries of an activity or of a document's step; doubles up to `longestRetry`. */
