@@ -1,16 +1,17 @@
 /** Finds free ports, and checks that ports are free. */
 import { randomInt } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { StartError, hasCode } from "./start-error.ts";
 
 const LOOPBACK = "127.0.0.1";
 /** Above all ports that `fetch` and browsers refuse, of which 10080 is the highest: fetch.spec.whatwg.org. */
 const LOWEST = 10_081;
-/**
- * Linux gives ports from here on to outgoing connections, so a port that was seen as free could be taken
- * before a server listens on it.
- */
+/** Of the ports that Linux gives to outgoing connections, unless it says otherwise. */
 const LOWEST_OF_THE_SYSTEM = 32_768;
+const RANGE_OF_THE_SYSTEM = "/proc/sys/net/ipv4/ip_local_port_range";
+/** If the system leaves fewer than this below its own, it is not heeded. */
+const FEWEST = 1_000;
 const TRIES = 50;
 
 /** @returns the system's code, e.g. `EADDRINUSE`, if `port` cannot be listened on; undefined if it can. */
@@ -27,18 +28,26 @@ async function portProblem(port: number, host: string = LOOPBACK): Promise<strin
 }
 
 /**
- * @returns `preferred` if it is free, else any free port on loopback between 10081 and 32767.
+ * @returns `preferred` if it is free, else any free port on loopback from 10081 on, below those of outgoing
+ *   connections: one of these could be taken before a server listens on it.
  * @throws StartError if it finds none
  */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await portProblem(preferred)) === undefined) return preferred;
+  const end = await lowestOfTheSystem();
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const port = randomInt(LOWEST, LOWEST_OF_THE_SYSTEM);
+    const port = randomInt(LOWEST, end);
     if ((await portProblem(port)) === undefined) return port;
   }
   throw new StartError(
-    `No free port on ${LOOPBACK} was found among ${TRIES} between ${LOWEST} and ${LOWEST_OF_THE_SYSTEM - 1}.`,
+    `No free port on ${LOOPBACK} was found among ${TRIES} between ${LOWEST} and ${end - 1}.`,
   );
+}
+
+async function lowestOfTheSystem(): Promise<number> {
+  const range = await readFile(RANGE_OF_THE_SYSTEM, "utf8").catch(() => "");
+  const lowest = Number.parseInt(range, 10);
+  return lowest >= LOWEST + FEWEST ? lowest : LOWEST_OF_THE_SYSTEM;
 }
 
 /** True if something on loopback accepts connections at the port. */

@@ -80,12 +80,12 @@ function takeOut(own: readonly Word[], all: readonly Word[]): Word[] {
   const left = [...own];
   for (const word of all.toReversed()) {
     const last = left.at(-1);
-    if (last?.row !== word.row) {
+    // An overlap may begin inside a word of the head, which is then repeated as a whole.
+    if (last?.row !== word.row || !last.text.endsWith(word.text)) {
       rest.push(word);
       continue;
     }
     // A word is in two if an overlap ends inside it.
-    expect(last.text.endsWith(word.text)).toBe(true);
     left.pop();
     const before = last.text.slice(0, last.text.length - word.text.length);
     if (before !== "") left.push({ ...last, text: before });

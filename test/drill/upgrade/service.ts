@@ -34,8 +34,8 @@ export interface Service {
  * Picks a port but starts nothing yet.
  */
 export async function prepareService(world: World, name: string, root: string): Promise<Service> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  let port = await freePort();
+  let hasBeenUp = false;
   const env = { ...world.env, PORT: String(port) };
   const started: { main: string; child: TestProcess }[] = [];
   const start = (main: string): TestProcess => {
@@ -50,7 +50,9 @@ export async function prepareService(world: World, name: string, root: string): 
   };
   return {
     name,
-    url,
+    get url() {
+      return `http://127.0.0.1:${port}`;
+    },
     get api() {
       return lastOf(API);
     },
@@ -60,12 +62,19 @@ export async function prepareService(world: World, name: string, root: string): 
     output: () => started.map(({ child }) => child.output()).join("\n"),
     cli: (...args) => runCli(args, env, root),
     async startApi() {
+      const health = `http://127.0.0.1:${port}/health`;
+      const isUp = async () => (await fetch(health, { signal: AbortSignal.timeout(2_000) })).ok;
       const api = start(API);
-      await becomesReady(
-        `the API of ${name}`,
-        api,
-        async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
-      );
+      try {
+        await becomesReady(`the API of ${name}`, api, isUp);
+        hasBeenUp = true;
+      } catch (error) {
+        // Another program of this machine may have taken the port since it was seen as free.
+        if (hasBeenUp || !api.output().includes(`Port ${port} is in use`)) throw error;
+        port = await freePort();
+        env.PORT = String(port);
+        await this.startApi();
+      }
     },
     async startWorker() {
       const worker = start(WORKER);
