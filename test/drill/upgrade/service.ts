@@ -62,18 +62,20 @@ export async function prepareService(world: World, name: string, root: string): 
     output: () => started.map(({ child }) => child.output()).join("\n"),
     cli: (...args) => runCli(args, env, root),
     async startApi() {
-      const health = `http://127.0.0.1:${port}/health`;
-      const isUp = async () => (await fetch(health, { signal: AbortSignal.timeout(2_000) })).ok;
-      const api = start(API);
-      try {
-        await becomesReady(`the API of ${name}`, api, isUp);
-        hasBeenUp = true;
-      } catch (error) {
-        // Another program of this machine may have taken the port since it was seen as free.
-        if (hasBeenUp || !api.output().includes(`Port ${port} is in use`)) throw error;
+      for (;;) {
+        const health = `http://127.0.0.1:${port}/health`;
+        const isUp = async () => (await fetch(health, { signal: AbortSignal.timeout(2_000) })).ok;
+        const api = start(API);
+        try {
+          await becomesReady(`the API of ${name}`, api, isUp);
+          hasBeenUp = true;
+          return;
+        } catch (error) {
+          // Another program of this machine may have taken the port since it was seen as free.
+          if (hasBeenUp || !api.output().includes(`Port ${port} on 127.0.0.1 is in use`)) throw error;
+        }
         port = await freePort();
         env.PORT = String(port);
-        await this.startApi();
       }
     },
     async startWorker() {
