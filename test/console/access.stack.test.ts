@@ -16,8 +16,7 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
   const { stack, tenants, visit } = onSharedConsole();
 
   test("a key that is made in the browser is shown once, works in curl, and stops when it is revoked", async () => {
-    const { page, faults } = await visit("ada");
-    await openScreen(page, stack, "/keys");
+    const { page, faults } = await visit("ada", { path: "/keys" });
     const name = `Import ${newId()}`;
     await page.getByRole("button", { name: "New key" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
@@ -44,8 +43,7 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
   });
 
   test("a person who is added is a member, and an admin sees what they can do and why", async () => {
-    const { page } = await visit("ada");
-    await openScreen(page, stack, "/people");
+    const { page } = await visit("ada", { path: "/people" });
     const email = `new-${newId()}@${tenants.domain}`;
     await page.getByRole("button", { name: "Add a person" }).click();
     const form = page.getByRole("dialog");
@@ -58,8 +56,7 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
   });
 
   test("an admin finds the same people on their screen and in a space's settings", async () => {
-    const { page, faults } = await visit("ada");
-    await openScreen(page, stack, "/people");
+    const { page, faults } = await visit("ada", { path: "/people" });
     const people = page.getByRole("main").getByText("Vic Viewer");
     await people.first().waitFor();
     await page.getByRole("navigation").getByRole("link", { name: "Research" }).click();

@@ -12,8 +12,10 @@ describe("agents", unless(MISSING_BROWSER), () => {
 
   const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true });
 
+  const visitNew = () => visit("ada", { path: `/agents/new?space=${tenants.spaces.research}` });
+
+  /** Makes an agent at its screen, and returns the address of what follows. */
   async function make(page: Page, name: string): Promise<string> {
-    await openScreen(page, stack, `/agents/new?space=${tenants.spaces.research}`);
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("button", { name: "Make agent" }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
@@ -21,7 +23,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
   }
 
   test("a tool's configuration is checked as it is typed", async () => {
-    const { page, faults } = await visit("ada");
+    const { page, faults } = await visitNew();
     await make(page, "Fetcher");
     await page.getByRole("button", { name: "Add a tool" }).click();
     await page.getByRole("menuitem", { name: "Fetch web addresses" }).click();
@@ -41,10 +43,8 @@ describe("agents", unless(MISSING_BROWSER), () => {
   });
 
   test("two people who change one agent see each other's change, and the history has both", async () => {
-    const { page } = await visit("ada");
-    const { page: other } = await visit("ada");
-    const address = await make(page, "Contested");
-    await openScreen(other, stack, address);
+    const { page } = await visitNew();
+    const { page: other } = await visit("ada", { path: await make(page, "Contested") });
     await page.getByRole("textbox", { name: "Prompt" }).fill("Mine.");
     await page.getByRole("textbox", { name: "Description" }).fill("Of mine alone.");
     await other.getByRole("textbox", { name: "Prompt" }).fill("Theirs.");
@@ -68,7 +68,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
   });
 
   test("an agent is tried out beside its settings, and deleted", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitNew();
     stack.provider.reset();
     stack.provider.reply({ pieces: ["Tried", " and true."] });
     await make(page, "Short-lived");
@@ -82,8 +82,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
   });
 
   test("a viewer reads and asks, and changes nothing", async () => {
-    const { page, faults } = await visit("vic");
-    await openScreen(page, stack, `/agents/${tenants.agents.analyst}`);
+    const { page, faults } = await visit("vic", { path: `/agents/${tenants.agents.analyst}` });
     await page.getByText("Editors of its space change it.").waitFor();
     expect(await page.getByRole("textbox", { name: "Prompt" }).isDisabled()).toBe(true);
     expect(await save(page).count()).toBe(0);

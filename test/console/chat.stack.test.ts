@@ -31,14 +31,12 @@ describe("chat", unless(MISSING_BROWSER), () => {
     await page.keyboard.press("Enter");
   }
 
-  async function begin(page: Page): Promise<void> {
-    await openScreen(page, stack, `/chat?agent=${tenants.agents.analyst}`);
-  }
+  const visitChat = (agent: string = tenants.agents.analyst) =>
+    visit("ada", { path: `/chat?agent=${agent}` });
 
   test("an answer's mark opens the page with its quote, and the receipt is checked there", async () => {
-    const { page, faults } = await visit("ada");
+    const { page, faults } = await visitChat();
     stack.provider.reply({ pieces: ["The gearbox oil is changed every", " 18 months [1]."] });
-    await begin(page);
     await ask(page, "When is the gearbox oil changed?");
     const source = page.getByRole("link", { name: "Source 1: turbine.pdf" }).first();
     await source.waitFor();
@@ -55,12 +53,11 @@ describe("chat", unless(MISSING_BROWSER), () => {
   });
 
   test("a reload in mid-answer goes on where it was, and the model is asked once", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat();
     stack.provider.reply({
       pieces: ["First part,", " second part,", " third part."],
       delayMsBetweenPieces: 1_500,
     });
-    await begin(page);
     await ask(page, "Tell me in three parts.");
     const answer = page.locator(".answer").last();
     await answer.filter({ hasText: "First part," }).waitFor();
@@ -71,12 +68,11 @@ describe("chat", unless(MISSING_BROWSER), () => {
   });
 
   test("an answer can be stopped, and the question changed and asked again", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat();
     stack.provider.reply(
       { pieces: ["This takes", " for ever."], delayMsBetweenPieces: 20_000 },
       { pieces: ["Short."] },
     );
-    await begin(page);
     await ask(page, "Tell me everything.");
     await page.locator(".answer").filter({ hasText: "This takes" }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
@@ -90,25 +86,23 @@ describe("chat", unless(MISSING_BROWSER), () => {
   });
 
   test("shows tools as they run", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat(tenants.agents.librarian);
     stack.provider.reply(
       { toolCalls: [{ id: "a", name: "list_documents", arguments: "{}" }] },
       { pieces: ["There is one."] },
     );
-    await openScreen(page, stack, `/chat?agent=${tenants.agents.librarian}`);
     await ask(page, "Which documents are there?");
     await page.getByText("list_documents · done").waitFor();
   });
 
   test("what a model writes runs nothing and loads nothing", async () => {
-    const { page, faults } = await visit("ada");
+    const { page, faults } = await visitChat();
     stack.provider.reply({
       pieces: [
         "<img src=x onerror='window.hacked=1'> <script>window.hacked=1</script> ",
         "[click](javascript:window.hacked=1) ![track](https://elsewhere.example/x.png) [1](https://ok.example)",
       ],
     });
-    await begin(page);
     await ask(page, "Attack me.");
     await page.locator(".answer").filter({ hasText: "click" }).waitFor();
     expect(await page.locator(".answer img, .answer script").count()).toBe(0);
@@ -118,18 +112,16 @@ describe("chat", unless(MISSING_BROWSER), () => {
   });
 
   test("a failure is said with a way on", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat();
     stack.provider.reply({ status: 400 }, { pieces: ["Better now."] });
-    await begin(page);
     await ask(page, "Fail first.");
     await page.getByRole("alert").getByRole("button", { name: "Ask again" }).click();
     await page.locator(".answer").filter({ hasText: "Better now." }).waitFor();
   });
 
   test("conversations stay in the browser of the person", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat();
     stack.provider.reply({ pieces: ["Yes."] });
-    await begin(page);
     await ask(page, "Do you remember?");
     await page.locator(".answer").filter({ hasText: "Yes." }).waitFor();
     const { pathname } = new URL(page.url());
@@ -142,9 +134,8 @@ describe("chat", unless(MISSING_BROWSER), () => {
   });
 
   test("a question goes to the conversation and the agent that are shown", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat();
     stack.provider.reply({ pieces: ["One."] }, { pieces: ["Two."] }, { pieces: ["Three."] });
-    await begin(page);
     await ask(page, "Question of the first.");
     await page.locator(".answer").filter({ hasText: "One." }).waitFor();
     const first = page.url();
@@ -164,9 +155,8 @@ describe("chat", unless(MISSING_BROWSER), () => {
 
   /** Two tabs that show one conversation, which has one question that was answered. */
   async function twoTabs() {
-    const { page, context } = await visit("ada");
+    const { page, context } = await visitChat();
     stack.provider.reply({ pieces: ["From the first."] });
-    await begin(page);
     await ask(page, "The first question.");
     await page.locator(".answer").filter({ hasText: "From the first." }).waitFor();
     const second = await context.newPage();
@@ -237,18 +227,16 @@ describe("chat", unless(MISSING_BROWSER), () => {
   });
 
   test("an answer of many quick pieces is shown whole", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitChat();
     const pieces = Array.from({ length: 600 }, (_, at) => `${at} `);
     stack.provider.reply({ pieces, delayMsBetweenPieces: 5 });
-    await begin(page);
     await ask(page, "Count.");
     await page.locator(".answer").filter({ hasText: "599" }).waitFor();
     expect((await answers(page)).map((text) => text.trim())).toEqual([pieces.join("").trim()]);
   });
 
   test("search shows hits with their shares, and what another setting changes", async () => {
-    const { page, faults } = await visit("ada");
-    await openScreen(page, stack, "/search");
+    const { page, faults } = await visit("ada", { path: "/search" });
     await page.getByRole("textbox", { name: "What are you looking for?" }).fill("gearbox oil");
     await page.keyboard.press("Enter");
     const hits = page.getByRole("article");

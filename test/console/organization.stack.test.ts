@@ -24,8 +24,7 @@ describe("an organization", unless(MISSING_BROWSER), () => {
       await owner.query("delete from audit_chains where organization_id = $1", [tenants.acme]);
     };
     await unchain();
-    const { page, faults } = await visit("ada");
-    await openScreen(page, stack, "/organization/audit");
+    const { page, faults } = await visit("ada", { path: "/organization/audit" });
     await page.getByRole("button", { name: "Check the chain" }).click();
     await page.getByText("The chain is whole").waitFor();
     expect(await violations(page)).toEqual([]);
@@ -58,8 +57,7 @@ describe("an organization", unless(MISSING_BROWSER), () => {
         )
       ).rows.length > 0;
     await until("the refusal is written", isWritten);
-    const { page, faults } = await visit("ada");
-    await openScreen(page, stack, "/organization/audit?outcome=denied");
+    const { page, faults } = await visit("ada", { path: "/organization/audit?outcome=denied" });
     const row = page.getByRole("row").filter({ hasText: "GET /v1/data/{document_id}" });
     await row.getByText("document_not_found").waitFor();
     await row.getByText("Denied", { exact: true }).waitFor();
@@ -68,8 +66,7 @@ describe("an organization", unless(MISSING_BROWSER), () => {
   });
 
   test("usage shows the tokens of the month beside the budgets", async () => {
-    const { page, faults } = await visit("ada");
-    await openScreen(page, stack, "/organization/usage");
+    const { page, faults } = await visit("ada", { path: "/organization/usage" });
     const row = page.getByRole("row").filter({ hasText: "The organization" });
     await row.getByText("No bound").waitFor();
     expect(faults).toEqual([]);
@@ -131,8 +128,7 @@ describe("an organization", unless(MISSING_BROWSER), () => {
   });
 
   test("who has nothing yet is led through upload, search, question and key", async () => {
-    const { page, faults } = await visit("eve");
-    await openScreen(page, stack, "/welcome");
+    const { page, faults } = await visit("eve", { path: "/welcome" });
     await page.getByRole("button", { name: "Upload the sample" }).click();
     const step = (name: RegExp) => page.getByRole("region", { name });
     await step(/^1\. Upload/)

@@ -4,15 +4,13 @@ import { newId } from "../../src/domain/ids.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { ended, upload } from "../support/clients/client.ts";
 import { onKillableConsole } from "../support/console/on-console.ts";
-import { openScreen } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
 
 describe("the console", unless(MISSING_BROWSER), () => {
   const { stack, tenants, visit } = onKillableConsole();
 
   test("shows a document get ready although its worker is killed while it is watched", async () => {
-    const { page } = await visit("ada");
-    await openScreen(page, stack, `/spaces/${tenants.spaces.research}`);
+    const { page } = await visit("ada", { path: `/spaces/${tenants.spaces.research}` });
     await stack.worker.kill("SIGKILL");
     const name = `${newId()}.md`;
     await page.getByLabel("Files…").setInputFiles({
@@ -27,8 +25,7 @@ describe("the console", unless(MISSING_BROWSER), () => {
   });
 
   test("says that it is behind while the API is away, and shows what happened when it is back", async () => {
-    const { page } = await visit("ada");
-    await openScreen(page, stack, `/spaces/${tenants.spaces.research}`);
+    const { page } = await visit("ada", { path: `/spaces/${tenants.spaces.research}` });
     await stack.api.kill("SIGKILL");
     await page.locator("[data-live=behind]").waitFor();
     await stack.restartApi();

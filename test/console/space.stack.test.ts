@@ -9,6 +9,7 @@ import { onSharedConsole } from "../support/console/on-console.ts";
 import { openScreen } from "../support/console/visitor.ts";
 import { makePdf } from "../support/files/text.ts";
 import { unless } from "../support/run/unless.ts";
+import type { Who } from "../support/tenants/tenants.ts";
 import { until } from "../support/until.ts";
 
 describe("a space", unless(MISSING_BROWSER), () => {
@@ -17,13 +18,10 @@ describe("a space", unless(MISSING_BROWSER), () => {
   const row = (page: Page, name: string): Locator => page.getByRole("row").filter({ hasText: name });
   const key = tenants.keys.owner;
 
-  async function openSpace(page: Page): Promise<void> {
-    await openScreen(page, stack, `/spaces/${research}`);
-  }
+  const visitSpace = (who: Who) => visit(who, { path: `/spaces/${research}` });
 
   test("files that are chosen are uploaded, processed and ready without a reload", async () => {
-    const { page, faults } = await visit("ada");
-    await openSpace(page);
+    const { page, faults } = await visitSpace("ada");
     const pdf = makePdf([["The harbour was built in 1904."]]);
     await page.getByLabel("Files…").setInputFiles([
       { name: "harbour.pdf", mimeType: "application/pdf", buffer: pdf },
@@ -40,8 +38,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("an upload that cannot be processed says why, and what to do", async () => {
-    const { page } = await visit("ada");
-    await openSpace(page);
+    const { page } = await visitSpace("ada");
     await page.getByLabel("Files…").setInputFiles({
       name: "broken.pdf",
       mimeType: "application/pdf",
@@ -58,8 +55,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("what another person does appears without a reload", async () => {
-    const { page } = await visit("vic");
-    await openSpace(page);
+    const { page } = await visitSpace("vic");
     const { id } = await upload(
       stack.url,
       key,
@@ -75,7 +71,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("a folder is deleted after the count of what goes with it", async () => {
-    const { page, faults } = await visit("ada");
+    const { page, faults } = await visitSpace("ada");
     const { body: folder } = await call(stack.url, key, "POST", "/folders", {
       name: "Old plans",
       space_id: research,
@@ -85,7 +81,6 @@ describe("a space", unless(MISSING_BROWSER), () => {
       await ended(stack.url, key, id);
       await call(stack.url, key, "PATCH", `/data/${id}`, { folder_id: folder.id });
     }
-    await openSpace(page);
     await page.getByRole("treeitem", { name: "Old plans" }).focus();
     await page.keyboard.press("Delete");
     const dialog = page.getByRole("dialog");
@@ -98,9 +93,8 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("a few letters lead to another space, by keyboard alone", async () => {
-    const { page } = await visit("ada");
+    const { page } = await visitSpace("ada");
     const loaded = page.waitForResponse((response) => response.url().includes("palette"));
-    await openSpace(page);
     await loaded;
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog").getByRole("textbox").waitFor();
@@ -113,8 +107,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("a viewer is offered nothing that the service would refuse", async () => {
-    const { page, faults } = await visit("vic");
-    await openSpace(page);
+    const { page, faults } = await visitSpace("vic");
     await page.getByRole("grid").waitFor();
     expect(await page.getByRole("button", { name: "Upload" }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Settings" }).count()).toBe(0);
@@ -124,12 +117,11 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("names and texts of documents are shown as they are, and run nothing", async () => {
-    const { page, faults } = await visit("ada");
+    const { page, faults } = await visitSpace("ada");
     const name = `<img src=x onerror=window.hacked=1>${newId()}.md`;
     const text = "# <script>window.hacked=1</script>\n\n<img src=x onerror=window.hacked=1>\n";
     const { id } = await upload(stack.url, key, research, text, name);
     await ended(stack.url, key, id);
-    await openSpace(page);
     await row(page, name).waitFor();
     await openScreen(page, stack, `/documents/${id}`);
     await page.getByText("onerror=window.hacked=1").first().waitFor();
@@ -140,8 +132,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("without a network the console says that it is behind, and catches up by itself", async () => {
-    const { page, context } = await visit("ada");
-    await openSpace(page);
+    const { page, context } = await visitSpace("ada");
     await page.locator("[data-live=live]").waitFor();
     await context.setOffline(true);
     await page.locator("[data-live=behind]").waitFor();
@@ -168,13 +159,12 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("versions, runs and integrity of a document are shown", async () => {
-    const { page, faults } = await visit("ada");
     const text = "# Minutes\n\nMinutes of the meeting.\n";
     const { id } = await upload(stack.url, key, research, text, "minutes.md");
     await ended(stack.url, key, id);
     await call(stack.url, key, "POST", `/data/${id}/reprocess`);
     await ended(stack.url, key, id);
-    await openScreen(page, stack, `/documents/${id}`);
+    const { page, faults } = await visit("ada", { path: `/documents/${id}` });
     await page.getByText("Minutes of the meeting.").waitFor();
     await page.getByRole("tab", { name: "Versions" }).click();
     await page.getByRole("button", { name: "What changed" }).click();
@@ -192,10 +182,9 @@ describe("a space", unless(MISSING_BROWSER), () => {
   });
 
   test("own fields of a document are saved, and what is taken out is gone", async () => {
-    const { page, faults } = await visit("ada");
     const { id } = await upload(stack.url, key, research, `# Fields\n\n${newId()}\n`, "fields.md");
     await ended(stack.url, key, id);
-    await openScreen(page, stack, `/documents/${id}?tab=metadata`);
+    const { page, faults } = await visit("ada", { path: `/documents/${id}?tab=metadata` });
     const fields = page.getByRole("textbox", { name: "Own fields (JSON)" });
     const save = page.getByRole("button", { name: "Save", exact: true });
     const saved = page.getByRole("status").filter({ hasText: "Saved" });

@@ -42,11 +42,12 @@ interface Started {
 
 /** Starts in its own session, as a terminal does, and in production, because that loads no demo. */
 async function start(extra: Record<string, string> = {}): Promise<Started> {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const port = await freePort();
   const env = {
     PATH,
     HOME,
+    NODE_COMPILE_CACHE,
     NODE_ENV: "production",
     DATA_DIR: dataDir,
     PORT: String(port),

@@ -94,6 +94,17 @@ const FEW: readonly Shape[] = [
   nested('{"a":[', "]}"),
 ];
 
+/** The shapes of a whole body, which the reader of JSON has met all of before a route's schema sees it. */
+const OF_BODIES: readonly Shape[] = [
+  ...FEW,
+  nested("[", "]"),
+  numbered("an object of filters", (key) => `"name__k${key}":1,`, "{", '"z":1}'),
+  repeated('"a":1,', "{", '"a":1}'),
+  repeated("k", '{"', '":1}'),
+  repeated("a/", '"', '"'),
+  repeated("9"),
+];
+
 const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] => [
   ...shapes.map((shape) => ({
     name: `${shape.name} at ${name || "the top"}`,
@@ -107,12 +118,15 @@ const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] 
 
 const nameOf = (route: Route): string => `${route.method} ${route.fullPath}`;
 
+const shapesAt = ({ name }: Place, extent: Extent): readonly Shape[] =>
+  extent === "all" ? JSON_SHAPES : name === "" ? OF_BODIES : FEW;
+
 function bodySubject(route: Route, extent: Extent): Subject[] {
   const { body: schema } = route;
   if (schema === undefined) return [];
   const unique = new Map(
     placesOf(schema)
-      .flatMap((place) => at(place, place.name === "" || extent === "all" ? JSON_SHAPES : FEW))
+      .flatMap((place) => at(place, shapesAt(place, extent)))
       .map((shape) => [shape.name, shape]),
   );
   return [
@@ -235,13 +249,35 @@ function answered(check: () => unknown): unknown {
   }
 }
 
-function stringSubjects(route: Route, part: "query" | "path"): Subject[] {
-  const schema = part === "query" ? route.query : route.params;
-  if (schema === undefined) return [];
-  return Object.keys(schema.shape).map((name) => ({
-    name: `${part} ${name} of ${nameOf(route)}`,
+/** Query and path of all routes; values of one schema are measured once, by the name of all that have it. */
+function stringSubjects(): Subject[] {
+  const subjects = new Map<unknown, Subject>();
+  for (const route of ROUTES) {
+    for (const part of ["query", "path"] as const) {
+      const schema = part === "query" ? route.query : route.params;
+      for (const [field, its] of Object.entries(schema?.shape ?? {})) {
+        const name = `${part} ${field} of ${nameOf(route)}`;
+        const same = subjects.get(its);
+        subjects.set(
+          its,
+          same === undefined
+            ? stringSubject(name, { part, field, schema: schema! })
+            : { ...same, name: `${same.name}, ${name}` },
+        );
+      }
+    }
+  }
+  return [...subjects.values()];
+}
+
+function stringSubject(
+  name: string,
+  { part, field, schema }: { part: "query" | "path"; field: string; schema: NonNullable<Route["params"]> },
+): Subject {
+  return {
+    name,
     shapes: [
-      ...(name === "filters" ? FILTERS : []),
+      ...(field === "filters" ? FILTERS : []),
       ...PLAIN_SHAPES,
       nested("[", "]"),
       nested('{"a":', "}"),
@@ -252,11 +288,11 @@ function stringSubjects(route: Route, part: "query" | "path"): Subject[] {
     maxLength: 16_384,
     run: (text) =>
       answered(() => {
-        const given = { [name]: text };
+        const given = { [field]: text };
         const problems = findUnusable(given, part);
         return allValues({ [part]: problems.length > 0 ? { problems } : parsePart(schema, given, part) });
       }),
-  }));
+  };
 }
 
 export const requestSubjects = (extent: Extent): Subject[] => [
@@ -269,11 +305,8 @@ export const requestSubjects = (extent: Extent): Subject[] => [
   { name: "place of a JSON fault", shapes: BROKEN, run: (text) => firstSyntaxError(`${text as string}!`) },
   ...HIDDEN_SUBJECTS,
   ...FORM_SUBJECTS,
-  ...ROUTES.flatMap((route) => [
-    ...bodySubject(route, extent),
-    ...stringSubjects(route, "query"),
-    ...stringSubjects(route, "path"),
-  ]),
+  ...ROUTES.flatMap((route) => bodySubject(route, extent)),
+  ...stringSubjects(),
 ];
 
 async function bodyOf(context: Context): Promise<() => unknown> {

@@ -9,7 +9,7 @@ import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
 import { type ConsoleStack, startConsole } from "./start.ts";
 import { type SignInOptions, signIn } from "./sign-in.ts";
-import { type Place, type Visitor, newVisitor } from "./visitor.ts";
+import { type Place, type Visitor, newVisitor, screenLoaded } from "./visitor.ts";
 
 type SharedConsole = Pick<
   ConsoleStack,
@@ -29,7 +29,7 @@ interface OnConsole<S> {
   open(window?: BrowserContextOptions): Promise<Visitor>;
   /** One that has not shown the issuer its secret. */
   openAsStranger(): Promise<Visitor>;
-  /** A window of this person, who has signed in; it is closed after the test. */
+  /** A window of this person, who has signed in, at the screen at `path`; it is closed after the test. */
   visit(who: Who, options?: VisitOptions): Promise<Visitor>;
 }
 
@@ -97,6 +97,7 @@ function useConsole<S extends SharedConsole>(
     async visit(who, { window, ...options } = {}) {
       const visitor = await open(window);
       await signIn(visitor.page, `${later.value.url}/console`, { ...options, who: emailOf(tenants, who) });
+      if (options.path !== undefined) await screenLoaded(visitor.page);
       return visitor;
     },
   };

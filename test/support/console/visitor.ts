@@ -59,8 +59,13 @@ export async function screenShown(page: Page): Promise<void> {
  */
 export async function openScreen(page: Page, place: Place, address: string): Promise<void> {
   await page.goto(`${place.url}/console${address}`);
+  await screenLoaded(page);
+}
+
+/** Waits until the screen has its heading and nothing of it loads any more. */
+export async function screenLoaded(page: Page): Promise<void> {
   await screenShown(page);
   const screen = page.locator("main#content");
   await screen.getByRole("heading", { level: 1 }).first().waitFor();
-  await until(`${address} has loaded`, async () => (await screen.locator(LOADING).count()) === 0);
+  await until("the screen has loaded", async () => (await screen.locator(LOADING).count()) === 0);
 }
