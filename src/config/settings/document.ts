@@ -7,13 +7,12 @@ const HEAD = `# Settings
 
 <!-- Written by \`npm run settings\` from src/config/settings, and compared by \`npm run check\`. -->
 
-Every setting is an environment variable. An empty variable counts as not set. Wrong or contradictory
-settings stop the start, and every problem is named at once. A variable that looks like a setting and is none
-is warned of.
+Every setting is an environment variable; an empty one counts as not set. Wrong or contradictory settings stop
+the start, and every problem is named at once. A variable that looks like a setting and is none is warned of,
+never with its value.
 
-*Default* in italics says what applies while the setting is not set. *Read by* names the processes: the API
-(\`src/api/main.ts\`), the worker (\`src/worker/main.ts\`), \`npm start\`, and the command line \`holdfast\`.
-🔒 marks a secret: keep it out of repositories, logs and the plain values of the chart.
+*Default* in italics says what applies while the setting is not set. 🔒 marks a secret: keep it out of
+repositories, logs and the plain values of the chart.
 `;
 
 const FOOT = `
