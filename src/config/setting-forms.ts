@@ -17,7 +17,7 @@ export const integer = (min: number, max: number) =>
 export const flag = z
   .enum(["true", "false", "1", "0"], "must be true or false")
   .transform((text) => text === "true" || text === "1")
-  .describe("`true` or `false`");
+  .describe("`true`, `false`");
 
 export const ratio = z
   .string()

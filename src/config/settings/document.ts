@@ -16,9 +16,8 @@ repositories, logs and the plain values of the chart.
 `;
 
 const FOOT = `
-What a library reads by itself is no setting of Holdfast: \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and
-\`AWS_SESSION_TOKEN\` by AWS's client, and \`OTEL_EXPORTER_OTLP_HEADERS\` by the exporter of traces. They are
-secrets.
+Secrets that libraries read by themselves: \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and
+\`AWS_SESSION_TOKEN\` by AWS's client, and \`OTEL_EXPORTER_OTLP_HEADERS\` by the exporter of traces.
 `;
 
 const COLUMNS = "| setting | default | values | read by | what it does |\n|---|---|---|---|---|";
@@ -55,12 +54,12 @@ function defaultOf(schema: z.ZodType): string | undefined {
   return `\`${String(value)}\``;
 }
 
-/** What a setting may be: its schema's description, or else that of the schema inside it. */
+/** What a setting may be: the description of its schema or of the schema inside it; empty for any text. */
 function valuesOf(schema: z.ZodType): string {
   const described = z.globalRegistry.get(schema)?.description;
   if (described !== undefined) return described;
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional)
     return valuesOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodEnum) return schema.options.map((option) => `\`${option}\``).join(", ");
-  return "text";
+  return "";
 }

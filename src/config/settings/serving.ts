@@ -11,7 +11,7 @@ export const PROCESSES = {
   DATA_DIR: z
     .string()
     .default(".data")
-    .register(ABOUT, { what: "the folder of objects, secrets, logs and the embedded servers' data" }),
+    .register(ABOUT, { what: "the folder of objects, secrets, logs and embedded servers" }),
   HOLDFAST_CACHE: z
     .string()
     .optional()
