@@ -166,7 +166,7 @@ export const CONSOLE = {
 export const IDENTITY = {
   OIDC_ISSUER: issuer.optional().register(ABOUT, {
     what: "the OpenID issuer that signs access tokens",
-    unset: "`npm start` runs one for development; in production only keys let callers in",
+    unset: "`npm start` runs one for development; otherwise only keys let callers in",
     readBy: ["API", "npm start", "holdfast"],
   }),
   OIDC_AUDIENCE: z

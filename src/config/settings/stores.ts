@@ -129,7 +129,7 @@ export const KEYS = {
     what: "instead of `MASTER_KEY`: a symmetric key of Google Cloud KMS",
   }),
   KMS_KEY_NAME_PREVIOUS: kmsKeyName.optional().register(ABOUT, {
-    what: "the KMS key before this one, meanwhile",
+    what: "the KMS key before this one, while keys rotate",
   }),
   KMS_EMULATOR_HOST: url("http")
     .optional()
