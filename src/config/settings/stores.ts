@@ -104,7 +104,7 @@ export const OBJECTS = {
     unset: "what AWS's clients find; `us-east-1` with an endpoint",
   }),
   S3_FORCE_PATH_STYLE: flag.default(false).register(ABOUT, {
-    what: "whether the bucket is in the path instead of the host's name, as MinIO and Ceph mostly want it",
+    what: "whether the bucket is in the path, as MinIO and Ceph mostly want it",
   }),
   MIN_FREE_DISK_BYTES: integer(0, Number.MAX_SAFE_INTEGER)
     .default(3_221_225_472)
