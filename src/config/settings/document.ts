@@ -8,8 +8,8 @@ const HEAD = `# Settings
 <!-- Written by \`npm run settings\` from src/config/settings, and compared by \`npm run check\`. -->
 
 Every setting is an environment variable; an empty one counts as not set. Wrong or contradictory settings stop
-the start, and every problem is named at once. A variable that looks like a setting and is none is warned of,
-never with its value.
+the start, and every problem is named at once. A warning names variables that look like settings but are not,
+never their values.
 
 *Default* in italics says what applies while the setting is not set. 🔒 marks a secret: keep it out of
 repositories, logs and the plain values of the chart.
