@@ -23,7 +23,7 @@ const passwordOf = (login: Login) =>
     .string()
     .optional()
     .register(ABOUT, {
-      what: `the password of \`${login}_URL\`, as any text: in the URL it would have to be percent-encoded`,
+      what: `the password of \`${login}_URL\`, without percent-encoding`,
       readBy: READERS_OF[login],
       isSecret: true,
     });
@@ -32,7 +32,7 @@ const passwordFileOf = (login: Login) =>
   z
     .string()
     .optional()
-    .register(ABOUT, { what: `a file that has \`${login}_PASSWORD\``, readBy: READERS_OF[login] });
+    .register(ABOUT, { what: `a file with \`${login}_PASSWORD\``, readBy: READERS_OF[login] });
 
 export const PASSWORD_SETTINGS = {
   DATABASE_PASSWORD: passwordOf("DATABASE"),

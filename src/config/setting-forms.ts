@@ -17,7 +17,7 @@ export const integer = (min: number, max: number) =>
 export const flag = z
   .enum(["true", "false", "1", "0"], "must be true or false")
   .transform((text) => text === "true" || text === "1")
-  .describe("`true` or `false`");
+  .describe("`true`, `false`");
 
 export const ratio = z
   .string()
@@ -32,7 +32,7 @@ export const url = (...schemes: string[]) =>
       (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)),
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`,
     )
-    .describe(`a URL: ${schemes.map((scheme) => `\`${scheme}://\``).join(" or ")}`);
+    .describe(`${schemes.map((scheme) => `\`${scheme}://…\``).join(", ")}`);
 
 /** Parameters of a database URL that name files; they are read at the start to report one that cannot be. */
 const CERTIFICATE_FILES = ["sslrootcert", "sslcert", "sslkey"];
@@ -46,7 +46,7 @@ export const databaseUrl = url("postgres", "postgresql")
     (text) => !URL.canParse(text) || hasCertificates(new URL(text)),
     `must name files that this process can read: ${CERTIFICATE_FILES.join(", ")}`,
   )
-  .describe("a URL: `postgres://` or `postgresql://`");
+  .describe("`postgres://…`");
 
 /**
  * The database client takes a percent sign without two hex digits as it is, but throws if the digits are not
@@ -76,7 +76,7 @@ export const issuer = url("https", "http")
     (text) => !text.startsWith("http:") || !URL.canParse(text) || LOOPBACK.has(new URL(text).hostname),
     "must be https, or http on loopback",
   )
-  .describe("a URL: `https://`, or `http://` on loopback");
+  .describe("`https://…`, or `http://…` on loopback");
 
 export const masterKey = z
   .base64("must be base64")
@@ -85,7 +85,7 @@ export const masterKey = z
     (key) => key.length === MASTER_KEY_BYTES,
     `must hold ${MASTER_KEY_BYTES} bytes, e.g. from: openssl rand -base64 32`,
   )
-  .describe(`${MASTER_KEY_BYTES} bytes in base64, e.g. from \`openssl rand -base64 ${MASTER_KEY_BYTES}\``);
+  .describe(`${MASTER_KEY_BYTES} bytes in base64 (\`openssl rand -base64 ${MASTER_KEY_BYTES}\`)`);
 
 export const kmsKeyName = z
   .string()
@@ -110,7 +110,7 @@ export const queueList = z
       .array(z.enum(QUEUE_NAMES, `must be a comma-separated list of: ${QUEUE_NAMES.join(", ")}`))
       .min(1, "must name at least one queue"),
   )
-  .describe(`a comma-separated list of: ${QUEUE_NAMES.map((name) => `\`${name}\``).join(", ")}`);
+  .describe(`comma-separated: ${QUEUE_NAMES.map((name) => `\`${name}\``).join(", ")}`);
 
 export const hostPatterns = z
   .string()
@@ -130,7 +130,7 @@ export const hostPatterns = z
         ),
     ),
   )
-  .describe("host names, comma-separated; `*.example.org` is every host in that domain");
+  .describe("hosts, comma-separated; `*.example.org` is every host in that domain");
 
 const McpServers = z.record(
   z.string().regex(/^[a-z0-9_-]{1,24}$/),
@@ -216,4 +216,4 @@ export const readableFile = z
       return z.NEVER;
     }
   })
-  .describe("a file that this process can read");
+  .describe("a readable file");

@@ -7,19 +7,17 @@ const HEAD = `# Settings
 
 <!-- Written by \`npm run settings\` from src/config/settings, and compared by \`npm run check\`. -->
 
-Every setting is an environment variable. An empty variable counts as not set. Wrong or contradictory
-settings stop the start, and every problem is named at once. A variable that looks like a setting and is none
-is warned of.
+Every setting is an environment variable; an empty one counts as not set. Wrong or contradictory settings stop
+the start, and every problem is named at once. A warning names variables that look like settings but are not,
+never their values.
 
-*Default* in italics says what applies while the setting is not set. *Read by* names the processes: the API
-(\`src/api/main.ts\`), the worker (\`src/worker/main.ts\`), \`npm start\`, and the command line \`holdfast\`.
-🔒 marks a secret: keep it out of repositories, logs and the plain values of the chart.
+*Default* in italics says what applies while the setting is not set. 🔒 marks a secret: keep it out of
+repositories, logs and the plain values of the chart.
 `;
 
 const FOOT = `
-What a library reads by itself is no setting of Holdfast: \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and
-\`AWS_SESSION_TOKEN\` by AWS's client, and \`OTEL_EXPORTER_OTLP_HEADERS\` by the exporter of traces. They are
-secrets.
+Secrets that libraries read by themselves: \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and
+\`AWS_SESSION_TOKEN\` by AWS's client, and \`OTEL_EXPORTER_OTLP_HEADERS\` by the exporter of traces.
 `;
 
 const COLUMNS = "| setting | default | values | read by | what it does |\n|---|---|---|---|---|";
@@ -56,12 +54,12 @@ function defaultOf(schema: z.ZodType): string | undefined {
   return `\`${String(value)}\``;
 }
 
-/** What a setting may be: its schema's description, or else that of the schema inside it. */
+/** What a setting may be: the description of its schema or of the schema inside it; empty for any text. */
 function valuesOf(schema: z.ZodType): string {
   const described = z.globalRegistry.get(schema)?.description;
   if (described !== undefined) return described;
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional)
     return valuesOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodEnum) return schema.options.map((option) => `\`${option}\``).join(", ");
-  return "text";
+  return "";
 }

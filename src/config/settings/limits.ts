@@ -6,19 +6,19 @@ const rate = integer(1, 1_000_000);
 const quota = integer(1, Number.MAX_SAFE_INTEGER);
 
 const UNBOUNDED = "no limit";
-const MONTHLY = "chat tokens in a calendar month (UTC), then 429:";
+const MONTHLY = "chat tokens in a calendar month (UTC):";
 
 export const LIMITS = {
   MAX_UPLOAD_BYTES: quota
     .default(104_857_600)
     .register(ABOUT, { what: "the largest file that is taken", readBy: ["API"] }),
   DOCUMENTS_PER_ORGANIZATION: quota.optional().register(ABOUT, {
-    what: "how many documents an organization may store; the upload that would exceed it is answered 400",
+    what: "documents that an organization may store; an upload beyond it is answered 400",
     unset: UNBOUNDED,
     readBy: ["API"],
   }),
   BYTES_PER_ORGANIZATION: quota.optional().register(ABOUT, {
-    what: "how many bytes an organization may store; the upload that would exceed it is answered 400",
+    what: "bytes that an organization may store; an upload beyond it is answered 400",
     unset: UNBOUNDED,
     readBy: ["API"],
   }),
@@ -29,42 +29,38 @@ export const LIMITS = {
     .default(60)
     .register(ABOUT, { what: "chat turns a minute for each key", readBy: ["API"] }),
   USER_RATE_LIMIT_RPM: rate.optional().register(ABOUT, {
-    what: "requests a minute for each user, all keys and sessions together",
+    what: "requests a minute for each user, over all keys and sessions",
     unset: "`RATE_LIMIT_RPM`",
     readBy: ["API"],
   }),
   USER_CHAT_RATE_LIMIT_RPM: rate.optional().register(ABOUT, {
-    what: "chat turns a minute for each user, all keys and sessions together",
+    what: "chat turns a minute for each user",
     unset: "`CHAT_RATE_LIMIT_RPM`",
     readBy: ["API"],
   }),
   ORGANIZATION_RATE_LIMIT_RPM: rate.optional().register(ABOUT, {
-    what:
-      "requests a minute for each organization, all members together. Whichever budget is used up answers " +
-      "429 and names itself in `RateLimit-Policy`",
+    what: "requests a minute for each organization",
     unset: UNBOUNDED,
     readBy: ["API"],
   }),
   ORGANIZATION_CHAT_RATE_LIMIT_RPM: rate.optional().register(ABOUT, {
-    what: "chat turns a minute for each organization, all members together",
+    what: "chat turns a minute for each organization",
     unset: UNBOUNDED,
     readBy: ["API"],
   }),
   REFUSAL_RATE_LIMIT_RPM: rate.default(1_200).register(ABOUT, {
-    what:
-      "requests a minute for each address that have no valid credentials, reports of leaked keys among " +
-      "them",
+    what: "requests a minute without valid credentials, reports of leaked keys among them, for each address",
     readBy: ["API"],
   }),
   MAX_KEYS_PER_USER: integer(1, 1_000_000)
     .default(50)
     .register(ABOUT, {
-      what: "API keys of a user that are neither revoked nor expired; a user who has more keeps them",
+      what: "live API keys of a user; a user who has more keeps them",
       readBy: ["API"],
     }),
   MONTHLY_TOKENS_PER_ORGANIZATION: quota
     .optional()
-    .register(ABOUT, { what: `${MONTHLY} all members together`, unset: UNBOUNDED, readBy: ["API"] }),
+    .register(ABOUT, { what: `${MONTHLY} each organization`, unset: UNBOUNDED, readBy: ["API"] }),
   MONTHLY_TOKENS_PER_USER: quota
     .optional()
     .register(ABOUT, { what: `${MONTHLY} each user`, unset: UNBOUNDED, readBy: ["API"] }),
@@ -74,9 +70,7 @@ export const LIMITS = {
   EVENT_RETENTION_DAYS: integer(4, 365)
     .default(30)
     .register(ABOUT, {
-      what:
-        "for how many days events and the records of their deliveries are kept; a delivery is attempted for " +
-        "three",
+      what: "days that events and the records of their deliveries are kept",
       readBy: ["worker"],
     }),
 } as const;

@@ -22,7 +22,7 @@ export const MODELS = {
     unset: "OpenAI's own, if `OPENAI_API_KEY` is set",
   }),
   OPENAI_API_KEY: z.string().optional().register(ABOUT, {
-    what: "the provider's key; leave it out for a provider that takes none",
+    what: "the provider's key, if it takes one",
     isSecret: true,
   }),
   CHAT_MODEL: z.string().optional().register(ABOUT, {
@@ -30,30 +30,21 @@ export const MODELS = {
     unset: "answers quote the sentences that match best",
   }),
   CHAT_FALLBACKS: chatFallbacks.default([]).register(ABOUT, {
-    what: "providers that are asked in this order if the first is down before the first token",
+    what: "providers that are asked in this order if the first is down",
     isSecret: true,
   }),
-  EMBEDDING_MODEL: z
-    .string()
-    .optional()
-    .register(ABOUT, {
-      what:
-        "the provider's embedding model; after a change all documents are embedded again while search " +
-        "continues",
-      unset: "all-minilm-l6-v2-int8 in the process",
-    }),
+  EMBEDDING_MODEL: z.string().optional().register(ABOUT, {
+    what: "the provider's embedding model; after a change all documents are embedded again in the background",
+    unset: "all-minilm-l6-v2-int8 in the process",
+  }),
   EMBEDDING_DIMENSIONS: integer(1, MAX_EMBEDDING_DIMENSIONS).optional().register(ABOUT, {
     what: "the length of its vectors, if the model offers several",
     unset: "the model's own",
   }),
-  RERANK_URL: url("https", "http")
-    .optional()
-    .register(ABOUT, {
-      what:
-        "the whole address of a `/rerank` endpoint as Jina and Cohere have it; it orders the best 50 " +
-        "hits of a search",
-      unset: "no reranking",
-    }),
+  RERANK_URL: url("https", "http").optional().register(ABOUT, {
+    what: "the whole address of a `/rerank` endpoint like Jina's and Cohere's, for the best 50 hits of a search",
+    unset: "no reranking",
+  }),
   RERANK_MODEL: z.string().optional().register(ABOUT, { what: "the model that the endpoint is asked for" }),
   RERANK_API_KEY: z.string().optional().register(ABOUT, { what: "the endpoint's key", isSecret: true }),
 } as const;
@@ -64,52 +55,50 @@ export const CHAT = {
     .register(ABOUT, {
       what:
         "the chat model's context, question and answer together; the oldest turns of a longer conversation " +
-        "are left out, and `X-Dropped-Messages` counts their messages",
+        "are left out",
       readBy: ["API", "worker"],
     }),
   CHAT_TURN_SECONDS: integer(1, TURN_SECONDS_MAX)
     .default(TURN_BUDGET.seconds)
     .register(ABOUT, {
-      what:
-        "how long a chat turn may take: a provider that is down is asked again for that long, and a turn " +
-        "that calls tools ends in an answer that says so",
+      what: "how long a chat turn may take, also while a provider is down",
       readBy: ["API", "worker"],
     }),
   CHAT_TURN_TOKENS: integer(1, Number.MAX_SAFE_INTEGER)
     .default(TURN_BUDGET.tokens)
     .register(ABOUT, {
-      what: "how many tokens a chat turn may use over all its model calls",
+      what: "tokens that a chat turn may use over all its model calls",
       readBy: ["API", "worker"],
     }),
   RESPONSE_RETENTION_HOURS: integer(1, 8_760)
     .default(24)
     .register(ABOUT, {
-      what: "how many hours a response of `/v1/responses` is kept, encrypted, unless its request says not to",
+      what: "hours that a response of `/v1/responses` is kept, unless its request says not to",
       readBy: ["API"],
     }),
   RESPONSE_BYTES_PER_USER: integer(1, Number.MAX_SAFE_INTEGER)
     .default(256 * 1_024 * 1_024)
     .register(ABOUT, {
       what:
-        "how many bytes of responses are kept for a user, as they are encrypted; a request whose response would " +
-        "exceed it is answered 429, unless it says `store: false`",
+        "encrypted bytes of responses that are kept for a user; a request beyond it is answered 429, unless it " +
+        "says `store: false`",
       readBy: ["API"],
     }),
   RESPONSE_BYTES_PER_ORGANIZATION: integer(1, Number.MAX_SAFE_INTEGER)
     .optional()
     .register(ABOUT, {
-      what: "how many bytes of responses are kept for an organization, all users together",
+      what: "the same for an organization",
       unset: "no limit",
       readBy: ["API"],
     }),
   HTTP_FETCH_HOSTS: hostPatterns.default([]).register(ABOUT, {
-    what: "hosts that the tool `http_fetch` may read; private addresses are refused always",
+    what: "hosts that the tool `http_fetch` may read, never at private addresses",
     readBy: ["API", "worker"],
   }),
   MCP_SERVERS: mcpServers.default({}).register(ABOUT, {
     what:
-      "Model Context Protocol servers that agents may name in the tool `mcp`. `headers` has its secrets; " +
-      "`tools` names those that only read, if the server does not say so itself",
+      "servers that agents may name in the tool `mcp`. `headers` has secrets; `tools` names those that only " +
+      "read, if the server does not say so itself",
     readBy: ["API", "worker"],
     isSecret: true,
   }),
@@ -117,9 +106,7 @@ export const CHAT = {
 
 export const WEBHOOKS = {
   WEBHOOK_ALLOW_HOSTS: hostPatterns.default([]).register(ABOUT, {
-    what:
-      "hosts that webhooks may deliver to although their address is private or their URL is http; every " +
-      "other host must be public and https",
+    what: "hosts that webhooks may deliver to although they are private or http",
     readBy: ["API", "worker"],
   }),
 } as const;
@@ -132,10 +119,8 @@ export const CONSOLE = {
     .max(255)
     .optional()
     .register(ABOUT, {
-      what:
-        "the client of `OIDC_ISSUER` that people sign in with: a public one, with PKCE and the redirect URI " +
-        "`PUBLIC_URL/console/callback`",
-      unset: "the development issuer's own; with another issuer nobody can sign in to the console",
+      what: "the public client of `OIDC_ISSUER` that people sign in with ([how](console.md#sign-in))",
+      unset: "the development issuer's own; otherwise nobody can sign in",
       readBy: ["API"],
     }),
   CONSOLE_SCOPE: z
@@ -149,7 +134,7 @@ export const CONSOLE = {
     readBy: ["API"],
   }),
   CONSOLE_ISSUER_ORIGINS: originList.default([]).register(ABOUT, {
-    what: "where the issuer's endpoints are, if not at its own origin: the console may talk to these too",
+    what: "where the issuer's endpoints are, if not at its own origin",
     readBy: ["API"],
   }),
   CONSOLE_ORIGIN: z
@@ -158,7 +143,7 @@ export const CONSOLE = {
     .optional()
     .describe("an origin like `https://app.example.org`")
     .register(ABOUT, {
-      what: "where a host of its own serves the console at `/console/` besides; its pages may call the API",
+      what: "where another host serves the console too, at `/console/`; its pages may call the API",
       unset: "nowhere else",
       readBy: ["API", "npm start"],
     }),
@@ -166,7 +151,7 @@ export const CONSOLE = {
     .optional()
     .register(ABOUT, {
       what: "Temporal's Web UI, to which the console leads operators",
-      unset: "that of `npm start`; without one there are no links",
+      unset: "that of `npm start`, or no link",
       readBy: ["API", "npm start"],
     }),
   METRICS_URL: url("https", "http")
@@ -181,8 +166,7 @@ export const CONSOLE = {
 export const IDENTITY = {
   OIDC_ISSUER: issuer.optional().register(ABOUT, {
     what: "the OpenID issuer that signs access tokens",
-    unset:
-      "`npm start` runs one for development, which production refuses; otherwise only keys let callers in",
+    unset: "`npm start` runs one for development; otherwise only keys let callers in",
     readBy: ["API", "npm start", "holdfast"],
   }),
   OIDC_AUDIENCE: z

@@ -11,7 +11,7 @@ export const PROCESSES = {
   DATA_DIR: z
     .string()
     .default(".data")
-    .register(ABOUT, { what: "the folder of objects, secrets, logs and the embedded servers' data" }),
+    .register(ABOUT, { what: "the folder of objects, secrets, logs and embedded servers" }),
   HOLDFAST_CACHE: z
     .string()
     .optional()
@@ -24,12 +24,12 @@ export const PROCESSES = {
     .string()
     .optional()
     .register(ABOUT, {
-      what: "a YAML file of organizations, users, spaces, agents and keys, applied at each `npm start`",
+      what: "a YAML file of tenants, applied at each `npm start`",
       unset: "the demo, once",
       readBy: ["npm start"],
     }),
   WORKER_QUEUES: queueList.default(QUEUE_NAMES).register(ABOUT, {
-    what: "the queues that a worker serves; all workers together must serve all of them",
+    what: "the queues that a worker serves; some worker must serve each",
     readBy: ["worker"],
   }),
   OCR_LANGUAGES: z
@@ -57,28 +57,26 @@ export const API = {
   PUBLIC_URL: url("https", "http")
     .optional()
     .register(ABOUT, {
-      what: "the address under which callers reach the API, for the texts that name it",
+      what: "the address under which callers reach the API",
       unset: "`HOST` and `PORT`",
       readBy: ["npm start", "holdfast"],
     }),
   DRAIN_DELAY_SECONDS: integer(0, 10)
     .default(0)
     .register(ABOUT, {
-      what: "how long a stopping API process that already reports itself not ready still takes requests",
+      what: "how long an API process that is stopping, and says so, still takes requests",
       readBy: ["API"],
     }),
   TRUSTED_PROXIES: integer(0, 10)
     .default(0)
     .register(ABOUT, {
-      what:
-        "how many proxies the API has in front; a caller's address is what the outermost put into " +
-        "`X-Forwarded-For`",
+      what: "proxies in front of the API; a caller's address is what the outermost put into `X-Forwarded-For`",
       readBy: ["API"],
     }),
   EVENT_STREAMS_PER_PROCESS: integer(1, 100_000)
     .default(2_000)
     .register(ABOUT, {
-      what: "how many streams of events, and requests that wait for events, an API process holds at once",
+      what: "streams of events, and requests that wait for events, that an API process holds at once",
       readBy: ["API"],
     }),
   CORS_ORIGINS: originList.default([]).register(ABOUT, {
@@ -96,7 +94,7 @@ export const OBSERVATION = {
       "must be trace, debug, info, warn, error, fatal or silent",
     )
     .default("info")
-    .register(ABOUT, { what: "what is logged: this level and those after it" }),
+    .register(ABOUT, { what: "this level and those after it are logged" }),
   HEALTH_PORT: integer(1, 65_535)
     .optional()
     .register(ABOUT, {
@@ -114,16 +112,14 @@ export const OBSERVATION = {
   WORKER_METRICS_PORT: integer(1, 65_535)
     .optional()
     .register(ABOUT, {
-      what: `the worker of \`npm start\` ${OF_METRICS}`,
-      unset: "`METRICS_PORT` + 1, if that is set",
+      what: "the same for the worker of `npm start`",
+      unset: "`METRICS_PORT` + 1",
       readBy: ["npm start"],
     }),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("https", "http")
     .optional()
     .register(ABOUT, {
-      what:
-        "a collector of traces over OTLP/HTTP, as `http://collector:4318`; the exporter itself reads " +
-        "credentials from `OTEL_EXPORTER_OTLP_HEADERS`",
+      what: "a collector of traces over OTLP/HTTP, as `http://collector:4318`",
       readBy: ["API", "worker"],
     }),
   TRACE_SAMPLE_RATIO: ratio.default(1).register(ABOUT, {

@@ -7,7 +7,7 @@ import { PASSWORD_SETTINGS } from "../database-passwords.ts";
 import { databaseUrl, flag, integer, kmsKeyName, masterKey, readableFile, url } from "../setting-forms.ts";
 import { ABOUT } from "./about.ts";
 
-const EMBEDDED = "`npm start` runs one; required elsewhere";
+const EMBEDDED = "required, except with `npm start`";
 const LOGINS = "([the four logins](operations.md#database-logins))";
 
 export const DATABASE = {
@@ -23,9 +23,9 @@ export const DATABASE = {
   }),
   DATABASE_MAINTENANCE_URL: databaseUrl.optional().register(ABOUT, {
     what:
-      "the login of deletions, key rotation, the audit chain and vector indexes: workers of the queue " +
-      "`embed` need it",
-    unset: "`npm start` makes it; required elsewhere",
+      "the login of deletions, key rotation, the audit chain and vector indexes, for workers of the queue " +
+      "`embed`",
+    unset: EMBEDDED,
     readBy: ["worker", "npm start", "holdfast"],
     isSecret: true,
   }),
@@ -37,11 +37,11 @@ export const DATABASE = {
   }),
   ...PASSWORD_SETTINGS,
   REQUIRE_DATABASE_LOGINS: flag.optional().register(ABOUT, {
-    what: "`true` refuses to start if a login may do more than its part needs; `false` warns",
+    what: "whether a login that may do too much ends the start; otherwise it is a warning",
     unset: "`true` in production",
   }),
   DATABASE_POOL_SIZE: integer(2, 1_000).default(20).register(ABOUT, {
-    what: "connections of one process that serve tenants; at most 4 more do bookkeeping, and 4 maintenance",
+    what: "connections of one process for tenants ([others](operations.md#connections))",
   }),
 } as const;
 
@@ -62,14 +62,14 @@ export const TEMPORAL = {
   }),
   TEMPORAL_TLS: flag.optional().register(ABOUT, {
     what: "whether the cluster speaks TLS",
-    unset: "`true` if another setting of TLS or a key is set",
+    unset: "`true` if a key or another TLS setting is set",
   }),
   TEMPORAL_TLS_CERT_FILE: readableFile.optional().register(ABOUT, {
     what: "the client's certificate as PEM, for namespaces that ask for mTLS",
   }),
   TEMPORAL_TLS_KEY_FILE: readableFile.optional().register(ABOUT, { what: "the client's key as PEM" }),
   TEMPORAL_TLS_CA_FILE: readableFile.optional().register(ABOUT, {
-    what: "the authority of the server's certificate as PEM, if it is one of your own",
+    what: "the server's certificate authority as PEM, if it is your own",
     unset: "public authorities",
   }),
   TEMPORAL_TLS_SERVER_NAME: z.string().optional().register(ABOUT, {
@@ -92,8 +92,8 @@ export const OBJECTS = {
     .optional()
     .register(ABOUT, {
       what:
-        "a bucket of S3, or of what speaks it: MinIO, Ceph, R2 ([storage.md](storage.md)). Credentials are " +
-        "found as AWS's clients find them: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or a role",
+        "a bucket of S3, or of what speaks it: MinIO, Ceph, R2 ([storage.md](storage.md), which has the " +
+        "credentials)",
       unset: "`DATA_DIR/objects`, unless `GCS_BUCKET` is set",
     }),
   S3_ENDPOINT: url("https", "http")
@@ -104,32 +104,32 @@ export const OBJECTS = {
     unset: "what AWS's clients find; `us-east-1` with an endpoint",
   }),
   S3_FORCE_PATH_STYLE: flag.default(false).register(ABOUT, {
-    what: "`true` has the bucket in the path instead of the host's name, as MinIO and Ceph mostly want it",
+    what: "whether the bucket is in the path, as MinIO and Ceph mostly want it",
   }),
   MIN_FREE_DISK_BYTES: integer(0, Number.MAX_SAFE_INTEGER)
     .default(3_221_225_472)
     .register(ABOUT, {
       what:
-        "free bytes that the file systems of `DATA_DIR` and of its objects must have, at most a tenth of " +
-        "each: below them uploads are answered 507 and documents wait, the rest goes on. 0 turns this off",
+        "free bytes of the file systems of `DATA_DIR` and its objects, at most a tenth of each, below which " +
+        "uploads are refused ([more](operations.md#a-full-disk)). 0 turns this off",
     }),
 } as const;
 
 export const KEYS = {
   MASTER_KEY: masterKey.optional().register(ABOUT, {
-    what: "the key that wraps every other key; without it what is stored cannot be read",
-    unset: "`npm start` makes one in `DATA_DIR`; this or `KMS_KEY_NAME` is required elsewhere",
+    what: "the key that wraps every other key",
+    unset: "`npm start` makes one; this or `KMS_KEY_NAME` is required elsewhere",
     isSecret: true,
   }),
   MASTER_KEY_PREVIOUS: masterKey.optional().register(ABOUT, {
-    what: "the master key before this one, until `holdfast keys rotate-master` has wrapped everything again",
+    what: "the master key before this one, while [keys rotate](operations.md#rotating-keys)",
     isSecret: true,
   }),
   KMS_KEY_NAME: kmsKeyName.optional().register(ABOUT, {
-    what: "instead of `MASTER_KEY`: a symmetric key of Google Cloud KMS, which never leaves it",
+    what: "instead of `MASTER_KEY`: a symmetric key of Google Cloud KMS",
   }),
   KMS_KEY_NAME_PREVIOUS: kmsKeyName.optional().register(ABOUT, {
-    what: "the KMS key before this one, until everything is wrapped again",
+    what: "the KMS key before this one, while keys rotate",
   }),
   KMS_EMULATOR_HOST: url("http")
     .optional()
