@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { violations } from "../support/console/axe.ts";
 import { onSharedConsole } from "../support/console/on-console.ts";
-import { openScreen } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
 
 describe("agents", unless(MISSING_BROWSER), () => {
