@@ -33,7 +33,7 @@ const SEEDS = [String(Math.floor(Date.now() / 86_400_000)), "7", "101", "1009", 
 const PARTS: readonly Part[] = [
   {
     name: "tests",
-    what: "the image, and the snippets of every language in the guide",
+    what: "the image, packages of clients, snippets of every language, rolling restarts, `npm run dev`",
     commands: [vitest("--project", "nightly")],
   },
   {
@@ -41,6 +41,11 @@ const PARTS: readonly Part[] = [
     what: "400 generated requests for each operation and each tool of MCP",
     commands: [vitest("test/contract/properties.stack.test.ts", "test/api/mcp/fuzz.stack.test.ts")],
     env: { FUZZ_RUNS: "400" },
+  },
+  {
+    name: "cost",
+    what: "every shape of input at every place, up to 128 KiB before it costs 50 ms",
+    commands: [["run", "--silent", "cost", "--", "--longest", "128", "--shown", "3"]],
   },
   {
     name: "schemathesis",

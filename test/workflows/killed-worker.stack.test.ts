@@ -25,7 +25,7 @@ test("the worker runs at a lower priority than the API", async () => {
 test("after kill -9 in mid-pipeline, every document completes with every chunk once", async () => {
   stack.provider.failEmbeddings({ status: 503 });
   const accepted = await Promise.all(
-    ["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 30), `${name}.md`)),
+    ["albatross", "badger", "cheetah"].map((name) => accept(longText(name, 12), `${name}.md`)),
   );
   await until(
     "the runs embed",
@@ -89,7 +89,7 @@ test("a claim whose process died before it started its workflow is started by an
   await expectWhole(stack, document);
 });
 
-const PAGES = 400;
+const PAGES = 200;
 
 test("after kill -9 in a long PDF, work resumes at the checkpoint and has every page once", async () => {
   const lines = (page: number) =>

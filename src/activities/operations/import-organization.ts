@@ -61,7 +61,7 @@ interface ImportWork {
  * Imports the organization, then its directory, then one page a step.
  * @throws DomainError `conflict` if the organization or one of its users exists here already, `corrupt` if
  * the archive was changed or is older than 0.10
- * @see test/workflows/operations/transfer-between-instances.own-stack.test.ts
+ * @see test/workflows/operations/transfer-between-instances.nightly.test.ts
  */
 export async function importStep(
   work: ImportWork,

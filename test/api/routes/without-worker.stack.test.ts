@@ -136,6 +136,9 @@ async function pretendMany(name: string, count: number): Promise<void> {
   );
 }
 
+/** More than the window of a batch. */
+const LARGE = BATCH_WINDOW_RUNS + 12;
+
 describe("a batch under way", () => {
   /** Starts a batch whose documents all wait: the provider is down and their vectors are not cached. */
   async function waitingBatch(name: string, count: number): Promise<string> {
@@ -177,10 +180,10 @@ describe("a batch under way", () => {
     { timeout: 150_000 },
     async () => {
       await stack.worker.kill("SIGTERM");
-      const id = await waitingBatch("window", 300);
+      const id = await waitingBatch("window", LARGE);
       expect(await read(id)).toMatchObject({
         status: "running",
-        counts: { queued: 300 },
+        counts: { queued: LARGE },
         progress: 0,
         documents_per_minute: null,
         estimated_seconds_left: null,
@@ -209,7 +212,7 @@ describe("a batch under way", () => {
       expect(most).toBeGreaterThan(0);
       expect(most).toBeLessThanOrEqual(BATCH_WINDOW_RUNS);
       expect(await read(id)).toMatchObject({
-        counts: { completed: 300 },
+        counts: { completed: LARGE },
         progress: 1,
         documents_per_minute: expect.any(Number),
       });
@@ -218,28 +221,28 @@ describe("a batch under way", () => {
           status: 400,
           body: { detail: expect.stringMatching(/^The batch has ended/) },
         });
-      expect(await released(id)).toBe(300);
+      expect(await released(id)).toBe(LARGE);
     },
   );
 
   test("that is cancelled cancels every run that has not ended, and stays cancelled", async () => {
     await stack.worker.kill("SIGTERM");
-    const id = await waitingBatch("cancelled", 200);
+    const id = await waitingBatch("cancelled", 20);
     const answer = await steer(id, "cancel");
     expect(answer).toMatchObject({
       status: 202,
-      body: { status: "cancelled", counts: { queued: 0, cancelled: 200 }, progress: 1 },
+      body: { status: "cancelled", counts: { queued: 0, cancelled: 20 }, progress: 1 },
     });
     for (const verb of ["pause", "resume"]) expect((await steer(id, verb)).status).toBe(400);
     stack.restartWorker();
-    expect(await end(id)).toMatchObject({ status: "cancelled", counts: { completed: 0, cancelled: 200 } });
+    expect(await end(id)).toMatchObject({ status: "cancelled", counts: { completed: 0, cancelled: 20 } });
     expect((await steer(id, "cancel")).status).toBe(400);
     const { items } = (await editor("GET", `/data/batches/${id}/results?limit=1`)).body;
     expect(items[0]).toMatchObject({ success: false, status: "cancelled", error: { code: "cancelled" } });
   });
 
   test("survives its worker: another one goes on with it", async () => {
-    await pretendMany("survivor", 150);
+    await pretendMany("survivor", 40);
     const { batch_id: id } = (
       await start({ filters: { "doc_metadata.original_filename__startswith": "survivor" } })
     ).body;
@@ -248,7 +251,7 @@ describe("a batch under way", () => {
     stack.restartWorker();
     expect(await end(id, 90_000)).toMatchObject({
       status: "completed",
-      counts: { completed: 150, failed: 0 },
+      counts: { completed: 40, failed: 0 },
     });
   }, 120_000);
 
