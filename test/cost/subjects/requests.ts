@@ -1,24 +1,23 @@
 /**
- * The requests of every route as subjects of the cost test: the body is read, validated and answered, and
- * query and path are validated.
+ * The requests of every route as subjects of the cost test: the body is read, validated and answered.
  */
 import { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import Koa, { type Context } from "koa";
-import { answerError } from "../../../src/api/errors/answer-error.ts";
 import { readJsonBody } from "../../../src/api/body/json-body.ts";
 import { readForm } from "../../../src/api/body/form.ts";
 import { firstSyntaxError } from "../../../src/api/body/json-body-syntax.ts";
 import type { Route } from "../../../src/api/route.ts";
 import { ROUTES } from "../../../src/api/routes/index.ts";
 import { unknownFieldWarnings } from "../../../src/api/validation/unknown-fields.ts";
-import { allValues, findUnusable, parsePart } from "../../../src/api/validation/validate.ts";
+import { allValues, parsePart } from "../../../src/api/validation/validate.ts";
 import { AgentPatch } from "../../../src/schema/agent.ts";
 import { VectorStoreSearch } from "../../../src/schema/openai/vector-stores.ts";
 import { DocumentUpload } from "../../../src/schema/documents/changes.ts";
 import { type Place, placesOf } from "../json-schema-paths.ts";
 import { nested, numbered, repeated, type Shape } from "../shape.ts";
 import { PLAIN_SHAPES } from "../shapes.ts";
+import { answered, nameOf, stringSubjects } from "./queries-and-paths.ts";
 import type { Extent, Subject } from "./subject.ts";
 
 const koa = new Koa();
@@ -116,8 +115,6 @@ const at = ({ name, around, sample }: Place, shapes: readonly Shape[]): Shape[] 
   },
 ];
 
-const nameOf = (route: Route): string => `${route.method} ${route.fullPath}`;
-
 const shapesAt = ({ name }: Place, extent: Extent): readonly Shape[] =>
   extent === "all" ? JSON_SHAPES : name === "" ? OF_BODIES : FEW;
 
@@ -172,15 +169,6 @@ const FORM_SUBJECTS = (["doc_metadata", "tags", "any"] as const).map((name): Sub
       return warnings;
     }),
 }));
-
-/** Values of filters. */
-const FILTERS: readonly Shape[] = [
-  repeated('"01900000-0000-7000-8000-000000000010",', '{"created_by__in":[', '""]}'),
-  repeated('"2026-01-31",', '{"created_at__in":[', '""]}'),
-  repeated("2026-01-31T", '{"unused_since__lt":"', '"}'),
-  repeated("a", '{"name__icontains":"', '"}'),
-  repeated("__", '{"', '":1}'),
-];
 
 /** Filters of a search in a vector store, whose form is checked by code of our own. */
 const ATTRIBUTE_FILTERS: readonly Shape[] = [
@@ -237,63 +225,6 @@ const HIDDEN_SUBJECTS: readonly Subject[] = [
     (json) => `{"query":"q","filters":${json}}`,
   ),
 ];
-
-/** Includes the error text of a refused request in its cost. */
-function answered(check: () => unknown): unknown {
-  try {
-    return check();
-  } catch (error) {
-    const { status, body } = answerError(error);
-    if (status >= 500) throw error;
-    return JSON.stringify(body);
-  }
-}
-
-/** Query and path of all routes; values of one schema are measured once, by the name of all that have it. */
-function stringSubjects(): Subject[] {
-  const subjects = new Map<unknown, Subject>();
-  for (const route of ROUTES) {
-    for (const part of ["query", "path"] as const) {
-      const schema = part === "query" ? route.query : route.params;
-      for (const [field, its] of Object.entries(schema?.shape ?? {})) {
-        const name = `${part} ${field} of ${nameOf(route)}`;
-        const same = subjects.get(its);
-        subjects.set(
-          its,
-          same === undefined
-            ? stringSubject(name, { part, field, schema: schema! })
-            : { ...same, name: `${same.name}, ${name}` },
-        );
-      }
-    }
-  }
-  return [...subjects.values()];
-}
-
-function stringSubject(
-  name: string,
-  { part, field, schema }: { part: "query" | "path"; field: string; schema: NonNullable<Route["params"]> },
-): Subject {
-  return {
-    name,
-    shapes: [
-      ...(field === "filters" ? FILTERS : []),
-      ...PLAIN_SHAPES,
-      nested("[", "]"),
-      nested('{"a":', "}"),
-      repeated("1,", "[", "1]"),
-      numbered("filters", (key) => `"name${key}":1,`, "{", '"z":1}'),
-    ],
-    // A request's line and headers have at most 16 KiB.
-    maxLength: 16_384,
-    run: (text) =>
-      answered(() => {
-        const given = { [field]: text };
-        const problems = findUnusable(given, part);
-        return allValues({ [part]: problems.length > 0 ? { problems } : parsePart(schema, given, part) });
-      }),
-  };
-}
 
 export const requestSubjects = (extent: Extent): Subject[] => [
   {

@@ -27,8 +27,11 @@ function shuffled(files: readonly TestSpecification[], seed: number): TestSpecif
 
 /** Keeps one core busy for longer than all tests without servers together, so it must not start last. */
 const BUSY = "/test/cost/cost.test.ts";
+/** Share a stack of their own, which takes processor time from its start to the last file that needs one. */
+const CONSOLE = /\/test\/console\/\w+\.stack\.test\.ts$/;
 
 function rank({ project, moduleId }: TestSpecification): number {
   if (moduleId.endsWith(BUSY)) return 1;
-  return PROJECTS.indexOf(project.name) * 2 + (moduleId.endsWith(".own-stack.test.ts") ? 0 : 1);
+  const within = moduleId.endsWith(".own-stack.test.ts") ? 0 : CONSOLE.test(moduleId) ? 2 : 1;
+  return PROJECTS.indexOf(project.name) * 3 + within;
 }
