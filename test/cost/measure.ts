@@ -30,9 +30,9 @@ export interface Sizes {
 
 export const IN_TESTS: Sizes = {
   extent: "some",
-  lengths: [4_096, 32_768, 131_072],
-  telling: 50,
-  retries: 2,
+  lengths: [4_096, 16_384, 65_536],
+  telling: 30,
+  retries: 4,
   deadlineMs: 30_000,
 };
 
@@ -40,7 +40,7 @@ export const IN_TESTS: Sizes = {
  * For families in which most of the work is the container around the text: half the length halves minutes of
  * work.
  */
-const OF_MUCH_WORK: Sizes = { ...IN_TESTS, lengths: [4_096, 32_768, 65_536] };
+const OF_MUCH_WORK: Sizes = { ...IN_TESTS, lengths: [4_096, 16_384, 32_768] };
 const MUCH_WORK: ReadonlySet<FamilyName> = new Set<FamilyName>([
   "parsers of containers",
   "chunkers",
