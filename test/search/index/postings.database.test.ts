@@ -1,11 +1,11 @@
 /** Postings: what search finds in them, and what indexing again changes. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inTenant } from "../../../../src/db/pool.ts";
-import { countIndexedTerms } from "../../../../src/db/search/index/indexed-terms.ts";
-import { insertPostings } from "../../../../src/db/search/index/postings.ts";
-import { foldStatistics } from "../../../../src/db/search/index/statistics.ts";
-import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
+import { inTenant } from "../../../src/db/pool.ts";
+import { countIndexedTerms } from "../../../src/search/index/indexed-terms.ts";
+import { insertPostings } from "../../../src/search/index/postings.ts";
+import { foldStatistics } from "../../../src/db/search/index/statistics.ts";
+import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 import {
   type IndexedDocument,
   expectRanking,
@@ -17,9 +17,9 @@ import {
   scopeOf,
   someChunk,
   someTerm,
-} from "../../../support/stack/indexed-documents.ts";
-import { createOrganization, createSpace } from "../../../support/stack/search-space.ts";
-import { addStatistics } from "../../../support/stack/statistics.ts";
+} from "../../support/stack/indexed-documents.ts";
+import { createOrganization, createSpace } from "../../support/stack/search-space.ts";
+import { addStatistics } from "../../support/stack/statistics.ts";
 
 let database: TestDatabase;
 let db: TestDatabase["db"];

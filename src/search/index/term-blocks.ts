@@ -1,18 +1,14 @@
 /**
  * Packs and reads the terms of a segment: sorted by their bytes, some dozens a block, each with its postings.
  */
-import { createTimeSlice } from "../time-slice.ts";
+import type { TermBlock } from "../../db/search/index/postings.ts";
+import { createTimeSlice } from "../../process/time-slice.ts";
 
 /**
  * A term as a string with one character for each byte of its UTF-8, so that it sorts as Postgres does with
  * collation "C".
  */
 export type TermBytes = string & { readonly encoding: "term bytes" };
-
-export interface TermBlock {
-  readonly firstTerm: string;
-  readonly data: Buffer;
-}
 
 /**
  * A query reads one block for each term and segment, so blocks are small; a row of Postgres adds about a

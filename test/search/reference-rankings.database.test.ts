@@ -5,20 +5,20 @@
  */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inTenant } from "../../../src/db/pool.ts";
-import { readSearchScope } from "../../../src/db/search/scope.ts";
-import { findSegmentsToPurge } from "../../../src/db/search/index/due-segments.ts";
-import { mergeSegments, purgeSegment } from "../../../src/db/search/index/segments.ts";
-import { scoreSparse } from "../../../src/search/bm25.ts";
-import { createChunkSet } from "../../../src/search/chunk-set.ts";
-import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
+import { inTenant } from "../../src/db/pool.ts";
+import { readSearchScope } from "../../src/db/search/scope.ts";
+import { findSegmentsToPurge } from "../../src/db/search/index/due-segments.ts";
+import { mergeSegments, purgeSegment } from "../../src/search/index/segments.ts";
+import { scoreSparse } from "../../src/search/bm25.ts";
+import { createChunkSet } from "../../src/search/chunk-set.ts";
+import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";
 import {
   type SearchSpace,
   createOrganization,
   createSpace,
   publishDocuments,
   republishDocument,
-} from "../../support/stack/search-space.ts";
+} from "../support/stack/search-space.ts";
 
 interface Reference {
   readonly documents: readonly string[];

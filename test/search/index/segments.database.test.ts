@@ -1,10 +1,11 @@
 /** Segments of the inverted index: how they are merged and purged, and that rankings never change by it. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inTenant } from "../../../../src/db/pool.ts";
-import { findSegmentsToPurge, listDueSpaces } from "../../../../src/db/search/index/due-segments.ts";
-import { isMergeDue, mergeSegments, purgeSegment } from "../../../../src/db/search/index/segments.ts";
-import { type TestDatabase, createTestDatabase } from "../../../support/servers/database.ts";
+import { inTenant } from "../../../src/db/pool.ts";
+import { findSegmentsToPurge, listDueSpaces } from "../../../src/db/search/index/due-segments.ts";
+import { isMergeDue } from "../../../src/db/search/index/segments.ts";
+import { mergeSegments, purgeSegment } from "../../../src/search/index/segments.ts";
+import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";
 import {
   type IndexedDocument,
   expectRanking,
@@ -13,8 +14,8 @@ import {
   rankChunks,
   someChunk,
   someTerm,
-} from "../../../support/stack/indexed-documents.ts";
-import { type SearchSpace, createOrganization, createSpace } from "../../../support/stack/search-space.ts";
+} from "../../support/stack/indexed-documents.ts";
+import { type SearchSpace, createOrganization, createSpace } from "../../support/stack/search-space.ts";
 
 let database: TestDatabase;
 let db: TestDatabase["db"];

@@ -1,6 +1,6 @@
 /** Caches the lists of segments' chunks in memory. A segment never changes, so its list is read once. */
 import { type SegmentChunks, unpackChunks } from "./posting-blocks.ts";
-import { createTimeSlice } from "../time-slice.ts";
+import { createTimeSlice } from "../../process/time-slice.ts";
 
 /**
  * Bounds the cache: chunks of all lists, 12 bytes each. The least recently searched spaces are evicted first.
