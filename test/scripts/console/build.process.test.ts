@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import type { Listing } from "../../src/site/listing.ts";
-import { UNLESS_ROOT } from "../support/run/unless.ts";
+import type { Listing } from "../../../src/api/site/listing.ts";
+import { UNLESS_ROOT } from "../../support/run/unless.ts";
 
 const UNPRIVILEGED = 65_534;
-const MODULE = join(import.meta.dirname, "../../src/console/build.ts");
+const MODULE = join(import.meta.dirname, "../../../scripts/console/build.ts");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-build-"));
 chmodSync(folder, 0o755);
 

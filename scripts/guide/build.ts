@@ -3,8 +3,8 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { buildInto, runBuilder } from "../site/build.ts";
-import { ROOT } from "../site/place.ts";
-import { DOCS } from "./built.ts";
+import { ROOT } from "../../src/api/site/place.ts";
+import { DOCS } from "../../src/api/site/sites.ts";
 import { finish } from "./finish.ts";
 import { stage } from "./stage.ts";
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { assertBudget } from "../../src/console/build.ts";
+import { assertBudget } from "../../../scripts/console/build.ts";
 
 const KB = 1_024;
 let out: string;

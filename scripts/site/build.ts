@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { ROOT } from "./place.ts";
+import { ROOT } from "../../src/api/site/place.ts";
 
 const BUILD_MS = 5 * 60_000;
 const MAX_OUTPUT = 10_000_000;

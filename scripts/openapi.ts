@@ -1,8 +1,8 @@
 /** Writes the OpenAPI document to standard output or a file. With `--check` it compares the file instead. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { createOpenApi } from "../api/openapi.ts";
-import { API_ROUTES } from "../api/routes/index.ts";
+import { createOpenApi } from "../src/api/openapi.ts";
+import { API_ROUTES } from "../src/api/routes/index.ts";
 
 interface Options {
   readonly check?: boolean;

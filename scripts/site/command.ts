@@ -2,7 +2,14 @@
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ROOT, type SitePlaces, canBuild, findSite, placeInImage, placesOf } from "./place.ts";
+import {
+  ROOT,
+  type SitePlaces,
+  canBuild,
+  findSite,
+  placeInImage,
+  placesOf,
+} from "../../src/api/site/place.ts";
 
 /**
  * Builds the site if its sources have changed, and prints its folder: in the cache, or with `--image` at its

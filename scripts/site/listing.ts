@@ -6,20 +6,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { LISTING } from "./place.ts";
-
-export interface BuiltFile {
-  readonly type: string;
-  /** SHA-256 of the bytes, short. */
-  readonly tag: string;
-  /** Its name has a hash of its content, so it never changes. */
-  readonly isHashed: boolean;
-  /** Beside it are `<name>.br` and `<name>.gz`. */
-  readonly isZipped: boolean;
-}
-
-/** By the path below the site's address, which has no `.html` at its end. */
-export type Listing = Readonly<Record<string, BuiltFile>>;
+import { type BuiltFile, LISTING } from "../../src/api/site/listing.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

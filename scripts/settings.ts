@@ -1,7 +1,7 @@
 /** Writes docs/settings.md from the settings in `src/config`; with `--check` compares the file with them. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { describeSettings } from "../config/settings/document.ts";
+import { describeSettings } from "../src/config/settings/document.ts";
 
 new Command("settings")
   .description("Writes the page of all settings.")

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { CONSOLE_SOURCES } from "../../src/api/site/sites.ts";
 import { buildInto, runBuilder } from "../site/build.ts";
 import { writeListing } from "../site/listing.ts";
-import { CONSOLE_SOURCES } from "./built.ts";
 
 /** What a browser loads of JavaScript before the first screen is asked for, compressed. */
 const FIRST_LOAD_BYTES = 220 * 1_024;

@@ -5,18 +5,15 @@
 import { createHash } from "node:crypto";
 import { access, readFile, readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { LISTING } from "./listing.ts";
 
-export const ROOT = join(import.meta.dirname, "../..");
-/** Written last, so a folder that has it is whole. */
-export const LISTING = "files.json";
+export const ROOT = join(import.meta.dirname, "../../..");
 const LOCK = "package-lock.json";
 
 export interface SitePlaces {
   readonly name: "guide" | "console";
   /** Files and folders below the project's root that it is made of, besides the packages. */
   readonly sources: readonly string[];
-  /** The folder without which there is nothing to build from. */
-  readonly home: string;
 }
 
 /** Of an image: used whatever the sources are. */
@@ -41,7 +38,10 @@ export async function findSite(site: SitePlaces, dataDir: string): Promise<strin
   return undefined;
 }
 
-export const canBuild = ({ home }: SitePlaces): Promise<boolean> => isThere(join(ROOT, home));
+export async function canBuild({ sources }: SitePlaces): Promise<boolean> {
+  const found = await Promise.all(sources.map((source) => isThere(join(ROOT, source))));
+  return !found.includes(false);
+}
 
 /** A hash of everything that the site is made of, and of the versions of packages. */
 async function fingerprint(sources: readonly string[]): Promise<string> {

@@ -2,10 +2,9 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { listsEtag } from "../commands/etag.ts";
-import type { BuiltFile, Listing } from "../site/listing.ts";
-import { LISTING } from "../site/place.ts";
-import { type RawAnswer, raw } from "./response.ts";
+import { listsEtag } from "../../commands/etag.ts";
+import { type RawAnswer, raw } from "../response.ts";
+import { type BuiltFile, LISTING, type Listing } from "./listing.ts";
 
 /** How often a process that has no site yet looks whether it was built meanwhile. */
 const LOOK_AGAIN_MS = 1_000;

@@ -1,6 +1,6 @@
 /** A page for each error code, to which `error.doc_url` leads. */
-import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
-import { ERROR_PAGES } from "../schema/error-pages.ts";
+import { ERROR_REASONS, type ErrorReason } from "../../src/domain/errors.ts";
+import { ERROR_PAGES } from "../../src/schema/error-pages.ts";
 import type { MadePage } from "./stage.ts";
 
 export function errorPages(): MadePage[] {
