@@ -12,8 +12,9 @@ COPY docs docs
 COPY console console
 COPY tsconfig.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY scripts scripts
 COPY src src
-RUN node src/guide/main.ts --image && node src/console/main.ts --image
+RUN node scripts/guide/main.ts --image && node scripts/console/main.ts --image
 
 FROM node:${NODE} AS build
 WORKDIR /app

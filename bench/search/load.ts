@@ -6,7 +6,7 @@ import pgvector from "pgvector";
 import { embeddingModelNum } from "../../src/db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
 import type { OwnedDatabase } from "../../test/support/servers/database.ts";
-import { insertPostings } from "../../src/db/search/index/postings.ts";
+import { insertPostings } from "../../src/search/index/postings.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { ANALYZER_VERSION } from "../../src/search/text/analyzer.ts";
 import type { SearchSpace } from "../../test/support/stack/search-space.ts";

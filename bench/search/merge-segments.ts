@@ -1,6 +1,6 @@
 /** Merges the segments of a space, as a worker does after it has published. */
 import { type Database, inTenant } from "../../src/db/pool.ts";
-import { mergeSegments } from "../../src/db/search/index/segments.ts";
+import { mergeSegments } from "../../src/search/index/segments.ts";
 import type { SearchSpace } from "../../test/support/stack/search-space.ts";
 
 /** Merges until nothing is due, or `most` times, each in its own transaction. */

@@ -5,7 +5,7 @@
 import { inTenant } from "../../src/db/pool.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../src/db/search/index/due-segments.ts";
-import { purgeSegment } from "../../src/db/search/index/segments.ts";
+import { purgeSegment } from "../../src/search/index/segments.ts";
 import { analyzeQuery } from "../../src/search/text/analyzer.ts";
 import { scoreSparse } from "../../src/search/bm25.ts";
 import { createChunkSet } from "../../src/search/chunk-set.ts";

@@ -1,5 +1,5 @@
 /**
- * The guide as VitePress builds it, in the folder that src/guide/stage.ts has filled with pages. What it
+ * The guide as VitePress builds it, in the folder that scripts/guide/stage.ts has filled with pages. What it
  * makes must work under the CSP of src/api/routes/service/guide.ts: nothing inline, nothing from other hosts.
  */
 import { readFileSync } from "node:fs";

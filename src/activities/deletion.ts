@@ -17,7 +17,7 @@ import { countLeft, looseFiles, takeDocuments } from "../db/deletions/target.ts"
 import { type Database, inTenant } from "../db/pool.ts";
 import { deleteEmbeddings } from "../db/search/write-embeddings.ts";
 import { findSegmentsToPurge } from "../db/search/index/due-segments.ts";
-import { purgeSegment } from "../db/search/index/segments.ts";
+import { purgeSegment } from "../search/index/segments.ts";
 import type { DeletionInput, PurgeOutcome } from "../domain/work/deletion.ts";
 import type { Storage } from "../storage/storage.ts";
 import { drillPoint } from "../telemetry/drill-point.ts";

@@ -41,9 +41,9 @@ import { createPageHost, type PageHost } from "./pages/page-host.ts";
 import { createOperationsHost, type OperationsHost } from "./operations/operations-host.ts";
 import { createMcpHost, type McpHost } from "./mcp/host.ts";
 import { type Readiness, createReadiness } from "./readiness.ts";
-import { createSealing } from "./responses/kept/sealing.ts";
-import type { ResponsesDeps } from "./responses/deps.ts";
-import { createResponsesHost, type ResponsesHost } from "./responses/responses-host.ts";
+import { createSealing } from "./openai/responses/kept/sealing.ts";
+import type { ResponsesDeps } from "./openai/responses/deps.ts";
+import { createResponsesHost, type ResponsesHost } from "./openai/responses/responses-host.ts";
 import { createStateWatch, type StateWatch } from "./waits/state-watch.ts";
 import { type ChatHost, type ChatHostDeps, createChatHost } from "./turns/chat-host.ts";
 

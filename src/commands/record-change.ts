@@ -16,11 +16,8 @@ interface Changed {
   readonly id: string | null;
   /** None for what belongs to the organization. */
   readonly spaceId?: string | undefined;
-  /**
-   * The events that the change is. By default one without data, whose type the database knows by the action
-   * (`event_of_change`).
-   */
-  readonly events?: readonly ToldEvent[] | undefined;
+  /** The events that the change is; none if others tell of it, or nobody is to be told. */
+  readonly events: readonly ToldEvent[];
   /** What was made of it, if it is the source of a copy. */
   readonly target?: AuditDetails["target"];
 }
@@ -66,7 +63,7 @@ function entryOf(
     space_id: spaceId ?? null,
     request_id: requestId,
     outcome: "success",
-    ...(events === undefined ? {} : { events }),
+    events,
     ...(target === undefined ? {} : { details: { target } }),
   };
 }

@@ -61,7 +61,7 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
     // they are.
     const migrate = (): Promise<string> =>
       runProgram(
-        ["cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins"])],
+        ["src/cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins"])],
         env,
         stop,
       );
@@ -85,7 +85,7 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
     startPrograms(),
     temporal,
     issuer,
-    runProgram(["worker/bundle-main.ts"], inherited, stop),
+    runProgram(["src/worker/bundle-main.ts"], inherited, stop),
     buildConsole(session),
   ]);
   const address = localAddress(config.api.host, port);
@@ -126,7 +126,7 @@ async function provision(
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
   if (config.provisionFile !== undefined) {
-    const printed = await runProgram(["cli/main.ts", "provision", config.provisionFile], env, stop);
+    const printed = await runProgram(["src/cli/main.ts", "provision", config.provisionFile], env, stop);
     if (printed !== "") progress(printed);
     return undefined;
   }
@@ -136,7 +136,7 @@ async function provision(
   const state = await readDemoState(config.dataDir);
   if (state.isProvisioned) return key;
   progress("making the demo organization …");
-  await runProgram(["cli/main.ts", "provision", DEMO_FILE], { ...env, DEMO_API_KEY: key }, stop);
+  await runProgram(["src/cli/main.ts", "provision", DEMO_FILE], { ...env, DEMO_API_KEY: key }, stop);
   await writeDemoState(config.dataDir, { ...state, isProvisioned: true });
   return key;
 }
@@ -146,7 +146,7 @@ async function buildConsole({ config, inherited, stop, progress }: Session): Pro
   const startedAt = Date.now();
   const late = setTimeout(() => progress("building the console …"), SHOWN_BUILD_MS);
   try {
-    await runProgram(["console/main.ts", "--data-dir", config.dataDir], inherited, stop);
+    await runProgram(["scripts/console/main.ts", "--data-dir", config.dataDir], inherited, stop);
     const seconds = (Date.now() - startedAt) / 1_000;
     if (Date.now() - startedAt > SHOWN_BUILD_MS) progress(`the console is built (${seconds.toFixed(1)} s)`);
   } catch (error) {
@@ -159,14 +159,18 @@ async function buildConsole({ config, inherited, stop, progress }: Session): Pro
 /** Nobody waits for it: until it is there, /docs says that it is being built. */
 async function buildGuide({ config, inherited, stop, progress }: Session): Promise<void> {
   try {
-    await runProgram(["guide/main.ts", "--in-background", "--data-dir", config.dataDir], inherited, stop);
+    await runProgram(
+      ["scripts/guide/main.ts", "--in-background", "--data-dir", config.dataDir],
+      inherited,
+      stop,
+    );
   } catch (error) {
     if (!stop.aborted) progress(`the guide at /docs could not be built: ${messageOf(error)}`);
   }
 }
 
 async function sayIfEmpty({ stop, progress }: Session, env: NodeJS.ProcessEnv): Promise<void> {
-  const listed = await runProgram(["cli/main.ts", "organization", "list", "--json"], env, stop);
+  const listed = await runProgram(["src/cli/main.ts", "organization", "list", "--json"], env, stop);
   if (listed === "[]") progress(EMPTY_INSTANCE);
 }
 

@@ -3,7 +3,7 @@
  * many bytes of responses are kept.
  */
 import type { Client } from "@temporalio/client";
-import { countOrphans } from "../db/upkeep/orphan-counts.ts";
+import { countOrphans } from "../integrity/orphan-counts.ts";
 import { countWaitingTurns } from "../db/turns/adoption.ts";
 import { countResponseBytes } from "../db/upkeep/retention.ts";
 import type { Database } from "../db/pool.ts";

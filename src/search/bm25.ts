@@ -5,15 +5,10 @@
  * @see docs/decisions/0004-packed-postings-bm25.md
  */
 import type { Sql } from "../db/pool.ts";
-import {
-  type Scored,
-  type SegmentChunks,
-  addScores,
-  countPostings,
-} from "../db/search/index/posting-blocks.ts";
-import { type SegmentPostings, readPostings } from "../db/search/index/postings.ts";
+import { type Scored, type SegmentChunks, addScores, countPostings } from "./index/posting-blocks.ts";
+import { type SegmentPostings, readPostings } from "./index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
-import { createTimeSlice } from "../db/search/time-slice.ts";
+import { createTimeSlice } from "../process/time-slice.ts";
 import type { QueryWord } from "./text/analyzer.ts";
 import type { ChunkConditions } from "./chunk-set.ts";
 import { liveRuns, maskOf, visibleRuns } from "./visibility.ts";
@@ -115,7 +110,7 @@ interface ScoredSegment {
  * are those of live chunks of the whole space; filters of a search do not change them.
  *
  * @see docs/decisions/0043-passages-around-chunks.md
- * @example `test/db/search/reference-rankings.database.test.ts`
+ * @example `test/search/reference-rankings.database.test.ts`
  */
 export async function scoreSparse(
   sql: Sql,

@@ -1,10 +1,10 @@
 /** Turns the operators of a query into conditions on chunks. */
 import { readTexts } from "../db/search/hits.ts";
 import type { Sql } from "../db/pool.ts";
-import { eachPosting } from "../db/search/index/posting-blocks.ts";
-import { readPostings } from "../db/search/index/postings.ts";
+import { eachPosting } from "./index/posting-blocks.ts";
+import { readPostings } from "./index/postings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
-import { createTimeSlice } from "../db/search/time-slice.ts";
+import { createTimeSlice } from "../process/time-slice.ts";
 import { analyzeQuery } from "./text/analyzer.ts";
 import { type ChunkConditions, type ChunkSet, createChunkSet } from "./chunk-set.ts";
 import { type ParsedQuery, holdsPhrase } from "./query.ts";

@@ -1,6 +1,6 @@
 /** Chooses the hits of a search among its ranked candidates, and presents them. */
 import type { ShownChunk } from "../db/search/hits.ts";
-import { createTimeSlice } from "../db/search/time-slice.ts";
+import { createTimeSlice } from "../process/time-slice.ts";
 import type { Scores } from "../domain/fusion.ts";
 import { chunkLocations } from "../domain/locations/of-chunk.ts";
 import type { Candidate } from "./candidates.ts";

@@ -1,5 +1,5 @@
 /** Says which runs of a scope are seen, and masks the chunks of a list by it. */
-import type { SegmentChunks } from "../db/search/index/posting-blocks.ts";
+import type { SegmentChunks } from "./index/posting-blocks.ts";
 import type { SearchScope } from "../db/search/scope.ts";
 
 /** Whether a run is seen by anybody; null if all are. */

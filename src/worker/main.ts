@@ -8,7 +8,7 @@ import { loadConfig, requireWorker } from "../config/config.ts";
 import { announceProcess } from "../db/instance/processes.ts";
 import { hasIsolatedClaims } from "../db/runs/claim.ts";
 import { queryOnce } from "../db/pool.ts";
-import { countWhenDue } from "../db/upkeep/orphan-counts.ts";
+import { countWhenDue } from "../integrity/orphan-counts.ts";
 import { newId } from "../domain/ids.ts";
 import { createLog } from "../process/log.ts";
 import { serveMetrics } from "../metrics/serve.ts";

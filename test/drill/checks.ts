@@ -4,7 +4,7 @@
  */
 import type { Client } from "@temporalio/client";
 import type pg from "pg";
-import { countFaults } from "../../src/db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../src/integrity/organization.ts";
 import type { Stack } from "../support/stack/stack.ts";
 import { FAULTY_EVENTS } from "./events/faulty-events.ts";
 import { FAULTY_ROWS } from "./faulty-rows.ts";

@@ -25,7 +25,7 @@ let app: TinyApp;
 const pages = new Map<string, string>();
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(ROOT, "src/guide/main.ts")], { timeout: BUILD_MS });
+  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/guide/main.ts")], { timeout: BUILD_MS });
   app = await startTinyApp(ROUTES);
   const open = ["/docs/", ...Object.keys(ERROR_REASONS).map((code) => `/docs/errors/${code}`)];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {

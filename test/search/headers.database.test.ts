@@ -1,10 +1,11 @@
 /** Search with headers: titles and headings are found, and nothing of a hit shows them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inTenant } from "../../src/db/pool.ts";
-import { eachPosting, unpackChunks } from "../../src/db/search/index/posting-blocks.ts";
+import { eachPosting, unpackChunks } from "../../src/search/index/posting-blocks.ts";
 import { LIST_ROW } from "../../src/db/search/index/postings.ts";
-import { findOutdatedSegment, readSegmentTexts, rewriteSegment } from "../../src/db/search/index/reindex.ts";
-import { readBlock } from "../../src/db/search/index/term-blocks.ts";
+import { findOutdatedSegment, readSegmentTexts } from "../../src/db/search/index/reindex.ts";
+import { rewriteSegment } from "../../src/search/index/reindex.ts";
+import { readBlock } from "../../src/search/index/term-blocks.ts";
 import { ANALYZER_VERSION } from "../../src/search/text/analyzer.ts";
 import { chunkTerms } from "../../src/search/text/chunk-terms.ts";
 import { type FoxSpace, along, createFoxSpace } from "../support/stack/fox-space.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Sql, inTenant } from "../../src/db/pool.ts";
 import { findSegmentsToPurge } from "../../src/db/search/index/due-segments.ts";
-import { mergeSegments, purgeSegment } from "../../src/db/search/index/segments.ts";
+import { mergeSegments, purgeSegment } from "../../src/search/index/segments.ts";
 import { type FoxSpace, along, createFoxSpace } from "../support/stack/fox-space.ts";
 import { createSpace, publishDocuments, republishDocument } from "../support/stack/search-space.ts";
 

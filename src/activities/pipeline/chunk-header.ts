@@ -5,7 +5,7 @@
  */
 import type { Chunk } from "../../chunkers/index.ts";
 import type { NewChunk } from "../../db/runs/insert-chunks.ts";
-import { createTimeSlice } from "../../db/search/time-slice.ts";
+import { createTimeSlice } from "../../process/time-slice.ts";
 import type { EmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import { oneLine } from "./document-title.ts";
 

@@ -1,7 +1,8 @@
 /** Merges the segments of the inverted index after a publish. */
 import { type OrganizationRef, type Sql, inTenant } from "../../db/pool.ts";
-import { isMergeDue, mergeSegments } from "../../db/search/index/segments.ts";
+import { isMergeDue } from "../../db/search/index/segments.ts";
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
+import { mergeSegments } from "../../search/index/segments.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
 /**

@@ -13,7 +13,7 @@ import { type PreparedRun, writePrepared } from "../../db/runs/chunks.ts";
 import type { NewChunk } from "../../db/runs/insert-chunks.ts";
 import { inTenant } from "../../db/pool.ts";
 import { type Member, clearSuspicion } from "../../db/runs/attempt.ts";
-import { createTimeSlice, turnOfLoop } from "../../db/search/time-slice.ts";
+import { createTimeSlice, turnOfLoop } from "../../process/time-slice.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import { newId } from "../../domain/ids.ts";

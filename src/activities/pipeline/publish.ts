@@ -16,8 +16,8 @@ import { firstUnwritten, noteRefused, readRefused } from "../../db/runs/refused-
 import { type Member, clearSuspicion } from "../../db/runs/attempt.ts";
 import { deleteOtherVectors, insertEmbeddingsFromCache } from "../../db/search/write-embeddings.ts";
 import { hideRun } from "../../db/search/hidden.ts";
-import { type IndexedChunk, insertPostings } from "../../db/search/index/postings.ts";
-import { createTimeSlice } from "../../db/search/time-slice.ts";
+import { type IndexedChunk, insertPostings } from "../../search/index/postings.ts";
+import { createTimeSlice } from "../../process/time-slice.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type AttemptInput, MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import { ANALYZER_VERSION } from "../../search/text/analyzer.ts";

@@ -26,7 +26,7 @@ import { deleteOldDeliveries, deleteOldEvents } from "../../db/upkeep/expired-ev
 import { deleteExpired, requeueStrayRuns } from "../../db/upkeep/retention.ts";
 import { hideRun } from "../../db/search/hidden.ts";
 import { findSegmentsToPurge } from "../../db/search/index/due-segments.ts";
-import { purgeSegment } from "../../db/search/index/segments.ts";
+import { purgeSegment } from "../../search/index/segments.ts";
 import type { MasterKey } from "../../domain/tenancy/wrapped-keys.ts";
 import {
   KEPT_AUDIT_DAYS,

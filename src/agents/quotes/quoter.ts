@@ -1,5 +1,5 @@
 /** Finds the quotes of an answer's citations while the answer streams. */
-import { createTimeSlice, turnOfLoop } from "../../db/search/time-slice.ts";
+import { createTimeSlice, turnOfLoop } from "../../process/time-slice.ts";
 import type { Mark, MarkReader } from "../citations.ts";
 import type { Sources } from "../sources.ts";
 import { type Choice, pickQuote } from "./pick.ts";

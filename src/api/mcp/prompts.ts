@@ -1,7 +1,7 @@
 /** Agents as prompts: each asks one of them; and one that asks whichever is named. */
 import type { DomainError } from "../../domain/errors.ts";
 import { isUuid } from "../../domain/ids.ts";
-import { searchForAgents } from "../routes/chat/agents.ts";
+import { searchForAgents } from "../routes/agents/agents.ts";
 import { callRoute, type McpCall, noteRefusal } from "./call.ts";
 import { nextCursor, placeOf } from "./cursors.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";

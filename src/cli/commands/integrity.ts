@@ -1,6 +1,7 @@
 /** `holdfast integrity`: compares stored objects and rows with everything that names them. */
 import type { Command } from "commander";
-import { countFaults, type IntegrityCounts } from "../../db/upkeep/organization-integrity.ts";
+import type { IntegrityCounts } from "../../db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../integrity/organization.ts";
 import { findNamed, findUnnamed } from "../../db/files/object-names.ts";
 import { type Database, inTenant, type OrganizationRef } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";

@@ -93,7 +93,7 @@ async function createKey(options: CreateOptions): Promise<void> {
         expiresAt,
         allowedCidrs,
       });
-      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:create", key.id));
+      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("create", key.id));
       return key;
     });
   });
@@ -108,7 +108,7 @@ async function revokeKey(id: string, options: { json?: boolean }): Promise<void>
     if (organization === undefined) throw new CommandError(`There is no key with the id ${id}.`);
     await inTenant(db, organization, async (sql) => {
       await revokeApiKey(sql, id, null);
-      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("api_keys:revoke", id));
+      await appendAudit(sql, { authMethod: "system", organization }, keyEntry("revoke", id));
     });
   });
   if (options.json) printJson({ id, revoked: true });
@@ -154,14 +154,15 @@ function stateOf(key: ListedApiKey): string {
   return key.expires_at !== null && key.expires_at.getTime() <= Date.now() ? "expired" : "valid";
 }
 
-function keyEntry(action: string, id: string): AuditEntry {
+function keyEntry(change: "create" | "revoke", id: string): AuditEntry {
   return {
-    action,
+    action: `api_keys:${change}`,
     resource_type: "api_key",
     resource_id: id,
     space_id: null,
     request_id: null,
     outcome: "success",
+    events: [{ type: change === "create" ? "key.created" : "key.revoked" }],
   };
 }
 

@@ -1,7 +1,8 @@
 /** Finds the documents of a back-up that cannot be served, or not as they were. */
 import { findOwnersOfObjects } from "../../db/files/object-names.ts";
 import { type OrganizationRef, inTenant } from "../../db/pool.ts";
-import { judge, listLiveDocuments, readDocumentEvidence } from "../../db/upkeep/document-integrity.ts";
+import { listLiveDocuments } from "../../db/upkeep/document-integrity.ts";
+import { judge, readDocumentEvidence } from "../../integrity/document.ts";
 import { type Backup, noteMissing } from "./backup.ts";
 
 const DOCUMENTS_A_PAGE = 500;

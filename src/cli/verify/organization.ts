@@ -6,7 +6,7 @@ import { listOrganizationKeys } from "../../db/encryption/keys.ts";
 import type { OrganizationRef } from "../../db/pool.ts";
 import { countOwnRows } from "../../db/transfer/backup-rows.ts";
 import { LATE_EVENTS } from "../../db/upkeep/event-integrity.ts";
-import { countFaults } from "../../db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../integrity/organization.ts";
 import { organizationKeyAad } from "../../storage/keys/keyring.ts";
 import { compareObjects } from "../commands/integrity.ts";
 import type { Backup } from "./backup.ts";

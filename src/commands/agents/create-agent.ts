@@ -29,7 +29,12 @@ export async function createAgent(
   return inTenant(deps.db, principal.organization, async (sql) => {
     await requireFolders(sql, principal, values.allowed_folder_ids);
     const id = await insertAgent(sql, principal, { ...values, space_id: spaceId });
-    await recordChange(sql, caller, "agents:create", { type: "agent", id, spaceId });
+    await recordChange(sql, caller, "agents:create", {
+      type: "agent",
+      id,
+      spaceId,
+      events: [{ type: "agent.created" }],
+    });
     return readChangedAgent(sql, principal, id);
   });
 }

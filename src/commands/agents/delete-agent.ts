@@ -30,6 +30,7 @@ export async function deleteAgent(
       type: "agent",
       id: agent.id,
       spaceId: agent.space_id,
+      events: [{ type: "agent.deleted" }],
     });
   });
 }

@@ -37,6 +37,7 @@ export async function updateAgent(
       type: "agent",
       id: before.id,
       spaceId: before.space_id,
+      events: [{ type: "agent.updated" }],
     });
     return readChangedAgent(sql, principal, before.id);
   });

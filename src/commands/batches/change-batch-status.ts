@@ -38,7 +38,7 @@ export async function changeBatchStatus(
         `The batch has ended or was cancelled, so it cannot be ${PARTICIPLE[to]}.`,
       );
     await andThen?.(sql);
-    await recordChange(sql, caller, "documents:reprocess", { type: "batch", id });
+    await recordChange(sql, caller, "documents:reprocess", { type: "batch", id, events: [] });
     return readBatch(sql, principal, "documents:read", id);
   });
 }

@@ -55,7 +55,7 @@ export async function startBatch(
   const batchId = newId();
   const started = await inTenantContended(deps.db, organization, async (sql) => {
     const batch = await queueBatch(sql, caller.principal, request, batchId);
-    await recordChange(sql, caller, "documents:reprocess", { type: "batch", id: batchId });
+    await recordChange(sql, caller, "documents:reprocess", { type: "batch", id: batchId, events: [] });
     await caller.keepAnswer?.(sql, batch);
     return batch;
   });

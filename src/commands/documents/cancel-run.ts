@@ -23,6 +23,7 @@ export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, i
       type: "pipeline_run",
       id,
       spaceId: run.space_id,
+      events: [],
     });
     return findRun(sql, principal, id);
   });

@@ -36,6 +36,7 @@ export async function queueDocumentRun(
       type: "document",
       id: documentId,
       spaceId: document.space_id,
+      events: [],
     });
     await caller.keepAnswer?.(sql, queued);
   });

@@ -34,7 +34,13 @@ export async function createPathFolder(
       userId: user.id,
       path,
     });
-    if (isNew) await recordChange(sql, caller, "files:create", { type: "file", id, spaceId });
+    if (isNew)
+      await recordChange(sql, caller, "files:create", {
+        type: "file",
+        id,
+        spaceId,
+        events: [{ type: "file.created" }],
+      });
   });
   return { path };
 }

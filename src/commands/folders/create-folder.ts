@@ -39,7 +39,12 @@ export async function createFolder(
       name,
       createdBy: user.id,
     });
-    await recordChange(sql, caller, "folders:create", { type: "folder", id, spaceId });
+    await recordChange(sql, caller, "folders:create", {
+      type: "folder",
+      id,
+      spaceId,
+      events: [{ type: "folder.created" }],
+    });
     return findFolder(sql, principal.reach, id);
   });
   authorizeFolder(principal, "folders:write", folder);

@@ -26,7 +26,12 @@ export async function deleteFolder(
     const found = await lockFolder(sql, caller.principal, id);
     requireUnchanged(ifMatch, folderEtag(found));
     await markFolderDeleted(sql, { organization, userId: user.id, targetId: id });
-    await recordChange(sql, caller, "folders:delete", { type: "folder", id, spaceId: found.home_space_id });
+    await recordChange(sql, caller, "folders:delete", {
+      type: "folder",
+      id,
+      spaceId: found.home_space_id,
+      events: [{ type: "folder.deleted" }],
+    });
   });
   deps.dispatcher.wakeDeletions(organization.id);
 }

@@ -102,8 +102,12 @@ async function ensureLevel(
         createdBy: user.id,
       })),
     );
-    const changes = fresh.map(({ id }) => ({ type: "folder", id, spaceId }));
-    await recordChanges(sql, caller, "folders:create", changes);
+    await recordChanges(
+      sql,
+      caller,
+      "folders:create",
+      fresh.map(({ id }) => ({ type: "folder", id, spaceId, events: [{ type: "folder.created" }] })),
+    );
   }
   return level.map(({ id, created }) => ({ id, created }));
 }

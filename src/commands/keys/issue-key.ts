@@ -57,7 +57,11 @@ export async function issueKey(
       expiresAt,
       capabilities,
     });
-    await recordChange(sql, caller, "api_keys:create", { type: "api_key", id: key.id });
+    await recordChange(sql, caller, "api_keys:create", {
+      type: "api_key",
+      id: key.id,
+      events: [{ type: "key.created" }],
+    });
     return key;
   });
 }

@@ -28,7 +28,11 @@ export async function revokeKey(
   const ownerId = await inTenant(deps.db, organization, async (sql) => {
     const owner = asAdminOf === null ? user.id : await findKeyOwner(sql, asAdminOf, id);
     if (owner === undefined || !(await revokeApiKey(sql, id, owner))) throw notFound("api_key");
-    await recordChange(sql, caller, "api_keys:revoke", { type: "api_key", id });
+    await recordChange(sql, caller, "api_keys:revoke", {
+      type: "api_key",
+      id,
+      events: [{ type: "key.revoked" }],
+    });
     return owner;
   });
   deps.authenticator.forgetUser(ownerId);

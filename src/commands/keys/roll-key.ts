@@ -50,7 +50,11 @@ export async function rollKey(
       overlapSeconds,
       expiresAt: newExpiry,
     });
-    await recordChange(sql, caller, "api_keys:roll", { type: "api_key", id });
+    await recordChange(sql, caller, "api_keys:roll", {
+      type: "api_key",
+      id,
+      events: [{ type: "key.rolled" }],
+    });
     return key;
   });
   deps.authenticator.forgetUser(rolled.user_id);

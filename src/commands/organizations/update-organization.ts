@@ -32,7 +32,11 @@ export async function updateOrganization(
       max_key_lifetime_seconds: maxKeyLifetimeSeconds,
       default_key_lifetime_seconds: defaultKeyLifetimeSeconds,
     });
-    await recordChange(sql, caller, "organization:update", { type: "organization", id });
+    await recordChange(sql, caller, "organization:update", {
+      type: "organization",
+      id,
+      events: [{ type: "organization.updated" }],
+    });
     return organization;
   });
 }

@@ -28,7 +28,12 @@ export async function createSpace(
   requireSharedName(name);
   const space = await inTenant(deps.db, organization, async (sql) => {
     const made = await insertSpace(sql, organization, user.id, name);
-    await recordChange(sql, caller, "spaces:create", { type: "space", id: made.id, spaceId: made.id });
+    await recordChange(sql, caller, "spaces:create", {
+      type: "space",
+      id: made.id,
+      spaceId: made.id,
+      events: [{ type: "space.created" }],
+    });
     return made;
   });
   deps.authenticator.forgetUser(user.id);

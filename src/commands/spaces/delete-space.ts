@@ -30,7 +30,12 @@ export async function deleteSpace(
     requireUnchanged(ifMatch, spaceEtag(space));
     if (space.is_private) throw new DomainError("private_space", "A private space cannot be deleted.");
     await markSpaceDeleted(sql, { organization, userId: user.id, targetId: space.id });
-    await recordChange(sql, caller, "spaces:delete", { type: "space", id: space.id, spaceId: space.id });
+    await recordChange(sql, caller, "spaces:delete", {
+      type: "space",
+      id: space.id,
+      spaceId: space.id,
+      events: [{ type: "space.deleted" }],
+    });
     return listSpaceMemberIds(sql, space.id);
   });
   for (const memberId of memberIds) deps.authenticator.forgetUser(memberId);

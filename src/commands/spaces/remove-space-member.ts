@@ -27,7 +27,12 @@ export async function removeSpaceMember(
     requireShared(space);
     if ((await findSpaceMember(sql, space.id, userId)) === undefined) throw notFound("user");
     await deleteRole(sql, space.id, userId);
-    await recordChange(sql, caller, "space_members:delete", { type: "user", id: userId, spaceId: space.id });
+    await recordChange(sql, caller, "space_members:delete", {
+      type: "user",
+      id: userId,
+      spaceId: space.id,
+      events: [{ type: "space.member_removed" }],
+    });
   });
   deps.authenticator.forgetUser(userId);
 }

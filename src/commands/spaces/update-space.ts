@@ -32,7 +32,12 @@ export async function updateSpace(
     if (name === undefined || name === before.name) return before;
     if (!before.is_private) requireSharedName(name);
     const renamed = await renameSpace(sql, before.id, name);
-    await recordChange(sql, caller, "spaces:update", { type: "space", id: before.id, spaceId: before.id });
+    await recordChange(sql, caller, "spaces:update", {
+      type: "space",
+      id: before.id,
+      spaceId: before.id,
+      events: [{ type: "space.updated" }],
+    });
     return renamed;
   });
 }

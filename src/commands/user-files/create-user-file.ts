@@ -45,7 +45,7 @@ export async function createUserFile(
       expiresAfterSeconds,
     });
     await requireWithinQuotas(sql, organization.id, deps.config.limits);
-    await recordChange(sql, caller, "user_files:create", { type: "user_file", id: file.id });
+    await recordChange(sql, caller, "user_files:create", { type: "user_file", id: file.id, events: [] });
     await caller.keepAnswer?.(sql, presentUserFile(file));
     return file;
   });

@@ -38,7 +38,7 @@ export async function deleteUserFile(
     const writable = reachedSpaceIds(reachFor(principal, "documents:delete"));
     await removeDocuments(sql, caller, await lockDocumentsMadeOf(sql, writable, id));
     await removeUserFile(sql, organization.id, id);
-    await recordChange(sql, caller, "user_files:delete", { type: "user_file", id });
+    await recordChange(sql, caller, "user_files:delete", { type: "user_file", id, events: [] });
   });
   deps.dispatcher.wakeDeletions(organization.id);
 }

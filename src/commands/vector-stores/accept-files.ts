@@ -153,6 +153,7 @@ async function recordSources(
     id: fileId,
     spaceId: content.space_id,
     target: { type: "document", id: documentId, space_id: targetSpaceId },
+    events: [],
   }));
   for (const type of ["document", "user_file"] as const)
     await recordChanges(
@@ -178,7 +179,7 @@ async function putAgain(
   if (attributes !== undefined) {
     authorize(caller.principal, "documents:update", store);
     await writeAttributes(sql, known, attributes);
-    await recordChanges(sql, caller, "documents:update", [at]);
+    await recordChanges(sql, caller, "documents:update", [{ ...at, events: [{ type: "document.updated" }] }]);
   }
   const isOther = chunking !== undefined && known.came_through && !isSame(chunking, known.chunking);
   const hasEnded = known.status === "failed" || known.status === "cancelled";
@@ -198,7 +199,7 @@ async function putAgain(
     batchId: null,
     held: false,
   });
-  await recordChanges(sql, caller, "documents:reprocess", [at]);
+  await recordChanges(sql, caller, "documents:reprocess", [{ ...at, events: [] }]);
 }
 
 const isSame = (one: StaticChunking | null, other: StaticChunking | null): boolean =>

@@ -31,6 +31,7 @@ export async function cancelFileBatch(
         type: "vector_store_batch",
         id: batchId,
         spaceId: store.space_id,
+        events: [],
       });
     }
     const answer = presentBatch((await findBatch(sql, storeId, batchId)) ?? batch);

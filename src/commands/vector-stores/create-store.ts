@@ -55,7 +55,12 @@ export async function createStore(
       chunking,
       expiresAfterDays,
     });
-    await recordChange(sql, caller, "folders:create", { type: "folder", id, spaceId });
+    await recordChange(sql, caller, "folders:create", {
+      type: "folder",
+      id,
+      spaceId,
+      events: [{ type: "folder.created" }],
+    });
     const store = await requireStore(sql, principal, "folders:write", id);
     if (files.length > 0) await acceptFiles(sql, { deps, caller, store }, files);
     const answer = presentStore(store, (await countContents(sql, [id]))(id));

@@ -31,7 +31,12 @@ export async function deleteStore(
     authorizeFolder(caller.principal, "folders:write", folder);
     requireUnchanged(ifMatch, folderEtag(folder));
     await markFolderDeleted(sql, { organization, userId: user.id, targetId: id });
-    await recordChange(sql, caller, "folders:delete", { type: "folder", id, spaceId: store.space_id });
+    await recordChange(sql, caller, "folders:delete", {
+      type: "folder",
+      id,
+      spaceId: store.space_id,
+      events: [{ type: "folder.deleted" }],
+    });
   });
   deps.dispatcher.wakeDeletions(organization.id);
 }

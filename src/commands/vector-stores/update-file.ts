@@ -32,6 +32,7 @@ export async function updateFile(
       type: "document",
       id: file.document_id,
       spaceId: file.space_id,
+      events: [{ type: "document.updated" }],
     });
     const changed = await findStoreFile(sql, storeId, fileId);
     if (changed === undefined) throw notFound("file");

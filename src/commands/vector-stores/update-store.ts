@@ -48,7 +48,12 @@ export async function updateStore(
       chunking: store.chunking,
       expiresAfterDays: expiresAfterDays === undefined ? store.expires_after_days : expiresAfterDays,
     });
-    await recordChange(sql, caller, "folders:update", { type: "folder", id, spaceId: store.space_id });
+    await recordChange(sql, caller, "folders:update", {
+      type: "folder",
+      id,
+      spaceId: store.space_id,
+      events: [{ type: "folder.updated" }],
+    });
     const changed = await requireStore(sql, principal, "folders:write", id);
     const answer = presentStore(changed, (await countContents(sql, [id]))(id));
     await caller.keepAnswer?.(sql, answer);

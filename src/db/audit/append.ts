@@ -18,7 +18,10 @@ export interface AuditEntry {
   readonly request_id: string | null;
   readonly outcome: "success" | "denied" | "failed";
   readonly details?: AuditDetails | undefined;
-  /** The events that a change is, in place of the one that its action stands for. */
+  /**
+   * The events that a change is; not given for what changes nothing. For rows of version 0.10, which name
+   * none, the database has `event_of_change`.
+   */
   readonly events?: readonly ToldEvent[];
 }
 

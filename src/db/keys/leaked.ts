@@ -43,6 +43,7 @@ export async function revokeLeakedKeys(db: Database): Promise<readonly RevokedKe
       space_id: null,
       request_id: null,
       outcome: "success",
+      events: [{ type: "key.leaked" }],
     } as const;
     const audited = rows.map((key) =>
       auditRow(

@@ -1,36 +1,11 @@
-/**
- * Checks that a document is complete: its published version has all of its parts, and nothing is left of
- * others.
- */
-import { ACTIVE_STATUSES, type RunStatus } from "../../domain/work/processing.ts";
+/** SQL of what a document, its files and its runs have. @see src/integrity/document.ts for what must fit */
+import type { RunStatus } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
-import { countIndexedTerms, segmentsOf } from "../search/index/indexed-terms.ts";
 
-const FINDING_CODES = [
-  "published_run_missing",
-  "chunks_incomplete",
-  "embeddings_incomplete",
-  "index_incomplete",
-  "published_hidden",
-  "entries_not_served",
-  "chunks_without_run",
-  "run_without_claim",
-  "run_stalled",
-  "file_missing",
-  "object_missing",
-] as const;
-type FindingCode = (typeof FINDING_CODES)[number];
-
-export interface Finding {
-  readonly code: FindingCode;
-  readonly message: string;
-  /** The run that the finding is about, if it is about one. */
-  readonly pipeline_run_id: string | null;
-}
-
-/** What the database has of one run. */
-interface RunEvidence {
+/** What the database has of one run, but for its postings, which are packed. */
+export interface RunRow {
   readonly id: string;
+  readonly num: number;
   readonly status: RunStatus;
   readonly is_published: boolean;
   readonly is_hidden: boolean;
@@ -41,8 +16,6 @@ interface RunEvidence {
   readonly embeddings: number;
   /** Chunks without a vector because the run's model refuses them. */
   readonly refused: number;
-  /** Terms of its postings, with repetitions. */
-  readonly terms: number;
   readonly has_postings: boolean;
   /** Null if the run has no claim. */
   readonly claim_is_open: boolean | null;
@@ -50,7 +23,7 @@ interface RunEvidence {
   readonly is_stalled: boolean;
 }
 
-export interface DocumentEvidence {
+interface DocumentRow {
   readonly has_published_run: boolean;
   /** False if the row of the published run does not exist. */
   readonly published_run_exists: boolean;
@@ -58,7 +31,10 @@ export interface DocumentEvidence {
   readonly chunks_without_run: number;
   /** The objects of the document's file and of the versions whose text is kept. */
   readonly object_keys: readonly string[];
-  readonly runs: readonly RunEvidence[];
+}
+
+export interface DocumentRows extends DocumentRow {
+  readonly runs: readonly RunRow[];
 }
 
 /** After its lease has passed by this much, no dispatcher looks after a claim. */
@@ -165,20 +141,11 @@ const READ_RUNS = `
   where run.document_id = $1
   order by run.num desc`;
 
-/**
- * Reads everything about a document that must fit together. The transaction is REPEATABLE READ to see one
- * moment.
- */
-export async function readDocumentEvidence(
-  sql: Sql,
-  documentId: string,
-): Promise<DocumentEvidence | undefined> {
-  const { rows } = await sql.query<Omit<DocumentEvidence, "runs">>(READ_DOCUMENT, [documentId]);
+export async function readDocumentRows(sql: Sql, documentId: string): Promise<DocumentRows | undefined> {
+  const { rows } = await sql.query<DocumentRow>(READ_DOCUMENT, [documentId]);
   if (rows[0] === undefined) return undefined;
-  const runs = await sql.query<Omit<RunEvidence, "terms"> & { num: number }>(READ_RUNS, [documentId]);
-  const indexed = runs.rows.filter((run) => run.has_postings).map((run) => run.num);
-  const terms = await countIndexedTerms(sql, await segmentsOf(sql, indexed));
-  return { ...rows[0], runs: runs.rows.map((run) => ({ ...run, terms: terms.get(run.num) ?? 0 })) };
+  const runs = await sql.query<RunRow>(READ_RUNS, [documentId]);
+  return { ...rows[0], runs: runs.rows };
 }
 
 /** Returns the ids of at most `limit` documents that are not deleted, in order, after `after`. */
@@ -193,48 +160,4 @@ export async function listLiveDocuments(sql: Sql, after: string | null, limit: n
     [after, limit],
   );
   return rows.map(({ id }) => id);
-}
-
-const ACTIVE: ReadonlySet<RunStatus> = new Set(ACTIVE_STATUSES);
-
-/** Returns what is wrong with the document by its rows; an empty list if it is complete. */
-export function judge(document: DocumentEvidence): Finding[] {
-  const found: Finding[] = [];
-  const note = (code: FindingCode, message: string, run: RunEvidence | null = null): void => {
-    found.push({ code, message, pipeline_run_id: run?.id ?? null });
-  };
-  if (document.has_published_run && !document.published_run_exists)
-    note("published_run_missing", "The published version's run does not exist.");
-  if (document.raw_files === 0) note("file_missing", "The document has no raw file.");
-  if (document.chunks_without_run > 0)
-    note("chunks_without_run", `${document.chunks_without_run} chunks belong to no run of the document.`);
-  for (const run of document.runs) {
-    if (run.is_published) judgePublished(run, (code, message) => note(code, message, run));
-    else if (!run.is_hidden && (run.embeddings > 0 || run.has_postings))
-      note("entries_not_served", "A version that is not published has search entries.", run);
-    if (ACTIVE.has(run.status)) judgeActive(run, (code, message) => note(code, message, run));
-  }
-  return found;
-}
-
-type Note = (code: FindingCode, message: string) => void;
-
-function judgePublished(run: RunEvidence, note: Note): void {
-  if (run.is_hidden) note("published_hidden", "The published version is hidden from search.");
-  if (run.chunks !== run.chunk_count)
-    note("chunks_incomplete", `The published version has ${run.chunks} of ${run.chunk_count} chunks.`);
-  const embeddable = run.chunk_count === null ? null : run.chunk_count - run.refused;
-  if (run.embeddings !== embeddable)
-    note(
-      "embeddings_incomplete",
-      `The published version has ${run.embeddings} embeddings for ${embeddable} chunks.`,
-    );
-  if (run.terms !== run.term_count)
-    note("index_incomplete", `The published version's index has ${run.terms} of ${run.term_count} terms.`);
-}
-
-function judgeActive(run: RunEvidence, note: Note): void {
-  if (run.claim_is_open === false || (run.claim_is_open === null && run.status !== "queued"))
-    note("run_without_claim", "The run is active and no workflow has it.");
-  if (run.is_stalled) note("run_stalled", "No process has looked after the run's workflow for five minutes.");
 }

@@ -3,7 +3,6 @@
  * line, metrics and thorough maintenance; it reads most of what the organization has.
  */
 import { type Database, type OrganizationRef, type Sql, inTenant } from "../pool.ts";
-import { countIndexedTerms } from "../search/index/indexed-terms.ts";
 import { type TurnFaultCounts, countTurnFaults } from "../turns/adoption.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
 
@@ -173,47 +172,51 @@ const COUNT_RESPONSE_FAULTS = `
         )
     ) as response_contents_unneeded`;
 
-/** Counts the faults of the organization as of one moment. */
-export async function countFaults(db: Database, organization: OrganizationRef): Promise<IntegrityCounts> {
-  const count = async (sql: Sql): Promise<IntegrityCounts> => {
-    await sql.query(PATIENCE);
-    const orphans = await listOrphanRuns(sql, organization);
-    const segments = await sql.query<{ num: number }>(
-      `select num
-       from posting_segments
-       where organization_num = $1`,
-      [organization.num],
-    );
-    // Postings are packed, so the database cannot count their terms.
-    const terms = await countIndexedTerms(
-      sql,
-      segments.rows.map((row) => row.num),
-    );
-    const vectors = await countVectors(sql, organization);
-    const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
-    const { rows } = await sql.query<
-      Omit<
-        IntegrityCounts,
-        OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts | keyof TurnFaultCounts
-      >
-    >(
-      `select *
-       from count_faults($1, $2, $3, $4)`,
-      counted,
-    );
-    const responses = await sql.query<ResponseFaultCounts>(COUNT_RESPONSE_FAULTS, [organization.id]);
-    const orphansOf = (kind: OrphanRun["kind"]): number =>
-      orphans.filter((orphan) => orphan.kind === kind).length;
-    return {
-      chunks_without_run: orphansOf("chunks_without_run"),
-      text_without_run: orphansOf("text_without_run"),
-      entries_without_run: orphansOf("entries_without_run"),
-      entries_not_served: orphansOf("entries_not_served"),
-      ...rows[0]!,
-      ...(await countEventFaults(sql, organization.id)),
-      ...(await countTurnFaults(sql, organization.id)),
-      ...responses.rows[0]!,
-    };
+/** Returns the numbers of the organization's segments; its transaction may then take an hour. */
+export async function listSegments(sql: Sql, organization: OrganizationRef): Promise<number[]> {
+  await sql.query(PATIENCE);
+  const { rows } = await sql.query<{ num: number }>(
+    `select num
+     from posting_segments
+     where organization_num = $1`,
+    [organization.num],
+  );
+  return rows.map((row) => row.num);
+}
+
+/**
+ * Counts the faults of the organization's rows.
+ * @param terms of each run in its postings. They are packed, so the database cannot count them.
+ */
+export async function countFaultsOf(
+  sql: Sql,
+  organization: OrganizationRef,
+  terms: ReadonlyMap<number, number>,
+): Promise<IntegrityCounts> {
+  const orphans = await listOrphanRuns(sql, organization);
+  const vectors = await countVectors(sql, organization);
+  const counted = [[...terms.keys()], [...terms.values()], [...vectors.keys()], [...vectors.values()]];
+  const { rows } = await sql.query<
+    Omit<
+      IntegrityCounts,
+      OrphanRun["kind"] | keyof EventFaultCounts | keyof ResponseFaultCounts | keyof TurnFaultCounts
+    >
+  >(
+    `select *
+     from count_faults($1, $2, $3, $4)`,
+    counted,
+  );
+  const responses = await sql.query<ResponseFaultCounts>(COUNT_RESPONSE_FAULTS, [organization.id]);
+  const orphansOf = (kind: OrphanRun["kind"]): number =>
+    orphans.filter((orphan) => orphan.kind === kind).length;
+  return {
+    chunks_without_run: orphansOf("chunks_without_run"),
+    text_without_run: orphansOf("text_without_run"),
+    entries_without_run: orphansOf("entries_without_run"),
+    entries_not_served: orphansOf("entries_not_served"),
+    ...rows[0]!,
+    ...(await countEventFaults(sql, organization.id)),
+    ...(await countTurnFaults(sql, organization.id)),
+    ...responses.rows[0]!,
   };
-  return inTenant(db, organization, count, "isolation level repeatable read");
 }

@@ -126,7 +126,7 @@ async function becomesHealthy(running: Running, url: string): Promise<boolean> {
 }
 
 /**
- * Runs one of our programs, e.g. `cli/main.ts`, to its end.
+ * Runs one of our programs, e.g. `src/cli/main.ts`, to its end.
  * @returns what it printed, trimmed.
  * @throws StartError with its last lines if it fails
  */
@@ -140,7 +140,7 @@ export async function runProgram(
     const options = { env, cwd: PROJECT_ROOT, signal, timeout: COMMAND_TIMEOUT_MS, maxBuffer: Infinity };
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [join(PROJECT_ROOT, "src", program), ...args],
+      [join(PROJECT_ROOT, program), ...args],
       options,
     );
     return stdout.trim();

@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFileSeats, type FileSeats } from "../../../src/api/files/file-seats.ts";
 import { createPageHost, type PageHost } from "../../../src/api/pages/page-host.ts";
-import { createFileReader, type FileReader } from "../../../src/api/responses/files.ts";
+import { createFileReader, type FileReader } from "../../../src/api/openai/responses/files.ts";
 import { type TemporaryFolder, openTemporaryFolder } from "../../../src/process/temporary-folder.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";
 import type { WrappedKey } from "../../../src/domain/tenancy/wrapped-keys.ts";

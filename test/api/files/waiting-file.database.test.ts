@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createFileSeats } from "../../../src/api/files/file-seats.ts";
-import { createFileReader, type FileReader, type StoredText } from "../../../src/api/responses/files.ts";
+import {
+  createFileReader,
+  type FileReader,
+  type StoredText,
+} from "../../../src/api/openai/responses/files.ts";
 import { createUserFile } from "../../../src/commands/user-files/create-user-file.ts";
 import { deleteUserFile } from "../../../src/commands/user-files/delete-user-file.ts";
 import type { Caller } from "../../../src/commands/caller.ts";

@@ -1,8 +1,8 @@
 /** The items of a request for a response as subjects of the cost test: small parts name much that is read. */
-import type { FileReader } from "../../../src/api/responses/files.ts";
-import { listedItem, readItems, referredIds } from "../../../src/api/responses/input.ts";
-import { messagesOf } from "../../../src/api/responses/messages.ts";
-import { InputReading } from "../../../src/api/responses/reading.ts";
+import type { FileReader } from "../../../src/api/openai/responses/files.ts";
+import { listedItem, readItems, referredIds } from "../../../src/api/openai/responses/input.ts";
+import { messagesOf } from "../../../src/api/openai/responses/messages.ts";
+import { InputReading } from "../../../src/api/openai/responses/reading.ts";
 import { repeated } from "../shape.ts";
 import type { Subject } from "./subject.ts";
 

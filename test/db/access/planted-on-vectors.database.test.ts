@@ -3,7 +3,8 @@
  * rights than its own or those of the application.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { countFaults, findOrphanRuns } from "../../../src/db/upkeep/organization-integrity.ts";
+import { findOrphanRuns } from "../../../src/db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../../src/integrity/organization.ts";
 import { requestOrganizationDeletion } from "../../../src/db/outbox/operations.ts";
 import {
   countOrganizationRows,

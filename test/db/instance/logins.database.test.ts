@@ -5,7 +5,7 @@ import { loadConfig, requireReal } from "../../../src/config/config.ts";
 import { openSharedDeps } from "../../../src/deps.ts";
 import { describeStrongLogins, makeLogins } from "../../../src/db/instance/logins.ts";
 import { migrate } from "../../../src/db/migrate.ts";
-import { countFaults } from "../../../src/db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../../src/integrity/organization.ts";
 import { requestOrganizationDeletion } from "../../../src/db/outbox/operations.ts";
 import {
   countOrganizationRows,

@@ -4,7 +4,8 @@ import { listWaiting, readOutboxes } from "../../../src/db/instance/outbox-state
 import { announceProcess, listProcesses } from "../../../src/db/instance/processes.ts";
 import { requestOrganizationDeletion } from "../../../src/db/outbox/operations.ts";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
-import { countWhenDue, readOrphanCounts } from "../../../src/db/upkeep/orphan-counts.ts";
+import { readOrphanCounts } from "../../../src/db/upkeep/orphan-counts.ts";
+import { countWhenDue } from "../../../src/integrity/orphan-counts.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/servers/database.ts";
 import { makeOrganization } from "../../support/tenants/callers.ts";

@@ -8,7 +8,7 @@ import {
   takeWaitingTurns,
 } from "../../../src/db/turns/adoption.ts";
 import { type TurnEnd, insertOpenTurns, writeTurnEnds } from "../../../src/db/turns/ledger.ts";
-import { countFaults } from "../../../src/db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../../src/integrity/organization.ts";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization } from "../../support/tenants/callers.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placeEvents } from "../../../src/db/events/place.ts";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
-import { countFaults } from "../../../src/db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../../src/integrity/organization.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { makeOrganization, makeUser } from "../../support/tenants/callers.ts";
 import { type OwnedDatabase, type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { inTenant } from "../../../src/db/pool.ts";
 import { deleteResponse } from "../../../src/db/responses/responses.ts";
-import { countFaults } from "../../../src/db/upkeep/organization-integrity.ts";
+import { countFaults } from "../../../src/integrity/organization.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { type KeptResponses, keptResponses } from "../../support/responses/kept-responses.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/servers/database.ts";

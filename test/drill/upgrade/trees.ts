@@ -8,7 +8,7 @@ import { THIS_TREE, git } from "./versions.ts";
 
 const run = promisify(execFile);
 /** What a process reads from its tree. */
-const READ_AT_RUN_TIME = ["src", "models", "demo", "docs", "package.json", "package-lock.json"];
+const READ_AT_RUN_TIME = ["src", "scripts", "models", "demo", "docs", "package.json", "package-lock.json"];
 /** Sorts after all migrations that the version has. */
 const BROKEN_MIGRATION = "src/db/migrations/9000_broken.sql";
 

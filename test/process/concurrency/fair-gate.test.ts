@@ -7,7 +7,7 @@ import {
   createWriteGate,
 } from "../../../src/process/concurrency/fair-gate.ts";
 import { inGroups } from "../../../src/activities/pipeline/groups.ts";
-import { createTimeSlice, turnOfLoop } from "../../../src/db/search/time-slice.ts";
+import { createTimeSlice, turnOfLoop } from "../../../src/process/time-slice.ts";
 
 const owner = (organizationId: string, userId: string | null = null) => ({ organizationId, userId });
 

@@ -30,7 +30,7 @@ export interface ConsoleStack extends Stack {
 export async function startConsole(options: StackOptions = {}): Promise<ConsoleStack> {
   const port = await freePort();
   const issuer = issuerUrl(port);
-  await promisify(execFile)(process.execPath, [join(ROOT, "src/console/main.ts")], { timeout: BUILD_MS });
+  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/console/main.ts")], { timeout: BUILD_MS });
   const stack = await startStack({
     ...options,
     env: (database) => ({

@@ -1,11 +1,11 @@
 /** Keeps responses in a database as the API does, without a model, and counts what is opened of them. */
 import { createSecretKey } from "node:crypto";
-import { type Before, conversationBefore } from "../../../src/api/responses/conversation.ts";
-import type { ResponsesDeps } from "../../../src/api/responses/deps.ts";
-import type { KeptItem } from "../../../src/api/responses/input.ts";
-import { type OutputItem, type ResponseObject, itemId } from "../../../src/api/responses/items.ts";
-import { createSealing } from "../../../src/api/responses/kept/sealing.ts";
-import { type ResponseStore, createResponseStore } from "../../../src/api/responses/store.ts";
+import { type Before, conversationBefore } from "../../../src/api/openai/responses/conversation.ts";
+import type { ResponsesDeps } from "../../../src/api/openai/responses/deps.ts";
+import type { KeptItem } from "../../../src/api/openai/responses/input.ts";
+import { type OutputItem, type ResponseObject, itemId } from "../../../src/api/openai/responses/items.ts";
+import { createSealing } from "../../../src/api/openai/responses/kept/sealing.ts";
+import { type ResponseStore, createResponseStore } from "../../../src/api/openai/responses/store.ts";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { Principal } from "../../../src/domain/tenancy/principal.ts";

@@ -8,7 +8,7 @@ import { freePort } from "../../../src/embedded/ports.ts";
 import { until } from "../until.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const COPIED = ["src", "package.json", "package-lock.json"];
+const COPIED = ["src", "scripts", "package.json", "package-lock.json"];
 const LINKED = ["models", "node_modules"];
 /** Generous, for a machine that is busy with other tests. */
 const WAIT_MS = 90_000;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { type Database, inTenant } from "../../../src/db/pool.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
-import { HEADER_WEIGHT, insertPostings } from "../../../src/db/search/index/postings.ts";
+import { HEADER_WEIGHT, insertPostings } from "../../../src/search/index/postings.ts";
 import { type SearchScope, readSearchScope } from "../../../src/db/search/scope.ts";
 import { scoreSparse } from "../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../src/search/chunk-set.ts";

@@ -7,7 +7,7 @@ import { type OrganizationRef, type Sql, inTenant } from "../../../src/db/pool.t
 import type { OwnedDatabase } from "../servers/database.ts";
 import { deleteEmbeddings, insertEmbeddingsFromCache } from "../../../src/db/search/write-embeddings.ts";
 import { hideRun } from "../../../src/db/search/hidden.ts";
-import { insertPostings } from "../../../src/db/search/index/postings.ts";
+import { insertPostings } from "../../../src/search/index/postings.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import { ANALYZER_VERSION } from "../../../src/search/text/analyzer.ts";
 import { chunkTerms } from "../../../src/search/text/chunk-terms.ts";

@@ -1,7 +1,7 @@
 /** The tool that asks an agent: a chat turn with its citations. */
 import { authorize, decide } from "../../../auth/policy.ts";
 import { AskAgentInput, AskAgentOutput } from "../../../schema/mcp/tools.ts";
-import { wholeAnswer } from "../../turns/answers/whole.ts";
+import { wholeAnswer } from "../../openai/completions/whole.ts";
 import type { AnswerSink } from "../../turns/turn.ts";
 import { audited, type McpCall } from "../call.ts";
 import { unknownAgent } from "./list-agents.ts";

@@ -1,10 +1,10 @@
 /** GET /data/{document_id}/integrity. */
 import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
-import { type Finding, judge, readDocumentEvidence } from "../../../db/upkeep/document-integrity.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { notFound } from "../../../domain/not-found.ts";
+import { type Finding, judge, readDocumentEvidence } from "../../../integrity/document.ts";
 import { DocumentParams } from "../../../schema/fields.ts";
 import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
 import type { Storage } from "../../../storage/storage.ts";

@@ -1,11 +1,11 @@
-/** The console at /console: the files that src/console has built, and what this service is. */
+/** The console at /console: the files that scripts/console has built, and what this service is. */
 import { z } from "zod";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Config } from "../../../config/config.ts";
-import { findConsole } from "../../../console/built.ts";
 import { raw } from "../../response.ts";
 import { defineRoute, type Route } from "../../route.ts";
-import { createSite } from "../../site.ts";
+import { createSite } from "../../site/site.ts";
+import { findConsole } from "../../site/sites.ts";
 import { HIDDEN_PAGE, MAX_FILE_PATH } from "./hidden-page.ts";
 
 /** @param find the folder of the built console, given the data folder */

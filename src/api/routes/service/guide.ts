@@ -1,9 +1,9 @@
-/** The guide at /docs: the files that src/guide has built. */
+/** The guide at /docs: the files that scripts/guide has built. */
 import { z } from "zod";
 import { DomainError } from "../../../domain/errors.ts";
-import { findGuide } from "../../../guide/built.ts";
 import { defineRoute, type Route } from "../../route.ts";
-import { createSite } from "../../site.ts";
+import { createSite } from "../../site/site.ts";
+import { findGuide } from "../../site/sites.ts";
 import { HIDDEN_PAGE, MAX_FILE_PATH } from "./hidden-page.ts";
 
 /** What the guide's pages may load: files of this server. Nothing inline runs or styles. */

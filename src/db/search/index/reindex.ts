@@ -1,7 +1,6 @@
-/** Indexes segments again from the texts of their chunks, after the analyzer has changed. */
+/** SQL that finds segments of another version of the analyzer, and corrects what their runs have counted. */
 import type { Sql } from "../../pool.ts";
-import { type IndexedChunk, type IndexedSpace, insertPostings } from "./postings.ts";
-import { dropSegments } from "./segments.ts";
+import type { IndexedSpace } from "./postings.ts";
 
 export interface TextToIndex {
   readonly run_num: number;
@@ -44,22 +43,8 @@ export async function readSegmentTexts(sql: Sql, segmentNum: number): Promise<Te
   return rows;
 }
 
-interface Rewrite extends IndexedSpace {
-  readonly segmentNum: number;
-  readonly analyzerVersion: number;
-}
-
-/**
- * Replaces a segment by an index of the given chunks, and corrects the totals of their runs and of the space,
- * in the caller's transaction. Locks their documents as publishing does, so that the totals stay consistent.
- * Skips a segment that is gone since its texts were read, or that another transaction has locked.
- * @returns whether it was replaced.
- */
-export async function rewriteSegment(
-  sql: Sql,
-  { segmentNum, analyzerVersion, ...space }: Rewrite,
-  chunks: readonly IndexedChunk[],
-): Promise<boolean> {
+/** Locks the documents of the segment's runs, as publishing does. */
+export async function lockDocumentsOf(sql: Sql, segmentNum: number): Promise<void> {
   await sql.query(
     `select
      from documents document
@@ -73,51 +58,30 @@ export async function rewriteSegment(
      for update of document`,
     [segmentNum],
   );
-  const locked = await sql.query(
-    `select
-     from posting_segments
-     where num = $1
-     for update skip locked`,
-    [segmentNum],
-  );
-  if (locked.rowCount === 0) return false;
-  const { rows: parts } = await sql.query<{
-    run_num: number;
-    first_chunk: number;
-    chunk_count: number;
-    terms: number;
-  }>(
+}
+
+interface SegmentPart {
+  readonly run_num: number;
+  readonly first_chunk: number;
+  readonly chunk_count: number;
+  readonly terms: number;
+}
+
+export async function readParts(sql: Sql, segmentNum: number): Promise<SegmentPart[]> {
+  const { rows } = await sql.query<SegmentPart>(
     `select run_num, first_chunk, chunk_count, terms
      from posting_runs
      where segment_num = $1`,
     [segmentNum],
   );
-  const byRun = Map.groupBy(chunks, (chunk) => chunk.runNum);
-  await dropSegments(sql, [segmentNum]);
-  const changes = new Map<number, number>();
-  const kept = parts.map((part) => ({
-    ...part,
-    chunks: (byRun.get(part.run_num) ?? []).filter(
-      (chunk) =>
-        chunk.chunkIndex >= part.first_chunk && chunk.chunkIndex < part.first_chunk + part.chunk_count,
-    ),
-  }));
-  for (const part of kept) {
-    const terms = part.chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0);
-    changes.set(part.run_num, (changes.get(part.run_num) ?? 0) + terms - part.terms);
-  }
-  await insertPostings(
-    sql,
-    space,
-    kept.flatMap((part) => part.chunks),
-    analyzerVersion,
-  );
-  await correctTotals(sql, space, changes, analyzerVersion);
-  return true;
+  return rows;
 }
 
-/** A run gets the new version of the analyzer once none of its segments has an old one. */
-async function correctTotals(
+/**
+ * Adds the changes of terms to the totals of the runs and of the space. A run gets the new version of the
+ * analyzer once none of its segments has an old one.
+ */
+export async function correctTotals(
   sql: Sql,
   { organizationNum, spaceNum }: IndexedSpace,
   changes: ReadonlyMap<number, number>,

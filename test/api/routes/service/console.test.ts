@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { consoleRoutes } from "../../../../src/api/routes/service/console.ts";
-import { writeListing } from "../../../../src/site/listing.ts";
+import { writeListing } from "../../../../scripts/site/listing.ts";
 import { type TinyApp, startTinyApp } from "../../../support/app/tiny-app.ts";
 
 const html = "text/html; charset=utf-8";

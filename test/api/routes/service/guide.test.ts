@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guideRoutes } from "../../../../src/api/routes/service/guide.ts";
-import type { Listing } from "../../../../src/site/listing.ts";
+import type { Listing } from "../../../../src/api/site/listing.ts";
 import { type TinyApp, startTinyApp } from "../../../support/app/tiny-app.ts";
 import { until } from "../../../support/until.ts";
 

@@ -1,0 +1,34 @@
+/** Writes the OpenAPI document to standard output or a file. With `--check` it compares the file instead. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { Command } from "commander";
+import { createOpenApi } from "../src/api/openapi.ts";
+import { API_ROUTES } from "../src/api/routes/index.ts";
+
+interface Options {
+  readonly check?: boolean;
+}
+
+new Command("openapi")
+  .description("Writes the OpenAPI document of the API.")
+  .argument("[file]", "where to; standard output where absent")
+  .option("--check", "write nothing; fail where the file is not what the routes say")
+  .action((file: string | undefined, { check }: Options) => {
+    const text = `${JSON.stringify(createOpenApi(API_ROUTES), null, 2)}\n`;
+    if (file === undefined) {
+      process.stdout.write(text);
+    } else if (check !== true) {
+      writeFileSync(file, text);
+    } else if (read(file) !== text) {
+      process.stderr.write(`${file} is not what the routes say. Run: npm run openapi\n`);
+      process.exitCode = 1;
+    }
+  })
+  .parse();
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,68 @@
+/** How much of an item a model is shown that goes on from it. */
+import type { ConversationLengths, ItemLengths } from "../../../../db/responses/items.ts";
+import { type KeptItem, isObject, isPassedOver } from "../input.ts";
+import { roughLength } from "./sealing.ts";
+
+const MEBIBYTE = 1_024 * 1_024;
+/** Of texts and pictures of a conversation together, which the provider is sent with each request. */
+const MOST_CHARACTERS = 16 * MEBIBYTE;
+/** A token is about four characters; what does not fit the model's context by far is refused unread. */
+const CHARACTERS_A_TOKEN = 4;
+
+/**
+ * Of all texts that a request brings in, by files and by items of stored responses. Its least is about
+ * 500,000 tokens, several times the usual context of a model.
+ */
+export const mostTextCharacters = (contextTokens: number): number =>
+  Math.max(2 * MEBIBYTE, CHARACTERS_A_TOKEN * contextTokens);
+
+/** @param characters of the item as JSON. */
+export function itemLengths(item: KeptItem, characters: number): ItemLengths {
+  return { isShown: !isPassedOver(item.type), characters, imageCharacters: imageCharacters(item) };
+}
+
+function imageCharacters(item: KeptItem): number {
+  const { content } = item as { readonly content?: unknown };
+  if (!Array.isArray(content)) return 0;
+  return content.reduce<number>((sum, part) => {
+    const url = isObject(part) && part["type"] === "input_image" ? part["image_url"] : undefined;
+    return sum + (typeof url === "string" ? url.length : 0);
+  }, 0);
+}
+
+/** The bounds of what is read of a conversation. */
+export function mostOfConversation(contextTokens: number) {
+  return { textCharacters: mostTextCharacters(contextTokens), characters: MOST_CHARACTERS };
+}
+
+export function isTooLong(lengths: ConversationLengths, contextTokens: number): boolean {
+  const most = mostOfConversation(contextTokens);
+  const { textCharacters, imageCharacters: images } = lengths;
+  return textCharacters > most.textCharacters || textCharacters + images > most.characters;
+}
+
+interface Newest {
+  readonly items: readonly KeptItem[];
+  /** How many of all a model is shown. */
+  readonly shown: number;
+  /** Of the text of `items`. */
+  readonly characters: number;
+}
+
+/** The newest of the items that are shown and within the bounds, oldest first. */
+export function newestWithin(items: readonly KeptItem[], contextTokens: number): Newest {
+  const most = mostOfConversation(contextTokens);
+  const shown = items.filter(({ type }) => !isPassedOver(type));
+  const newest: KeptItem[] = [];
+  let text = 0;
+  let images = 0;
+  for (const item of shown.toReversed()) {
+    const ofImages = imageCharacters(item);
+    const ofText = roughLength(item) - ofImages;
+    if (text + ofText > most.textCharacters || text + ofText + images + ofImages > most.characters) break;
+    text += ofText;
+    images += ofImages;
+    newest.push(item);
+  }
+  return { items: newest.toReversed(), shown: shown.length, characters: text };
+}
