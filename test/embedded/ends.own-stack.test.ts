@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { freePort, isListening } from "../../src/embedded/ports.ts";
+import { BUILD_MS, buildSite } from "../support/servers/sites.ts";
 import { runCli } from "../support/stack/processes.ts";
 import { until } from "../support/until.ts";
 import { UNLESS_LINUX } from "../support/run/unless.ts";
@@ -22,11 +23,12 @@ let root: string;
 let dataDir: string;
 let npm: ChildProcess | undefined;
 beforeAll(async () => {
+  await Promise.all([buildSite("console"), buildSite("guide")]);
   root = await mkdtemp(join(tmpdir(), "holdfast-ends-"));
   // As root, Postgres runs as another user, who must reach the folder.
   await chmod(root, 0o711);
   dataDir = join(root, "data");
-});
+}, BUILD_MS);
 afterAll(async () => {
   if (npm?.pid !== undefined && npm.exitCode === null && npm.signalCode === null)
     process.kill(-npm.pid, "SIGKILL");

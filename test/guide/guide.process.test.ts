@@ -2,9 +2,6 @@
  * The built guide in a real browser, served by the API's own routes: no page breaks its policy, leads nowhere
  * or asks another host, and everything works by keyboard, in light and dark and on a narrow screen.
  */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../src/api/routes/index.ts";
@@ -12,11 +9,10 @@ import { ERROR_REASONS } from "../../src/domain/errors.ts";
 import { type TinyApp, startTinyApp } from "../support/app/tiny-app.ts";
 import { MISSING_BROWSER, launchBrowser } from "../support/browser/chromium.ts";
 import { watchPage } from "../support/browser/watch.ts";
+import { BUILD_MS, buildSite } from "../support/servers/sites.ts";
 import { unless } from "../support/run/unless.ts";
 import { until } from "../support/until.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const BUILD_MS = 240_000;
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 360, height: 740 };
 
@@ -25,7 +21,7 @@ let app: TinyApp;
 const pages = new Map<string, string>();
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/guide/main.ts")], { timeout: BUILD_MS });
+  await buildSite("guide");
   app = await startTinyApp(ROUTES);
   const open = ["/docs/", ...Object.keys(ERROR_REASONS).map((code) => `/docs/errors/${code}`)];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {

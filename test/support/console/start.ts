@@ -1,18 +1,14 @@
 /**
  * Starts a stack whose people sign in at the development issuer to a console that is built from its sources.
  */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { CONSOLE_CLIENT, issuerUrl, startIssuer } from "../../../src/embedded/servers/issuer-part.ts";
 import { issuerSecret } from "../../../src/embedded/secret-file.ts";
 import { freePort } from "../../../src/embedded/ports.ts";
 import type { Running } from "../../../src/embedded/processes/launch.ts";
 import { atEnd } from "../run/at-end.ts";
+import { buildSite } from "../servers/sites.ts";
 import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
-const BUILD_MS = 180_000;
 const AUDIENCE = "holdfast";
 
 export interface ConsoleStack extends Stack {
@@ -30,7 +26,7 @@ export interface ConsoleStack extends Stack {
 export async function startConsole(options: StackOptions = {}): Promise<ConsoleStack> {
   const port = await freePort();
   const issuer = issuerUrl(port);
-  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/console/main.ts")], { timeout: BUILD_MS });
+  await buildSite("console");
   const stack = await startStack({
     ...options,
     env: (database) => ({
