@@ -44,5 +44,5 @@ const SpaceAccess = z
 export const SpaceAccessPage = envelope(SpaceAccess, "SpaceAccessPage");
 
 export const AccessQuery = pageQuery().extend({
-  space_id: SpaceId.optional().meta({ description: "Only this space" }),
+  space_id: SpaceId.optional().describe("Only this space"),
 });

@@ -6,7 +6,7 @@ const AgentChange = z
   .object({
     version: z.string().meta({ description: "The agent's version from then on", example: "1.0.1" }),
     at: Timestamp,
-    by: Person.nullable().meta({ description: "Who did it; null: not known" }),
+    by: Person.nullable().describe("Who did it; null: not known"),
     action: z
       .enum(["created", "updated", "deleted"])
       .meta({ description: "What was done with the agent", example: "updated" }),
@@ -18,7 +18,7 @@ const AgentChange = z
           after: z.unknown().meta({ description: "Its value from then on", example: 0.7 }),
         }),
       )
-      .meta({ description: "The fields that differ; none where it was created" }),
+      .describe("The fields that differ; none where it was created"),
   })
   .meta({ id: "AgentChange" });
 

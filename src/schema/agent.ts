@@ -160,7 +160,7 @@ const Agent = z
     }),
     ...configuration,
     organization_id: OrganizationId,
-    space_id: SpaceId.meta({ description: "The space that it belongs to; its editors change it" }),
+    space_id: SpaceId.describe("The space that it belongs to; its editors change it"),
     from_system: z.boolean().meta({
       description: "True for an agent of the service itself, which is not among the models",
       example: false,
@@ -171,21 +171,19 @@ const Agent = z
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
-    created_by: Person.meta({ description: "Who made it" }),
+    created_by: Person.describe("Who made it"),
   })
   .meta({ id: "Agent" });
 
 export const AgentDetails = Agent.extend({
-  last_edited_by: Person.meta({ description: "Who changed it last; its maker if nobody has" }),
+  last_edited_by: Person.describe("Who changed it last; its maker if nobody has"),
 }).meta({ id: "AgentDetails" });
 export const AgentPage = envelope(Agent, "AgentPage");
 
 const NewAgent = z
   .strictObject({
     name: Name,
-    space_id: SpaceId.meta({
-      description: "The space that it will belong to; the caller must be an editor of it",
-    }),
+    space_id: SpaceId.describe("The space that it will belong to; the caller must be an editor of it"),
     description: writable.description.default(""),
     agent_type: writable.agent_type.default("simple"),
     model: writable.model.default("default"),
@@ -257,17 +255,17 @@ export const Model = z
   .object({
     id: AgentId,
     name: z.string().meta({ description: "The agent's display name", example: "Analyst" }),
-    object: z.literal("model").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("model").describe("As OpenAI's clients expect it"),
     created: z
       .int()
       .meta({ description: "When the agent was made, in Unix seconds", example: 1_790_000_000 }),
-    owned_by: OrganizationId.meta({ description: "The organization" }),
+    owned_by: OrganizationId.describe("The organization"),
   })
   .meta({ id: "Model" });
 
 export const ModelList = z
   .object({
-    object: z.literal("list").meta({ description: "As OpenAI's clients expect it" }),
-    data: z.array(Model).meta({ description: "The agents, oldest first" }),
+    object: z.literal("list").describe("As OpenAI's clients expect it"),
+    data: z.array(Model).describe("The agents, oldest first"),
   })
   .meta({ id: "ModelList" });

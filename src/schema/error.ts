@@ -46,7 +46,7 @@ export const ErrorObject = z
 export const ErrorBody = z
   .object({
     detail: z.string().meta({ description: "The same as `error.message`", example: "Document not found" }),
-    error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
+    error: ErrorObject.describe("The same failure, as OpenAI's clients read it"),
   })
   .meta({ id: "Error" });
 
@@ -71,7 +71,7 @@ export const ValidationErrorBody = z
             .meta({ description: "The bounds or values that it breaks", example: {} }),
         }),
       )
-      .meta({ description: "All that is wrong with the request" }),
-    error: ErrorObject.meta({ description: "The first of the problems, as OpenAI's clients read it" }),
+      .describe("All that is wrong with the request"),
+    error: ErrorObject.describe("The first of the problems, as OpenAI's clients read it"),
   })
   .meta({ id: "ValidationError" });

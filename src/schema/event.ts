@@ -18,7 +18,7 @@ export const Event = z
     }),
     occurred_at: Timestamp,
     organization_id: OrganizationId,
-    space_id: SpaceId.nullable().meta({ description: "Null for what is in no space" }),
+    space_id: SpaceId.nullable().describe("Null for what is in no space"),
     resource: z
       .object({
         type: z.string().meta({ description: "The kind of resource", example: "document" }),
@@ -27,17 +27,17 @@ export const Event = z
           example: "01900000-0000-7000-8000-000000000030",
         }),
       })
-      .meta({ description: "What it happened to" }),
+      .describe("What it happened to"),
     actor: z
       .object({
         type: z.enum(["user", "api_key", "system"]).meta({
           description: "`api_key`: a user, by an API key; `system`: the service itself",
           example: "api_key",
         }),
-        user_id: UserId.nullable().meta({ description: "Null for `system`" }),
-        api_key_id: ApiKeyId.nullable().meta({ description: "Null unless it was an API key" }),
+        user_id: UserId.nullable().describe("Null for `system`"),
+        api_key_id: ApiKeyId.nullable().describe("Null unless it was an API key"),
       })
-      .meta({ description: "Who made the change; the service itself is `system`" }),
+      .describe("Who made the change; the service itself is `system`"),
     request_id: z.string().nullable().meta({
       description: "The `X-Request-Id` of the change; null: no request made it",
       example: EXAMPLE_REQUEST_ID,
@@ -79,8 +79,8 @@ export const EventFilterQuery = z.object({
     description: "Only events of these types; may be repeated",
     example: ["document.completed"],
   }),
-  space_id: SpaceId.optional().meta({ description: "Only events of this space" }),
-  resource_id: Uuid.optional().meta({ description: "Only events of this resource" }),
+  space_id: SpaceId.optional().describe("Only events of this space"),
+  resource_id: Uuid.optional().describe("Only events of this resource"),
 });
 
 export const EventQuery = EventFilterQuery.extend({
@@ -100,9 +100,9 @@ export const EventQuery = EventFilterQuery.extend({
 
 export const EventPage = z
   .object({
-    items: z.array(Event).meta({ description: "The events after the cursor, in the order of the log" }),
+    items: z.array(Event).describe("The events after the cursor, in the order of the log"),
     next_cursor: Cursor,
-    has_more: z.boolean().meta({ description: "Whether the log goes on after `next_cursor`" }),
+    has_more: z.boolean().describe("Whether the log goes on after `next_cursor`"),
   })
   .meta({ id: "EventPage" });
 
@@ -111,9 +111,9 @@ const errorFields = {
     description: "The same as `error.message`",
     example: "The events after this cursor are not kept any more.",
   }),
-  error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
+  error: ErrorObject.describe("The same failure, as OpenAI's clients read it"),
   code: z.string().meta({ description: "The same as `error.code`", example: "cursor_expired" }),
-  oldest: Cursor.meta({ description: "The oldest cursor that can be gone on from" }),
+  oldest: Cursor.describe("The oldest cursor that can be gone on from"),
 };
 
 /** The body of a 410. */

@@ -113,7 +113,7 @@ export interface PageRequest {
 export function envelope<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
-      items: z.array(item).meta({ description: "Results of the current page" }),
+      items: z.array(item).describe("Results of the current page"),
       total_items: z.int().meta({ description: "Hits over all pages", example: 1 }),
       total_pages: z
         .int()
@@ -154,9 +154,7 @@ export const FolderParams = z.object({ folder_id: FolderId });
 export const DocumentParams = z.object({ document_id: DocumentId });
 export const AgentParams = z.object({ agent_id: AgentId });
 export const OrganizationParams = z.object({
-  organization_id: OrganizationId.meta({
-    description: "The caller's own organization; any other one is answered 404",
-  }),
+  organization_id: OrganizationId.describe("The caller's own organization; any other one is answered 404"),
 });
 
 /** A display name, which must not be blank. */

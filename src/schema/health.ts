@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 export const Health = z
-  .object({ status: z.literal("ok").meta({ description: "There is no other status" }) })
+  .object({ status: z.literal("ok").describe("There is no other status") })
   .meta({ id: "Health" });
 
 export const Readiness = z
@@ -30,7 +30,7 @@ export const Readiness = z
           }),
         }),
       )
-      .meta({ description: "Each dependency, with its last probe" }),
+      .describe("Each dependency, with its last probe"),
   })
   .meta({ id: "Readiness" });
 export type Readiness = z.output<typeof Readiness>;

@@ -48,12 +48,11 @@ const ApiKey = z
       description: "The beginning of its text, by which a key is recognized",
       example: "sk-hf-a1B2c3",
     }),
-    user_id: UserId.meta({ description: "Its owner, whose rights bound what it may do" }),
-    created_by: UserId.nullable().meta({
-      description:
-        "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
+    user_id: UserId.describe("Its owner, whose rights bound what it may do"),
+    created_by: UserId.nullable().describe(
+      "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
         "shared spaces alone, and of what is its owner's and in no space only what it made itself",
-    }),
+    ),
     spaces: z
       .array(SpaceId)
       .nullable()
@@ -74,9 +73,7 @@ const ApiKey = z
       description: "From when on it is refused; null: it does not expire",
       example: null,
     }),
-    last_used_at: Timestamp.nullable().meta({
-      description: "When it was used last; null: never",
-    }),
+    last_used_at: Timestamp.nullable().describe("When it was used last; null: never"),
     last_used_ip: z
       .string()
       .nullable()
@@ -114,7 +111,7 @@ const wanted = {
     .array(SpaceId)
     .max(MAX_SPACES)
     .nullish()
-    .meta({ description: "The spaces it is narrowed to; absent or null: all that its owner reaches" }),
+    .describe("The spaces it is narrowed to; absent or null: all that its owner reaches"),
   expires_at: TimestampInput.nullish().meta({
     description:
       "From when on it is refused, ISO 8601. Absent or null: as the organization's default and maximum say, " +
@@ -138,7 +135,7 @@ export const ApiKeyCreate = z.strictObject(wanted).meta({
   example: { name: "automation", capabilities: ["read", "search"], expires_at: "2027-01-31T00:00:00Z" },
 });
 export const OrganizationKeyCreate = z
-  .strictObject({ ...wanted, user_id: UserId.meta({ description: "The member who will own it" }) })
+  .strictObject({ ...wanted, user_id: UserId.describe("The member who will own it") })
   .meta({ id: "OrganizationKeyCreate" });
 
 export const ApiKeyParams = z.object({ api_key_id: ApiKeyId });
@@ -161,7 +158,7 @@ const EXAMPLE = {
 /** The field `unused_since` is a key's last use, or its creation if it was never used. */
 export const ApiKeyQuery = pageQuery().extend(queryFilters(KEY_FIELDS, EXAMPLE));
 export const OrganizationKeyQuery = pageQuery().extend({
-  user_id: UserId.optional().meta({ description: "Only the keys of this member" }),
+  user_id: UserId.optional().describe("Only the keys of this member"),
   ...queryFilters({ ...KEY_FIELDS, user_id: "uuid" }, EXAMPLE),
 });
 
@@ -202,8 +199,6 @@ export const LeakedKeysReport = z
   .meta({ id: "LeakedKeysReport" });
 export const LeakedKeysAccepted = z
   .object({
-    status: z
-      .literal("accepted")
-      .meta({ description: "Whatever the texts are: it does not tell which keys exist" }),
+    status: z.literal("accepted").describe("Whatever the texts are: it does not tell which keys exist"),
   })
   .meta({ id: "LeakedKeysAccepted" });

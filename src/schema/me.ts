@@ -18,10 +18,10 @@ export const Me = z
           example: "admin",
         }),
       })
-      .meta({ description: "The caller's organization" }),
-    private_space_id: SpaceId.nullable().meta({
-      description: "The space that the caller alone reaches; null if there is none",
-    }),
+      .describe("The caller's organization"),
+    private_space_id: SpaceId.nullable().describe(
+      "The space that the caller alone reaches; null if there is none",
+    ),
     auth_method: z.enum(["api_key", "jwt"]).meta({
       description: "How this request was authenticated",
       example: "jwt",

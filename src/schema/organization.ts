@@ -72,7 +72,7 @@ export const Member = z
 export const MemberPage = envelope(Member, "MemberPage");
 export const MemberQuery = pageQuery(PARTS_PER_PAGE);
 export const MemberParams = OrganizationParams.extend({
-  user_id: UserId.meta({ description: "The member; of a new one, an id that the caller chooses" }),
+  user_id: UserId.describe("The member; of a new one, an id that the caller chooses"),
 });
 export const MemberPut = writtenBack(
   Member,
@@ -81,7 +81,7 @@ export const MemberPut = writtenBack(
 
 export const AuditRow = z
   .object({
-    id: Uuid.meta({ description: "The row's own id" }),
+    id: Uuid.describe("The row's own id"),
     at: Timestamp,
     actor: z
       .object({
@@ -92,12 +92,12 @@ export const AuditRow = z
         }),
       })
       .nullable()
-      .meta({ description: "The user who asked for it; null: the service or its operator did it" }),
+      .describe("The user who asked for it; null: the service or its operator did it"),
     auth_method: z.enum(["api_key", "jwt", "system"]).meta({
       description: "How the actor was authenticated; `system`: the service or its operator",
       example: "jwt",
     }),
-    api_key_id: ApiKeyId.nullable().meta({ description: "The API key that was used; null: none was" }),
+    api_key_id: ApiKeyId.nullable().describe("The API key that was used; null: none was"),
     action: z.string().meta({
       description: "What was done: a kind of resource, a colon and a verb",
       example: "documents:create",
@@ -107,7 +107,7 @@ export const AuditRow = z
       description: "The id of what it was done to; null if it has none",
       example: "01900000-0000-7000-8000-000000000030",
     }),
-    space_id: SpaceId.nullable().meta({ description: "The space it is in; null: it is in none" }),
+    space_id: SpaceId.nullable().describe("The space it is in; null: it is in none"),
     request_id: z.string().nullable().meta({
       description: "The `X-Request-Id` of the request; null: there was none",
       example: EXAMPLE_REQUEST_ID,
@@ -143,7 +143,7 @@ export const AuditRow = z
         space_id: SpaceId,
       })
       .nullable()
-      .meta({ description: "What was made of what was read, if it was copied into a space; else null" }),
+      .describe("What was made of what was read, if it was copied into a space; else null"),
   })
   .meta({ id: "AuditRow" });
 export const AuditPage = envelope(AuditRow, "AuditPage");
@@ -163,17 +163,14 @@ export const AuditChainPart = z
     checked: chainSeq("How many rows were checked", 412),
     next: chainSeq("Where the next part begins", 10_000)
       .nullable()
-      .meta({ description: "`after` of the next part; null: this was the last, or a row is wrong" }),
+      .describe("`after` of the next part; null: this was the last, or a row is wrong"),
     unchained: chainSeq("Rows that are not chained yet; they are within minutes", 3),
     head: z
       .object({
         seq: chainSeq("The number of the last row; 0: none is chained", 412),
         hash: z.string().meta({ description: "In hexadecimal", example: "9f2c" }),
       })
-      .meta({
-        description:
-          "The end of the chain. Kept elsewhere, it shows later that nothing before it was changed",
-      }),
+      .describe("The end of the chain. Kept elsewhere, it shows later that nothing before it was changed"),
     fault: z
       .object({
         seq: chainSeq("The row's number in the chain", 17),
@@ -182,7 +179,7 @@ export const AuditChainPart = z
           .meta({ description: "What is wrong with it", example: "changed" }),
       })
       .nullable()
-      .meta({ description: "The first row that is wrong; null: these rows are as they were written" }),
+      .describe("The first row that is wrong; null: these rows are as they were written"),
   })
   .meta({ id: "AuditChainPart" });
 
@@ -206,18 +203,18 @@ export const AuditQuery = z.object({
   format: z
     .enum(["json", "ndjson"])
     .default("json")
-    .meta({ description: "`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`" }),
+    .describe("`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`"),
   ...queryFilters(AUDIT_FIELDS, { filters: '{"action__startswith":"documents:"}', orderBy: "-at" }),
 });
 
 const UsageRow = z
   .object({
     day: z.string().meta({ format: "date", description: "The day in UTC", example: "2026-01-31" }),
-    user_id: UserId.nullable().meta({ description: "Who used it; null: not known any more" }),
-    api_key_id: ApiKeyId.nullable().meta({ description: "With which API key; null: with an access token" }),
-    agent_id: AgentId.nullable().meta({
-      description: "The agent of the turns; null for documents and for searches that the model reranked",
-    }),
+    user_id: UserId.nullable().describe("Who used it; null: not known any more"),
+    api_key_id: ApiKeyId.nullable().describe("With which API key; null: with an access token"),
+    agent_id: AgentId.nullable().describe(
+      "The agent of the turns; null for documents and for searches that the model reranked",
+    ),
     prompt_tokens: z.int().meta({
       description: "Tokens that the models of turns and of reranked searches have read, as they count them",
       example: 412,
@@ -249,7 +246,7 @@ const TokenBudget = z
       description: "Whose it is; a user's counts all keys and sessions of the user",
       example: "user",
     }),
-    owner_id: Uuid.meta({ description: "The organization, the user or the API key" }),
+    owner_id: Uuid.describe("The organization, the user or the API key"),
     month: z.string().meta({ description: "The month in UTC", example: "2026-01" }),
     used: z.int().meta({ description: "Prompt and completion tokens of the month", example: 41_200 }),
     quota: z

@@ -32,7 +32,7 @@ const ReceiptKey = z
 
 export const ReceiptKeySet = z
   .object({
-    keys: z.array(ReceiptKey).meta({ description: "A JWK set (RFC 7517)" }),
+    keys: z.array(ReceiptKey).describe("A JWK set (RFC 7517)"),
   })
   .meta({ id: "ReceiptKeySet" });
 
@@ -117,7 +117,7 @@ const ReceiptLocation = z
 const ReceiptLocations = z
   .array(ReceiptLocation)
   .optional()
-  .meta({ description: "Where the words stand in the file; absent: it is not known" });
+  .describe("Where the words stand in the file; absent: it is not known");
 
 const hash = (what: string) =>
   z.string().meta({
@@ -151,9 +151,9 @@ const Claims = z
 
 const FoundWords = z
   .object({
-    chunk_id: ChunkId.nullable().meta({
-      description: "The first chunk that has all of the words; null: they stand across chunks",
-    }),
+    chunk_id: ChunkId.nullable().describe(
+      "The first chunk that has all of the words; null: they stand across chunks",
+    ),
     chunk_index: ChunkIndex.nullable(),
     quote_start: offset("Where the words begin in the chunk, in UTF-16 code units", 0),
     quote_end: offset("Where they end there, exclusive", 29),
@@ -181,17 +181,14 @@ export const ReceiptVerdict = z
           "it; `quote`: it does not vouch for these words. Absent for the others",
         example: "signature",
       }),
-    claims: Claims.optional().meta({
-      description: "What the receipt says; absent if it is `invalid` or `not_reachable`",
-    }),
+    claims: Claims.optional().describe("What the receipt says; absent if it is `invalid` or `not_reachable`"),
     current_version: z.int().nullish().meta({
       description: "The version that is published, of what is `same` or `superseded`; null: none is",
       example: 1,
     }),
-    found: FoundWords.nullish().meta({
-      description:
-        "Of a quote that is `superseded`: where its words stand now; null: they are gone. Absent without a " +
+    found: FoundWords.nullish().describe(
+      "Of a quote that is `superseded`: where its words stand now; null: they are gone. Absent without a " +
         "quote, and if the document is too long to say that they are gone",
-    }),
+    ),
   })
   .meta({ id: "ReceiptVerdict" });

@@ -22,7 +22,7 @@ export const Space = z
       description: "True marks the caller's private space, which nobody else reaches",
       example: false,
     }),
-    owner_id: UserId.meta({ description: "The owner of record; it may have more owners" }),
+    owner_id: UserId.describe("The owner of record; it may have more owners"),
     organization_id: OrganizationId,
     created_at: Timestamp,
     updated_at: Timestamp,

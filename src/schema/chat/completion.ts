@@ -101,7 +101,7 @@ export const statement = {
 
 const Annotation = z
   .object({
-    type: z.literal("url_citation").meta({ description: "There are no other annotations" }),
+    type: z.literal("url_citation").describe("There are no other annotations"),
     url_citation: z
       .object({
         start_index: z.int().meta({
@@ -116,7 +116,7 @@ const Annotation = z
             "https://holdfast.example.org/v1/data/01900000-0000-7000-8000-000000000030/chunks?page=4&limit=1",
         }),
       })
-      .meta({ description: "What the mark cites" }),
+      .describe("What the mark cites"),
     ...statement,
     ...evidence,
   })
@@ -125,11 +125,10 @@ const Annotation = z
 const annotations = z
   .array(Annotation)
   .optional()
-  .meta({
-    description:
-      "The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the " +
+  .describe(
+    "The same sources as `citations`, where OpenAI's clients look: one for each mark and source, in the " +
       "order of the text. Where the agent shows citations",
-  });
+  );
 
 const removedCitations = z
   .int()
@@ -141,7 +140,7 @@ const removedCitations = z
     example: 1,
   });
 
-const always = (description: string) => z.null().meta({ description });
+const always = (description: string) => z.null().describe(description);
 const FINISH =
   "Why the text ends: `stop`: it is whole; `length`: at the bound of tokens; or as the model's provider says";
 
@@ -161,14 +160,14 @@ const completion = {
 export const ChatCompletion = z
   .object({
     ...completion,
-    object: z.literal("chat.completion").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("chat.completion").describe("As OpenAI's clients expect it"),
     choices: z
       .array(
         z.object({
           index: z.int().meta({ description: "Always 0", example: 0 }),
           message: z
             .object({
-              role: z.literal("assistant").meta({ description: "Whose message it is" }),
+              role: z.literal("assistant").describe("Whose message it is"),
               content: z.string().meta({
                 description: "The answer; marks like [1] cite the source with that index",
                 example: "It grew by 12 percent [1].",
@@ -177,17 +176,17 @@ export const ChatCompletion = z
               refusal: always("Always null, for OpenAI's clients"),
               annotations,
             })
-            .meta({ description: "The agent's answer" }),
+            .describe("The agent's answer"),
           finish_reason: z.string().meta({ description: FINISH, example: "stop" }),
           logprobs: always("Always null, for OpenAI's clients"),
         }),
       )
-      .meta({ description: "The answer, alone" }),
-    usage: Usage.meta({ description: "The tokens of all calls of the model in this turn" }),
+      .describe("The answer, alone"),
+    usage: Usage.describe("The tokens of all calls of the model in this turn"),
     citations: z
       .array(Citation)
       .optional()
-      .meta({ description: "The sources that the answer cites; where the agent shows citations" }),
+      .describe("The sources that the answer cites; where the agent shows citations"),
     removed_citations: removedCitations,
   })
   .meta({ id: "ChatCompletion" });
@@ -205,21 +204,21 @@ const ToolProgress = z
 export const ChatCompletionChunk = z
   .object({
     ...completion,
-    object: z.literal("chat.completion.chunk").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("chat.completion.chunk").describe("As OpenAI's clients expect it"),
     choices: z
       .array(
         z.object({
           index: z.int().meta({ description: "Always 0", example: 0 }),
           delta: z
             .object({
-              role: z.literal("assistant").optional().meta({ description: "In the first chunk alone" }),
+              role: z.literal("assistant").optional().describe("In the first chunk alone"),
               content: z.string().optional().meta({
                 description: "The next piece of the answer, to be added to those before",
                 example: "It grew",
               }),
               annotations,
             })
-            .meta({ description: "What this chunk adds to the answer" }),
+            .describe("What this chunk adds to the answer"),
           finish_reason: z
             .string()
             .nullable()
@@ -230,20 +229,20 @@ export const ChatCompletionChunk = z
           logprobs: always("Always null, for OpenAI's clients"),
         }),
       )
-      .meta({ description: "The answer, alone; empty in chunks that have `usage` or `tools`" }),
-    usage: Usage.nullable().meta({
-      description: "Null except in the final chunk, where usage was asked for",
-    }),
-    citations: z.array(Citation).optional().meta({ description: "In the last content chunk" }),
-    tools: z.array(ToolProgress).optional().meta({
-      description:
+      .describe("The answer, alone; empty in chunks that have `usage` or `tools`"),
+    usage: Usage.nullable().describe("Null except in the final chunk, where usage was asked for"),
+    citations: z.array(Citation).optional().describe("In the last content chunk"),
+    tools: z
+      .array(ToolProgress)
+      .optional()
+      .describe(
         "Tools that begin or have ended; with `include_tools`, and not where an answer is read once more",
-    }),
+      ),
     removed_citations: removedCitations,
   })
   .meta({ id: "ChatCompletionChunk" });
 
 /** The last event of a stream that fails after its first byte; no `[DONE]` follows. */
 export const ChatStreamError = z
-  .object({ error: ErrorObject.meta({ description: "Why the answer breaks off" }) })
+  .object({ error: ErrorObject.describe("Why the answer breaks off") })
   .meta({ id: "ChatStreamError" });

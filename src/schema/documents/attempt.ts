@@ -11,7 +11,7 @@ const Attempt = z
       example: "prepare",
     }),
     started_at: Timestamp,
-    ended_at: Timestamp.nullable().meta({ description: "Null while it is under way" }),
+    ended_at: Timestamp.nullable().describe("Null while it is under way"),
     outcome: z.enum(ATTEMPT_OUTCOMES).meta({
       description:
         "`running`; `done`: the step is done; `waiting` for an outage to end; `failed`; `lost` with its " +

@@ -12,9 +12,9 @@ const dryRun = z.boolean().default(false).meta({
 export const BatchMove = z
   .strictObject({
     ...documentChoice(),
-    folder_id: FolderId.nullable().meta({
-      description: "The folder to move them to, of their own space; null is the root of each one's space",
-    }),
+    folder_id: FolderId.nullable().describe(
+      "The folder to move them to, of their own space; null is the root of each one's space",
+    ),
     dry_run: dryRun,
   })
   .superRefine(requireOneChoice)
@@ -57,10 +57,11 @@ const summary = (done: string) => ({
     .min(0)
     .meta({ description: `Those that ${done}, or would be`, example: 1 }),
   rejected: z.int().min(0).meta({ description: "Those that were not, each with its reason", example: 0 }),
-  results: z.array(BulkResult).meta({
-    description:
+  results: z
+    .array(BulkResult)
+    .describe(
       "In the order given, a repeated id once; for `filters` and `folder_ids` only what was rejected",
-  }),
+    ),
 });
 
 export const MovedDocuments = z.object(summary("were moved")).meta({ id: "MovedDocuments" });
@@ -68,6 +69,6 @@ export const MovedDocuments = z.object(summary("were moved")).meta({ id: "MovedD
 export const DeletedDocuments = z
   .object({
     ...summary("were deleted"),
-    deletion: Deletion.meta({ description: "What the accepted ones take along" }),
+    deletion: Deletion.describe("What the accepted ones take along"),
   })
   .meta({ id: "DeletedDocuments" });

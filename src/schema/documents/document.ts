@@ -21,7 +21,7 @@ export const FileType = z.enum(FILE_TYPES).meta({
   example: "PDF",
 });
 
-const State = ProcessingState.meta({ description: "How far the latest run is" });
+const State = ProcessingState.describe("How far the latest run is");
 
 export const Document = z
   .object({
@@ -38,10 +38,10 @@ export const Document = z
     processing_state: State,
     space_id: SpaceId,
     organization_id: OrganizationId,
-    created_by: UserId.meta({ description: "Who uploaded it" }),
+    created_by: UserId.describe("Who uploaded it"),
     created_at: Timestamp,
     updated_at: Timestamp,
-    folder_id: FolderId.nullable().meta({ description: "The folder that it is in; null: the space's root" }),
+    folder_id: FolderId.nullable().describe("The folder that it is in; null: the space's root"),
     folder_path: z.string().nullable().meta({
       description: "Folder names from the root, joined by `/`; null at the root",
       example: "Reports/2026",
@@ -61,7 +61,7 @@ export const DocumentStatusQuestion = z
       .array(DocumentId)
       .min(1)
       .max(MAX_STATUSES)
-      .meta({ description: "Documents, each answered once however often it is named" }),
+      .describe("Documents, each answered once however often it is named"),
   })
   .meta({ id: "DocumentStatusQuestion" });
 
@@ -78,7 +78,7 @@ export const DocumentStatuses = z
           })
           .meta({ id: "DocumentStatus" }),
       )
-      .meta({ description: "In the order of `ids`" }),
+      .describe("In the order of `ids`"),
     not_found: z.array(DocumentId).meta({
       description: "Those of `ids` that do not exist, were deleted, or are out of reach",
       example: [],

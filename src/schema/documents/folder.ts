@@ -22,7 +22,7 @@ export const Folder = z
     org_id: OrganizationId,
     home_space_id: SpaceId,
     from_system: z.boolean().meta({ description: "True for a folder of the service itself", example: false }),
-    created_by: Person.nullable().meta({ description: "Who made it; null: not known any more" }),
+    created_by: Person.nullable().describe("Who made it; null: not known any more"),
   })
   .meta({ id: "Folder" });
 
@@ -31,7 +31,7 @@ export const FolderPage = envelope(Folder, "FolderPage");
 export const FolderCreate = z
   .object({
     name: FolderName,
-    space_id: SpaceId.meta({ description: "The space that it will be in" }),
+    space_id: SpaceId.describe("The space that it will be in"),
     parent_folder_id: FolderId.nullish().meta({
       description: "The folder of that space that it will be in; absent or null for the root",
       example: null,
@@ -72,7 +72,7 @@ const FolderPath = z
 
 export const FoldersEnsure = z
   .object({
-    space_id: SpaceId.meta({ description: "The space that they are in" }),
+    space_id: SpaceId.describe("The space that they are in"),
     parent_id: FolderId.nullish().meta({
       description: "The folder of that space that the paths begin in; absent or null for the root",
       example: null,
@@ -97,21 +97,21 @@ export const EnsuredFolders = z
           })
           .meta({ id: "EnsuredFolder" }),
       )
-      .meta({ description: "In the order given, a repeated path once" }),
+      .describe("In the order given, a repeated path once"),
   })
   .meta({ id: "EnsuredFolders" });
 
 export const FolderListQuery = pageQuery(PARTS_PER_PAGE).extend({
-  parent_folder_id: FolderId.optional().meta({ description: "Only the direct children of this folder" }),
+  parent_folder_id: FolderId.optional().describe("Only the direct children of this folder"),
 });
 export const FolderContentsQuery = pageQuery(PARTS_PER_PAGE);
 
 export const FolderContents = z
   .object({
     folder_id: FolderId,
-    folder: Folder.meta({ description: "The folder itself" }),
-    sub_folders: z.array(Folder).meta({ description: "Direct sub-folders" }),
-    documents: z.array(Document).meta({ description: "Documents directly in the folder, one page of them" }),
+    folder: Folder.describe("The folder itself"),
+    sub_folders: z.array(Folder).describe("Direct sub-folders"),
+    documents: z.array(Document).describe("Documents directly in the folder, one page of them"),
     sub_folder_count: z
       .int()
       .meta({ description: "Direct sub-folders, all of which are listed", example: 1 }),

@@ -16,9 +16,7 @@ const IntegrityFinding = z
       description: "The same for people",
       example: "The published version has 11 embeddings for 12 chunks.",
     }),
-    pipeline_run_id: RunId.nullable().meta({
-      description: "The run it was found at; null: the document itself",
-    }),
+    pipeline_run_id: RunId.nullable().describe("The run it was found at; null: the document itself"),
   })
   .meta({ id: "IntegrityFinding" });
 

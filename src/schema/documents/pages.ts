@@ -48,7 +48,7 @@ export const PictureQuery = z.object({
     description: "Pixels of the picture's width; its height follows",
     example: DEFAULT_WIDTH,
   }),
-  format: z.enum(PICTURE_FORMATS).default("png").meta({ description: "The format of the picture" }),
+  format: z.enum(PICTURE_FORMATS).default("png").describe("The format of the picture"),
   version: Version,
   highlight: z
     .string()

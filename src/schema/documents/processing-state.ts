@@ -29,11 +29,11 @@ export const WaitingFor = z
         "starved, internal",
       example: "provider_unavailable",
     }),
-    since: Timestamp.meta({ description: "Since when it waits" }),
+    since: Timestamp.describe("Since when it waits"),
     attempts: z.int().meta({ description: "Attempts in a row that met it", example: 3 }),
-    next_attempt_at: Timestamp.nullish().meta({
-      description: "When it is tried again; null or absent: as soon as a worker takes it",
-    }),
+    next_attempt_at: Timestamp.nullish().describe(
+      "When it is tried again; null or absent: as soon as a worker takes it",
+    ),
   })
   .meta({
     id: "WaitingFor",
@@ -62,7 +62,7 @@ export const ProcessingState = z
         "True if a published version answers searches and chats, whatever a newer run of the document does",
       example: true,
     }),
-    pipeline_run_id: RunId.optional().meta({ description: "The latest run, whose state this is" }),
+    pipeline_run_id: RunId.optional().describe("The latest run, whose state this is"),
     pipeline_status: z.enum(RUN_STATUSES).optional().meta({
       description: "Where the latest run is; `completed`, `failed` and `cancelled` are its ends",
       example: "completed",

@@ -77,9 +77,9 @@ const RawFile = z
       description: "SHA-256 of the content, in hexadecimal; null for an empty folder",
       example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     }),
-    document_id: DocumentId.nullable().meta({
-      description: "The document that is made of it; null: there is none any more, or it is a folder",
-    }),
+    document_id: DocumentId.nullable().describe(
+      "The document that is made of it; null: there is none any more, or it is a folder",
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

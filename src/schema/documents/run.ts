@@ -39,10 +39,10 @@ const Version = z
       example: 12,
     }),
     error: RunError.nullable().meta({ description: "Why it failed; null: it did not", example: null }),
-    created_by: Person.nullable().meta({ description: "Who asked for it; null: not known any more" }),
+    created_by: Person.nullable().describe("Who asked for it; null: not known any more"),
     created_at: Timestamp,
-    started_at: Timestamp.nullable().meta({ description: "Null while it is queued" }),
-    completed_at: Timestamp.nullable().meta({ description: "When it ended, however; null: it has not" }),
+    started_at: Timestamp.nullable().describe("Null while it is queued"),
+    completed_at: Timestamp.nullable().describe("When it ended, however; null: it has not"),
     is_current: z
       .boolean()
       .meta({ description: "Whether it is the version that search serves", example: true }),
@@ -113,16 +113,14 @@ const chunking = {
       "How the text is cut into chunks; absent or null: as it was, for a new document `page_based`",
     example: "markdown",
   }),
-  chunker_config: ChunkerConfig.nullish().meta({
-    description: "How long chunks are; absent or null: as they were",
-  }),
+  chunker_config: ChunkerConfig.nullish().describe("How long chunks are; absent or null: as they were"),
 };
 
 /** The body is optional. */
 export const Reprocess = z
   .object(chunking)
   .nullish()
-  .meta({ description: "Without a body the document is chunked as before" });
+  .describe("Without a body the document is chunked as before");
 
 export const RunAccepted = z
   .object({
@@ -146,7 +144,7 @@ export const BatchResult = z
       .unknown()
       .meta({ description: "As it was sent", example: "01900000-0000-7000-8000-000000000030" }),
     success: z.boolean().meta({ description: "Whether a run was accepted for it", example: true }),
-    pipeline_run_id: RunId.nullable().meta({ description: "The run; null: none was accepted" }),
+    pipeline_run_id: RunId.nullable().describe("The run; null: none was accepted"),
     error: z
       .object({
         code: z.string().meta({
@@ -167,9 +165,7 @@ export const BatchAccepted = z
     total: z.int().meta({ description: "Documents that were asked for, each once", example: 1 }),
     accepted: z.int().meta({ description: "Those that will be processed again", example: 1 }),
     rejected: z.int().meta({ description: "Those that will not, each with its reason", example: 0 }),
-    results: z
-      .array(BatchResult)
-      .meta({ description: "In the order given, a repeated id once; empty for `filters`" }),
+    results: z.array(BatchResult).describe("In the order given, a repeated id once; empty for `filters`"),
   })
   .meta({ id: "BatchAccepted" });
 
@@ -195,7 +191,7 @@ export const Batch = z
         z.object({
           code: z.string().meta({ description: "What is down or busy", example: "provider_unavailable" }),
           runs: z.int().meta({ description: "Runs that wait for it", example: 5 }),
-          since: Timestamp.meta({ description: "Since when the first of them waits" }),
+          since: Timestamp.describe("Since when the first of them waits"),
         }),
       )
       .max(50)
@@ -222,7 +218,7 @@ export const Batch = z
 
 /** A result as the batch shows it later, with the status of its run. */
 const BatchRunResult = BatchResult.extend({
-  status: RunStatus.nullable().meta({ description: "Where its run is; null: none was accepted" }),
+  status: RunStatus.nullable().describe("Where its run is; null: none was accepted"),
 }).meta({
   id: "BatchRunResult",
 });

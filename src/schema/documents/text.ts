@@ -108,7 +108,7 @@ export const TextQuery = pageQuery(PARTS_PER_PAGE).extend({
   format: z
     .enum(["json", "markdown"])
     .default("json")
-    .meta({ description: "`markdown` answers the whole text as `text/markdown`" }),
+    .describe("`markdown` answers the whole text as `text/markdown`"),
 });
 
 const Chunk = z
@@ -140,9 +140,9 @@ const Chunk = z
             "provider refuses",
           example: true,
         }),
-        embedded_at: Timestamp.nullable().meta({ description: "Since when; null: there is no vector" }),
+        embedded_at: Timestamp.nullable().describe("Since when; null: there is no vector"),
       })
-      .meta({ description: "What is known of the chunk's vector" }),
+      .describe("What is known of the chunk's vector"),
   })
   .meta({ id: "Chunk" });
 

@@ -18,14 +18,14 @@ export const McpEvents = z.string().meta({
 
 export const McpError = z
   .object({
-    jsonrpc: z.literal("2.0").meta({ description: "The version of JSON-RPC" }),
-    id: z.null().meta({ description: "Always null: the error is of no request that could be read" }),
+    jsonrpc: z.literal("2.0").describe("The version of JSON-RPC"),
+    id: z.null().describe("Always null: the error is of no request that could be read"),
     error: z
       .looseObject({
         code: z.int().meta({ description: "A code of JSON-RPC or of the protocol", example: -32_600 }),
         message: z.string().meta({ description: "What is wrong", example: "Session not found" }),
       })
-      .meta({ description: "What went wrong" }),
+      .describe("What went wrong"),
     detail: z
       .unknown()
       .optional()

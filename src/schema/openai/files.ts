@@ -22,7 +22,7 @@ export const FileUpload = z
     }),
     expires_after: z
       .object({
-        anchor: z.literal("created_at").meta({ description: "The time of the upload" }),
+        anchor: z.literal("created_at").describe("The time of the upload"),
         seconds: z
           .int()
           .min(MIN_SECONDS)
@@ -42,10 +42,10 @@ export const FileUpload = z
 export const FileObject = z
   .object({
     id: FileIdOutput,
-    object: z.literal("file").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("file").describe("As OpenAI's clients expect it"),
     bytes: z.int().meta({ description: "Its size", example: 2_048 }),
     created_at: MomentInSeconds,
-    expires_at: MomentInSeconds.nullable().meta({ description: "When it is deleted; null: never" }),
+    expires_at: MomentInSeconds.nullable().describe("When it is deleted; null: never"),
     filename: z.string().meta({ description: "Its name", example: "manual.pdf" }),
     purpose: z.string().meta({ description: "As it was uploaded", example: "assistants" }),
     status: z.enum(["uploaded", "processed", "error"]).meta({
@@ -62,8 +62,8 @@ export const FileList = listOf(FileObject, "FileList");
 export const FileDeleted = z
   .object({
     id: FileIdOutput,
-    object: z.literal("file").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is deleted" }),
+    object: z.literal("file").describe("As OpenAI's clients expect it"),
+    deleted: z.literal(true).describe("It is deleted"),
   })
   .meta({ id: "FileDeleted" });
 

@@ -21,8 +21,8 @@ export function listQuery<Cursor extends z.ZodType>(cursor: Cursor, bounds: List
       .enum(["asc", "desc"])
       .default("desc")
       .meta({ description: "By the time of creation: oldest or newest first", example: "desc" }),
-    after: cursor.optional().meta({ description: "The entry that the page begins behind" }),
-    before: cursor.optional().meta({ description: "The entry that the page ends before" }),
+    after: cursor.optional().describe("The entry that the page begins behind"),
+    before: cursor.optional().describe("The entry that the page ends before"),
   });
 }
 
@@ -41,8 +41,8 @@ export interface ListPage {
 export function listOf<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
-      object: z.literal("list").meta({ description: "As OpenAI's clients expect it" }),
-      data: z.array(item).meta({ description: "The entries of this page" }),
+      object: z.literal("list").describe("As OpenAI's clients expect it"),
+      data: z.array(item).describe("The entries of this page"),
       first_id: z
         .string()
         .nullable()

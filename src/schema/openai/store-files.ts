@@ -33,11 +33,15 @@ export const FileBatchCreate = z
       .min(1)
       .max(MAX_FILES)
       .nullish()
-      .meta({ description: "The files; left out where `files` is given" }),
-    files: z.array(OneFile).min(1).max(MAX_FILES).nullish().meta({
-      description:
+      .describe("The files; left out where `files` is given"),
+    files: z
+      .array(OneFile)
+      .min(1)
+      .max(MAX_FILES)
+      .nullish()
+      .describe(
         "The files, each with attributes and chunking of its own; left out where `file_ids` is given",
-    }),
+      ),
     attributes: AttributesInput.nullish(),
     chunking_strategy: ChunkingStrategy.nullish(),
   })
@@ -57,8 +61,8 @@ export const FileBatchCreate = z
 export const StoreFile = z
   .object({
     id: FileIdOutput,
-    object: z.literal("vector_store.file").meta({ description: "As OpenAI's clients expect it" }),
-    created_at: MomentInSeconds.meta({ description: "When it came into the store" }),
+    object: z.literal("vector_store.file").describe("As OpenAI's clients expect it"),
+    created_at: MomentInSeconds.describe("When it came into the store"),
     vector_store_id: VectorStoreIdOutput,
     usage_bytes: z.int().meta({ description: "Its size once it has completed", example: 2_048 }),
     status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({
@@ -78,17 +82,17 @@ export const StoreFile = z
     chunking_strategy: z
       .union([
         z.object({
-          type: z.literal("static").meta({ description: "As it was asked for" }),
+          type: z.literal("static").describe("As it was asked for"),
           static: z
             .object({
               max_chunk_size_tokens: z.int().meta({ description: "Tokens of a chunk", example: 240 }),
               chunk_overlap_tokens: z.int().meta({ description: "Tokens that two share", example: 0 }),
             })
-            .meta({ description: "The sizes, in tokens" }),
+            .describe("The sizes, in tokens"),
         }),
-        z.object({ type: z.literal("other").meta({ description: "A document that people put there" }) }),
+        z.object({ type: z.literal("other").describe("A document that people put there") }),
       ])
-      .meta({ description: "How it is chunked" }),
+      .describe("How it is chunked"),
     filename: z.string().meta({ description: "Its name", example: "manual.pdf" }),
     document_id: DocumentId,
     waiting_for: z
@@ -104,8 +108,8 @@ export const StoreFileList = listOf(StoreFile, "VectorStoreFileList");
 export const StoreFileDeleted = z
   .object({
     id: FileIdOutput,
-    object: z.literal("vector_store.file.deleted").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is deleted" }),
+    object: z.literal("vector_store.file.deleted").describe("As OpenAI's clients expect it"),
+    deleted: z.literal(true).describe("It is deleted"),
   })
   .meta({ id: "VectorStoreFileDeleted" });
 
@@ -121,7 +125,7 @@ export const StoreFilesQuery = listQuery(FileIdInput).extend({
 export const FileBatch = z
   .object({
     id: FileBatchIdOutput,
-    object: z.literal("vector_store.files_batch").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("vector_store.files_batch").describe("As OpenAI's clients expect it"),
     created_at: MomentInSeconds,
     vector_store_id: VectorStoreIdOutput,
     status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({

@@ -56,18 +56,16 @@ export type Dependency = z.input<typeof Dependency>;
 
 export const Dependencies = z
   .object({
-    checked_at: Timestamp.meta({ description: "When this process looked, at most two seconds ago" }),
-    dependencies: z
-      .array(Dependency)
-      .meta({ description: "Each of them; what is not configured is left out" }),
+    checked_at: Timestamp.describe("When this process looked, at most two seconds ago"),
+    dependencies: z.array(Dependency).describe("Each of them; what is not configured is left out"),
   })
   .meta({ id: "Dependencies" });
 
 const ProcessState = z
   .object({
-    id: Uuid.nullable().meta({
-      description: "Its id; null if the process does not register, as in versions before 0.10.0",
-    }),
+    id: Uuid.nullable().describe(
+      "Its id; null if the process does not register, as in versions before 0.10.0",
+    ),
     kind: z.enum(["api", "worker"]).nullable().meta({
       description: "What the process is; null if it does not register",
       example: "worker",
@@ -77,10 +75,10 @@ const ProcessState = z
     queues: z
       .array(z.string())
       .meta({ description: "The task queues that it polls", example: ["parse", "embed"] }),
-    started_at: Timestamp.nullable().meta({ description: "When it was up; null if unknown" }),
-    renewed_at: Timestamp.nullable().meta({
-      description: "When it last said that it runs, which it does every ten seconds; null if it never does",
-    }),
+    started_at: Timestamp.nullable().describe("When it was up; null if unknown"),
+    renewed_at: Timestamp.nullable().describe(
+      "When it last said that it runs, which it does every ten seconds; null if it never does",
+    ),
     is_alive: z.boolean().meta({
       description:
         "False if it has not said so for 35 seconds: it was killed, or cannot reach the database. Such ones " +
@@ -96,19 +94,17 @@ export const Processes = z
       description: "False if Temporal could not be asked who polls: processes of before may be missing",
       example: true,
     }),
-    processes: z.array(ProcessState).meta({ description: "At most 1,000 processes, those that run first" }),
+    processes: z.array(ProcessState).describe("At most 1,000 processes, those that run first"),
     turn_leases: z
       .array(
         z
           .object({
-            api_process_id: Uuid.meta({ description: "The id that turns of chat know their process by" }),
-            renewed_at: Timestamp.meta({ description: "When the lease was renewed, which is each second" }),
+            api_process_id: Uuid.describe("The id that turns of chat know their process by"),
+            renewed_at: Timestamp.describe("When the lease was renewed, which is each second"),
             open_turns: z.int().meta({ description: "Turns that end as lost if it runs out", example: 0 }),
           })
           .meta({ id: "TurnLease" }),
       )
-      .meta({
-        description: "At most 500 leases by which API processes hold the turns of chat that they run",
-      }),
+      .describe("At most 500 leases by which API processes hold the turns of chat that they run"),
   })
   .meta({ id: "Processes" });

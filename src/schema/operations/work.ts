@@ -4,9 +4,9 @@ import { envelope, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../fields.
 
 const count = (description: string, example = 0) => z.int().min(0).meta({ description, example });
 /** Also of organizations that are gone. */
-const organizationId = Uuid.nullable().meta({
-  description: "The organization that it is about; null for the whole instance",
-});
+const organizationId = Uuid.nullable().describe(
+  "The organization that it is about; null for the whole instance",
+);
 
 export const Queues = z
   .object({
@@ -38,7 +38,7 @@ export const Queues = z
           })
           .meta({ id: "TaskQueue" }),
       )
-      .meta({ description: "The task queues of Temporal" }),
+      .describe("The task queues of Temporal"),
     outbox: z
       .array(
         z
@@ -57,7 +57,7 @@ export const Queues = z
           })
           .meta({ id: "OutboxState" }),
       )
-      .meta({ description: "What was asked for and committed, and is started from the database" }),
+      .describe("What was asked for and committed, and is started from the database"),
   })
   .meta({ id: "Queues" });
 
@@ -75,21 +75,20 @@ const WaitingGroup = z
       example: "provider_rate_limited",
     }),
     count: count("How many of the organization wait for the same", 3),
-    since: Timestamp.meta({ description: "Since when the first of them waits" }),
-    next_attempt_at: Timestamp.nullable().meta({
-      description: "When the first of them is tried again; null if nothing is timed",
-    }),
+    since: Timestamp.describe("Since when the first of them waits"),
+    next_attempt_at: Timestamp.nullable().describe(
+      "When the first of them is tried again; null if nothing is timed",
+    ),
   })
   .meta({ id: "WaitingGroup" });
 export const WaitingPage = envelope(WaitingGroup, "WaitingPage");
 
 export const Orphans = z
   .object({
-    counted_at: Timestamp.nullable().meta({
-      description:
-        "When the count ended. A worker counts every ten minutes, since it reads most of what there is; " +
+    counted_at: Timestamp.nullable().describe(
+      "When the count ended. A worker counts every ten minutes, since it reads most of what there is; " +
         "null before the first count",
-    }),
+    ),
     organizations: count("How many organizations were looked at", 1),
     kinds: z
       .array(
@@ -103,18 +102,18 @@ export const Orphans = z
           })
           .meta({ id: "OrphanKind" }),
       )
-      .meta({ description: "Each kind of what belongs to nothing, or is not whole" }),
+      .describe("Each kind of what belongs to nothing, or is not whole"),
     found: z
       .array(
         z
           .object({
-            organization_id: Uuid.meta({ description: "Whose it is" }),
+            organization_id: Uuid.describe("Whose it is"),
             kind: z.string().meta({ description: "The kind of it", example: "chunks_without_run" }),
             count: count("How many there are", 1),
           })
           .meta({ id: "OrphansOfOrganization" }),
       )
-      .meta({ description: "At most 1,000 of those that are not 0, by organization" }),
+      .describe("At most 1,000 of those that are not 0, by organization"),
   })
   .meta({ id: "Orphans" });
 
@@ -130,7 +129,7 @@ export const LongRunningQuery = pageQuery(PARTS_PER_PAGE).extend({
 });
 const LongRunning = z
   .object({
-    id: Uuid.meta({ description: "Its id, as `holdfast operations show` takes it" }),
+    id: Uuid.describe("Its id, as `holdfast operations show` takes it"),
     kind: z.string().meta({
       description: "The kind of an operation, `delete_` with what is deleted, or `batch`",
       example: "reencrypt_organization",
@@ -140,9 +139,9 @@ const LongRunning = z
       description: "How far it is",
       example: "under_way",
     }),
-    since: Timestamp.meta({ description: "When it was asked for" }),
-    not_before: Timestamp.nullable().meta({ description: "It does not begin before then" }),
-    completed_at: Timestamp.nullable().meta({ description: "When it ended; null if it has not" }),
+    since: Timestamp.describe("When it was asked for"),
+    not_before: Timestamp.nullable().describe("It does not begin before then"),
+    completed_at: Timestamp.nullable().describe("When it ended; null if it has not"),
     waits_for: z.string().nullable().meta({
       description: "What it waits for, in words; null if somebody is at it, or it has ended",
       example: "a worker",
