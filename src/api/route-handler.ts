@@ -7,6 +7,7 @@ import type { Deps } from "./deps.ts";
 import { authorizeKey } from "../auth/policy.ts";
 import { DomainError } from "../domain/errors.ts";
 import { isResourceKind, notFound } from "../domain/not-found.ts";
+import { readTenant } from "../db/pool.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";
 import { answerOnce } from "./answer-once.ts";
@@ -175,6 +176,7 @@ async function contextOf(
     principal: principal as Principal,
     caller: { principal: principal as Principal, requestId: ctx.state["requestId"] as string },
     operator: operator as undefined,
+    read: (work) => readTenant(deps.db, (principal as Principal).organization, work),
     params,
     query,
     body,

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
+import type { Sql } from "../db/sql.ts";
 import type { Deps } from "./deps.ts";
 import type { NoteOpened } from "../domain/tenancy/opened-content.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
@@ -65,6 +66,8 @@ interface RouteReply {
   header(name: string, value: string): void;
 }
 
+type Read = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
 export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly deps: Deps;
   readonly principal: A extends PrincipalAccess ? Principal : undefined;
@@ -72,6 +75,8 @@ export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly caller: A extends PrincipalAccess ? Caller : undefined;
   /** The subject of an operator's token. */
   readonly operator: A extends "operator" ? string : undefined;
+  /** `readTenant` in the principal's organization. */
+  readonly read: A extends PrincipalAccess ? Read : undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -136,7 +141,8 @@ interface RouteContract<A extends Access> {
   readonly presentError?: (answer: ErrorAnswer, config: Deps["config"]) => ErrorAnswer;
   /** The status of a failed authentication. Default 401. */
   readonly unauthenticatedStatus?: 403;
-  readonly status: 200 | 201 | 202 | 204;
+  /** Of a successful answer. Default 200. */
+  readonly status?: 200 | 201 | 202 | 204;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly [string, ...string[]];
@@ -177,6 +183,7 @@ interface RouteContract<A extends Access> {
 
 /** An endpoint without its types, as the table of routes holds it. */
 export interface Route<R extends z.ZodType = z.ZodType> extends RouteContract<Access> {
+  readonly status: NonNullable<RouteContract<Access>["status"]>;
   /** The whole path, with `/v1`. */
   readonly fullPath: string;
   readonly params: z.ZodObject | undefined;
@@ -234,7 +241,6 @@ type Nothing = z.ZodUndefined | z.ZodVoid;
  *   method: "GET",
  *   path: "/things/:thing_id",
  *   access: "keys",
- *   status: 200,
  *   tags: ["Things"],
  *   summary: "A thing.",
  *   params: z.object({ thing_id: z.uuid() }),
@@ -253,6 +259,7 @@ export function defineRoute<
   const { params, query, body, response, isUnversioned = false } = definition;
   return {
     ...definition,
+    status: definition.status ?? 200,
     fullPath: isUnversioned ? definition.path : `/v1${definition.path}`,
     params,
     query,

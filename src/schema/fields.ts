@@ -125,11 +125,14 @@ export function envelope<Item extends z.ZodType>(item: Item, name: string) {
 }
 
 /** The value of an {@link envelope} for one page of `items` out of `totalItems`. */
-export function pageOf<Items>(items: Items, totalItems: number, { page, limit }: PageRequest) {
+export function pageOf<Items>(
+  { items, total }: { readonly items: Items; readonly total: number },
+  { page, limit }: PageRequest,
+) {
   return {
     items,
-    total_items: totalItems,
-    total_pages: Math.ceil(totalItems / limit),
+    total_items: total,
+    total_pages: Math.ceil(total / limit),
     page,
     page_size: limit,
   };

@@ -80,7 +80,6 @@ export const searchDocuments = defineRoute({
     idsField: "space_ids",
     isChange: false,
   },
-  status: 200,
   summary: "Search the chunks of spaces: dense vectors and BM25 in one ranking.",
   description:
     "Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach " +
@@ -119,7 +118,6 @@ export const compareSearches = defineRoute({
     idsOf: (body) => spacesOf(body as Sides),
     isChange: false,
   },
-  status: 200,
   summary: "Search twice with different settings, and say what changed between the results.",
   description:
     "Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` names each " +

@@ -47,7 +47,6 @@ const addStoreFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "documents:create", resource: "document", idField: "file_id" },
-  status: 200,
   summary: "Put a file into a vector store.",
   description:
     "For editors and owners of its space. The file becomes a document there, which is processed in the " +
@@ -81,16 +80,15 @@ const listFilesOfStore = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "folder", param: "vector_store_id" },
-  status: 200,
   summary: "The files of a vector store: all documents in its folder and below.",
   description: "For everybody with a role in its space.",
   tags: TAGS,
   params: VectorStoreParams,
   query: StoreFilesQuery,
   response: StoreFileList,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     const { vector_store_id: folderId } = params;
-    return readTenant(deps.db, principal.organization, async (sql) => {
+    return read(async (sql) => {
       await requireStore(sql, principal, "documents:read", folderId);
       const page = await listStoreFiles(
         sql,
@@ -133,7 +131,6 @@ const getStoreFile = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("documents:read"),
-  status: 200,
   summary: "A file of a vector store, and where it is in the pipeline.",
   description:
     "For everybody with a role in its space. It always ends: `completed`, `failed` with its `last_error`, or " +
@@ -159,7 +156,6 @@ const changeStoreFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: audited("documents:update"),
-  status: 200,
   summary: "Replace the attributes of a file in a vector store.",
   description: "For editors and owners of its space. Nothing is processed again.",
   tags: TAGS,
@@ -185,7 +181,6 @@ const removeStoreFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: audited("documents:delete"),
-  status: 200,
   summary: "Remove a file from a vector store.",
   description:
     "For editors and owners of its space. Deletes that document alone: the uploaded file stays, and so do " +
@@ -207,7 +202,6 @@ const getStoreFileContent = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("documents:read"),
-  status: 200,
   summary: "The text that was read from a file.",
   description:
     "For everybody with a role in its space: the units of the published version or, before the first one is " +

@@ -26,7 +26,6 @@ export const searchVectorStore = defineRoute({
   access: "keys",
   capability: "search",
   audit: { action: "documents:search", resource: "folder", param: "vector_store_id", isChange: false },
-  status: 200,
   summary: "Search a vector store: hybrid search in its folder and all folders below.",
   description:
     "For everybody with a role in its space. Each result is a chunk. Scores are those of hybrid search; with " +

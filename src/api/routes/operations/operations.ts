@@ -21,7 +21,7 @@ const FOR_OPERATORS =
   "For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any " +
   "organization. Holds ids and counts, and nothing that belongs to a tenant.";
 
-const common = { method: "GET", access: "operator", status: 200, tags: ["Operations"] } as const;
+const common = { method: "GET", access: "operator", tags: ["Operations"] } as const;
 
 const getDependencies = defineRoute({
   ...common,
@@ -66,8 +66,7 @@ const getWaiting = defineRoute({
   query: WaitingQuery,
   response: WaitingPage,
   async handle({ deps, query }) {
-    const { items, total } = await listWaiting(deps.db, query);
-    return pageOf(items, total, query);
+    return pageOf(await listWaiting(deps.db, query), query);
   },
 });
 
@@ -94,7 +93,7 @@ const getLongRunning = defineRoute({
   response: LongRunningPage,
   async handle({ deps, query }) {
     const { items, total } = await listWork(deps.db, { ...query, includesEnded: query.include_ended });
-    return pageOf(items.map(presentWork), total, query);
+    return pageOf({ items: items.map(presentWork), total }, query);
   },
 });
 

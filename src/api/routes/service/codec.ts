@@ -17,7 +17,6 @@ export const decodePayloads = defineRoute({
   isUnversioned: true,
   isDocumented: false,
   access: "operator",
-  status: 200,
   summary: "Decrypt payloads of workflows, for Temporal's Web UI.",
   tags: ["Operations"],
   body: CodedPayloads,

@@ -6,7 +6,6 @@ export const HIDDEN_PAGE = {
   isUnversioned: true,
   isDocumented: false,
   access: "public",
-  status: 200,
   tags: ["Documentation"],
 } as const;
 

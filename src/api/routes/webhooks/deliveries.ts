@@ -44,15 +44,14 @@ const getDeliveries = defineRoute({
   operation: "webhooks.deliveries",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
-  status: 200,
   summary: "List the deliveries of a webhook, newest first.",
   description: "They are kept as long as events are. None holds what was sent or answered.",
   tags: ["Webhooks"],
   params: WebhookParams,
   query: WebhookDeliveryQuery,
   response: WebhookDeliveryPage,
-  async handle({ deps, principal, params, query }) {
-    return readTenant(deps.db, principal.organization, async (sql) => {
+  async handle({ principal, read, params, query }) {
+    return read(async (sql) => {
       const webhook = await findWebhook(sql, principal.organization.id, params.webhook_id);
       authorizeWebhook(principal, webhook);
       const { items, next } = await listDeliveries(sql, {
