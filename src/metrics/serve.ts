@@ -2,6 +2,7 @@
 import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
 import { describeFailure } from "../domain/expected-failure.ts";
+import { every } from "../process/concurrency/rounds.ts";
 import type { Log } from "../process/log.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { measureDisk } from "./disk.ts";
@@ -85,13 +86,9 @@ export async function serveMetrics({
     log.error(reason === undefined ? { err: error, port } : { reason, port }, "metrics cannot be served");
     return () => Promise.resolve();
   }
-  let counting = countOrphans().catch(warn);
-  const timer = setInterval(() => {
-    counting = counting.then(countOrphans).catch(warn);
-  }, COUNT_EVERY_MS);
+  const counts = every(COUNT_EVERY_MS, countOrphans, warn);
   return async () => {
-    clearInterval(timer);
     await served.close();
-    await counting;
+    await counts.stop();
   };
 }

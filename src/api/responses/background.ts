@@ -23,6 +23,7 @@ import { findInputPlaces, readItems } from "../../db/responses/items.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
+import { every } from "../../process/concurrency/rounds.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { BackgroundRun, isOutage, type RunGiven, waitAfter } from "./background-run.ts";
 import { readChain } from "./conversation.ts";
@@ -97,7 +98,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     const taken = await takeOrphans(db, chat.apiProcessId, [...running.keys()], TAKEN_AT_ONCE);
     await Promise.all(taken.map(takeUp));
   };
-  const timer = everySecond(sweep, (error) =>
+  const rounds = every(SWEEP_MS, sweep, (error) =>
     log.warn({ err: error }, "responses that are left could not be looked for"),
   );
 
@@ -126,7 +127,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       const ends = [...running.values()].map((one) => one.ended);
       await Promise.race([Promise.all(ends), sleep(timeoutMs, undefined, { ref: false })]);
     },
-    stop: () => clearInterval(timer),
+    stop: () => void rounds.stop(),
   };
 }
 
@@ -141,21 +142,6 @@ async function giveBack(
   if (isOutage(error)) return postponeResponse(db, fence, waitAfter(error, outages));
   await sleep(SWEEP_MS);
   return releaseResponse(db, fence);
-}
-
-/** One round after the other. */
-function everySecond(round: () => Promise<void>, onError: (error: unknown) => void): NodeJS.Timeout {
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    round()
-      .catch(onError)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, SWEEP_MS);
-  return timer.unref();
 }
 
 /** Drops what was cancelled or deleted elsewhere, or taken by another process. */

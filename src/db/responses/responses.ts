@@ -1,6 +1,6 @@
 /** Keeps responses: what was asked and what was answered, sealed, for the caller who asked. */
-import { DEADLINES } from "#timings";
 import { DomainError } from "../../domain/errors.ts";
+import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 import { inTenantContended } from "../retry-deadlocks.ts";
 import { type NewContents, type NewItem, addOutput, bytesOf, putContents } from "./items.ts";
@@ -43,9 +43,6 @@ export interface ResponseFence {
   readonly id: string;
   readonly attempt: number;
 }
-
-/** Of a process that renewed its lease within this time nothing is taken. */
-export const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 /** Of a row of `responses`. */
 export const UNDER_WAY = "status in ('queued', 'in_progress')";
@@ -169,12 +166,7 @@ export async function findResponse(
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<ResponseRow>(
       `select ${COLUMNS},
-              response.${UNDER_WAY} and not exists (
-                select
-                from api_processes process
-                where process.id = response.api_process_id
-                  and process.renewed_at > now() - ${LEASE}
-              ) as is_orphan
+              response.${UNDER_WAY} and not ${IS_HELD} as is_orphan
        from responses response
        where response.id = $1
          and response.caller_id = $2

@@ -2,7 +2,7 @@
  * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
  * the encrypted pieces of its answer, and its encrypted end.
  */
-import { DEADLINES } from "#timings";
+import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 
 export interface KeptTurnKey {
@@ -36,8 +36,6 @@ export interface KeptTurnState {
 }
 
 const KEPT_FOR = "interval '24 hours'";
-/** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 interface FoundTurn {
   readonly turn_id: string;
@@ -173,12 +171,7 @@ export async function readKeptTurn(
               turn.key_id,
               turn.sealed_end,
               coalesce(turn.document_ids, '{}') as document_ids,
-              turn.status = 'running' and not exists (
-                select
-                from api_processes process
-                where process.id = turn.api_process_id
-                  and process.renewed_at > now() - ${LEASE}
-              ) as is_orphan
+              turn.status = 'running' and not ${IS_HELD} as is_orphan
        from kept_turns turn
        where turn.turn_id = $1`,
       [turnId],
@@ -218,9 +211,8 @@ export async function isKeptTurnUnderWay(
     sql.query(
       `select
        from kept_turns kept
-       join api_processes process on process.id = kept.api_process_id
        where kept.turn_id = $1
-         and process.renewed_at > now() - ${LEASE}
+         and ${IS_HELD}
          and not exists (
            select
            from turns turn

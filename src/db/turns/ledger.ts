@@ -143,40 +143,6 @@ export async function writeTurnEnds(
   });
 }
 
-/**
- * Renews the lease of an API process.
- * @param isFirst whether the process has no lease yet.
- * @returns false if the lease was gone: others have ended the turns of this process meanwhile.
- */
-export async function renewApiProcess(db: Database, id: string, isFirst: boolean): Promise<boolean> {
-  const { rows } = await queryOnce<{ created: boolean }>(
-    db.system,
-    `insert into api_processes (id)
-     values ($1)
-     on conflict (id) do update
-     set renewed_at = now()
-     returning (xmax = 0) as created`,
-    [id],
-  );
-  return isFirst || rows[0]?.created === false;
-}
-
-export async function deleteApiProcess(db: Database, id: string): Promise<void> {
-  await queryOnce(db.system, "delete from api_processes where id = $1", [id]);
-}
-
-/** Finds API processes whose lease was last renewed more than `leaseMs` ago. */
-export async function findDeadApiProcesses(db: Database, leaseMs: number): Promise<string[]> {
-  const { rows } = await queryOnce<{ id: string }>(
-    db.system,
-    `select id
-     from api_processes
-     where renewed_at < now() - $1 * interval '1 millisecond'`,
-    [leaseMs],
-  );
-  return rows.map((row) => row.id);
-}
-
 interface TurnOfOrganization {
   readonly id: string;
   readonly organization_id: string;

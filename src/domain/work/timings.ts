@@ -27,13 +27,8 @@ export const DEADLINES = {
   runningLease: 60_000,
   /** A request that died keeps its Idempotency-Key this long. */
   requestLease: 15_000,
-  /** The open turns of an API process are ended if its lease was not renewed for this long. */
-  turnLease: 3_000,
-  /**
-   * What else an API process has under way counts as left behind after this long: later than its turns, so
-   * that these have their outcome first.
-   */
-  answerLease: 5_000,
+  /** An API process that has not renewed its lease for this long is dead: others end its open turns. */
+  processLease: 3_000,
   /** The lease of turns whose adopting workflow is being started: longer than the start and its activity. */
   adoptionLease: 15_000,
   /** A process that has not renewed its row for this long is shown as dead: three renewals and a little. */
@@ -50,7 +45,7 @@ export const PAUSES = {
   adoptionHeartbeat: 3_000,
   isolationPulse: 1_000,
   requestLease: 4_000,
-  turnLease: 1_000,
+  processLease: 1_000,
   processRenewal: 10_000,
   /**
    * Between two rounds over what waits in rows: outboxes, expired leases, dead processes, suspected

@@ -7,7 +7,7 @@ export interface Rounds {
 
 /**
  * Calls `round`, pauses for `pauseMs` after its end, and so on. If a round throws, `onError` gets the error
- * and the rounds go on.
+ * and the rounds go on. They keep no process alive.
  */
 export function every(
   pauseMs: number,
@@ -21,7 +21,7 @@ export function every(
     current = round()
       .catch(onError)
       .finally(() => {
-        if (!isStopped) timer = setTimeout(next, pauseMs);
+        if (!isStopped) timer = setTimeout(next, pauseMs).unref();
       });
   };
   next();

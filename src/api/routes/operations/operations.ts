@@ -1,6 +1,7 @@
 /** The instance as operators see it: dependencies, queues, what waits, orphans, long work, processes. */
 import { readOutboxes, listWaiting } from "../../../db/instance/outbox-state.ts";
-import { listProcesses, listTurnLeases, type ProcessRow } from "../../../db/instance/processes.ts";
+import { listTurnLeases } from "../../../db/instance/process-leases.ts";
+import { listProcesses, type ProcessRow } from "../../../db/instance/processes.ts";
 import { listWork, waitsFor, type WorkRow } from "../../../db/instance/work-list.ts";
 import { readOrphanCounts } from "../../../db/upkeep/orphan-counts.ts";
 import { pageOf } from "../../../schema/fields.ts";

@@ -4,6 +4,7 @@ import { PAUSES } from "#timings";
 import type { Database } from "../../../db/pool.ts";
 import { TURNS_AN_ADOPTION, giveBackTurns, takeWaitingTurns } from "../../../db/turns/adoption.ts";
 import { newId } from "../../../domain/ids.ts";
+import { every } from "../../../process/concurrency/rounds.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import type { ChatStarter } from "../../../temporal/start/chat.ts";
 import type { TemporalHealth } from "./temporal-health.ts";
@@ -26,24 +27,15 @@ interface AdoptionDeps {
 /** Looks each second while Temporal answers. @returns a function that stops it. */
 export function adoptLeftTurns(deps: AdoptionDeps): () => void {
   const { health, onError } = deps;
-  let isBusy = false;
   let isStopped = false;
   const adopt = async (): Promise<void> => {
     while (!isStopped && health.downForMs() === 0 && (await adoptOldest(deps)) === TURNS_AN_ADOPTION)
       await sleep(STARTS_APART_MS);
   };
-  const timer = setInterval(() => {
-    if (isBusy || health.downForMs() > 0) return;
-    isBusy = true;
-    void adopt()
-      .catch(onError)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, PAUSES.sweep);
+  const rounds = every(PAUSES.sweep, adopt, onError);
   return () => {
     isStopped = true;
-    clearInterval(timer);
+    void rounds.stop();
   };
 }
 
