@@ -1,7 +1,4 @@
-/**
- * The activity of a deletion's workflow: each step removes a bounded part of what is left, and may be
- * repeated.
- */
+/** The activity of a deletion's workflow: each step removes a bounded part, and may be repeated. */
 import {
   type Deletion,
   completeDeletion,

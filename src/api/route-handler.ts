@@ -1,6 +1,4 @@
-/**
- * Runs a route for a request: authenticates, parses with all problems at once, handles, and sends the answer.
- */
+/** Runs a route for a request: authenticates, parses with all problems at once, handles, and answers. */
 import type { Context, Middleware } from "koa";
 import { z } from "zod";
 import type { Deps } from "./deps.ts";

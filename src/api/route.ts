@@ -1,7 +1,4 @@
-/**
- * Defines endpoints: `defineRoute` takes the contract, from which types, checks, OpenAPI and the contract
- * test follow.
- */
+/** Defines endpoints: types, checks, OpenAPI and the contract test follow from `defineRoute`. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
@@ -31,9 +28,7 @@ export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
   /** Aborted if the client goes away before it has the answer. */
   readonly signal: AbortSignal;
-  /**
-   * Who asks, as a text that only requests with the same credentials from the same address share; a secret.
-   */
+  /** Who asks, as a text that only requests with the same credentials and address share; a secret. */
   readonly credentials: string;
   /**
    * Looks the caller up again, past all caches, for answers that take long.
@@ -45,10 +40,7 @@ export interface RouteRequest {
    * @throws DomainError `rate_limited`
    */
   readonly countTurn: () => Promise<void>;
-  /**
-   * Notes in the audit log what the request opens by an id: whole content, or without a space what is known
-   * about it.
-   */
+  /** Audits what the request opens by an id: whole content, or without a space what is known about it. */
   readonly opened: NoteOpened;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
@@ -127,10 +119,7 @@ interface RouteContract<A extends Access> {
   readonly budget?: "requests" | "chat" | "address";
   /** As how many requests of the caller one counts. Default 1. */
   readonly weight?: number;
-  /**
-   * What the audit log gets. The route records reads and refusals; the command records changes in their
-   * transaction.
-   */
+  /** What the audit log gets. The route records reads and refusals; the command records its changes. */
   readonly audit?: AuditRule;
   /**
    * The path of a resource of its own, which access tokens must name as their audience below the public
@@ -157,10 +146,7 @@ interface RouteContract<A extends Access> {
   readonly ownErrors?: Readonly<Record<number, { readonly schema: z.ZodType; readonly description: string }>>;
   /** Other successful statuses, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /**
-   * Set if the route takes an `Idempotency-Key`: checks the caller of a repeat. With `turn` the handler
-   * itself answers repeats.
-   */
+  /** Set if the route takes an `Idempotency-Key`: checks a repeat's caller; the handler answers a `turn`. */
   readonly idempotent?: RepeatCheck | "turn";
   /** Optional request headers, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -194,10 +180,7 @@ export interface Route<R extends z.ZodType = z.ZodType> extends RouteContract<Ac
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/**
- * What a handler may return for `T`: readonly rows of the database too, and lists of the outermost object
- * also in parts.
- */
+/** What a handler may return for `T`: readonly rows too, and lists of the outermost object in parts. */
 export type Presentable<T> = T extends Date
   ? T
   : T extends readonly (infer Item)[]
@@ -218,14 +201,9 @@ interface RouteDefinition<
   /** The JSON body; an optional schema makes the body optional. */
   readonly body?: B;
   readonly response?: R;
-  /**
-   * As how many requests one counts, in the budget of its caller or, without one, of its address. Default 1.
-   */
+  /** As how many requests one counts, in the budget of its caller or else of its address. Default 1. */
   readonly requestsOf?: (body: z.output<B>) => number;
-  /**
-   * Calls a command or reads, and presents. Returns the response's value, nothing for 204, or `raw(…)` or
-   * `stream(…)`.
-   */
+  /** Calls a command or reads, and presents. Returns the value, nothing for 204, `raw(…)` or `stream(…)`. */
   handle(
     context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>,
   ): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;

@@ -34,10 +34,7 @@ export interface Anchor {
   readonly organizations: number;
 }
 
-/**
- * Reads the heads of all chains and signs them. The public key is in the header, so that a reader can see
- * whose it is.
- */
+/** Reads the heads of all chains and signs them. The header has the public key, to show whose it is. */
 export async function makeAnchor(db: Database, secret: Uint8Array, now: Date): Promise<Anchor> {
   const heads = await readChainHeads(db);
   const statement: AnchorStatement = {

@@ -1,6 +1,4 @@
-/**
- * Turns the credentials of a request into a principal: an API key or an access token of the OpenID issuer.
- */
+/** Turns the credentials of a request into a principal: an API key or an access token of the issuer. */
 import { createSecretKey } from "node:crypto";
 import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/callers.ts";
 import { type Database, inTenant } from "../db/pool.ts";
@@ -13,10 +11,7 @@ import { hashKey, isWellFormedKey } from "./api-keys.ts";
 import type { VerifyJwt } from "./jwt.ts";
 import { createLookupCache } from "../process/concurrency/lookup-cache.ts";
 
-/**
- * Together with the look-up itself it stays below the 5 s within which a revoked key must be refused
- * everywhere.
- */
+/** With the look-up it stays below the 5 s within which a revoked key must be refused everywhere. */
 const KEY_CACHE_MS = 4_000;
 const UNKNOWN_KEY_CACHE_MS = 1_000;
 const CACHED_KEYS = 10_000;
@@ -35,9 +30,7 @@ interface Credentials {
   readonly isFresh?: boolean;
   /** What an access token must name as its audience. Default: the audience of the settings. */
   readonly audience?: string | undefined;
-  /**
-   * Called with the owner of a key that is known, before it is judged: its refusals are the owner's to see.
-   */
+  /** Called with the owner of a known key before it is judged: its refusals are the owner's to see. */
   readonly onKnown?: ((owner: Principal) => void) | undefined;
 }
 
@@ -56,10 +49,7 @@ export interface Authenticator {
    * `operators`.
    */
   authenticateOperator(authorization: string | undefined): Promise<string>;
-  /**
-   * Call after changing the user's keys, role or spaces: this process sees the change at once, others within
-   * 5 s.
-   */
+  /** Call after changing the user's keys, role or spaces: here it counts at once, elsewhere within 5 s. */
   forgetUser(userId: string): void;
 }
 

@@ -106,15 +106,9 @@ function subjectOf(payload: JWTPayload): TokenSubject {
 }
 
 interface SigningKeys {
-  /**
-   * The known keys. They are fetched if there are none, or if they are old; old ones serve while the issuer
-   * is down.
-   */
+  /** The known keys. Fetched if there are none or old ones; old ones serve while the issuer is down. */
   current(): Promise<FindKey>;
-  /**
-   * The keys that the issuer publishes now; those of the last request if it was asked less than 5 seconds
-   * ago.
-   */
+  /** The keys that the issuer publishes now, or those of a request in the last 5 seconds. */
   refreshed(): Promise<FindKey>;
 }
 

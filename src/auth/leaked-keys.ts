@@ -1,7 +1,4 @@
-/**
- * Takes reports of leaked keys. They are revoked after the answer, so that it does not tell whether a key was
- * known.
- */
+/** Takes reports of leaked keys. They are revoked after the answer, which tells nothing about them. */
 import { createSecretKey } from "node:crypto";
 import { reportLeakedKeys, revokeLeakedKeys } from "../db/keys/leaked.ts";
 import type { Database } from "../db/pool.ts";

@@ -6,10 +6,7 @@ import { DomainError } from "../domain/errors.ts";
 import { notFound, type ResourceKind } from "../domain/not-found.ts";
 import type { Capability, Principal, Reach, SpaceRole } from "../domain/tenancy/principal.ts";
 
-/**
- * Who may: any role in the space, one that writes, or its owner; any member of the organization, or its
- * admin.
- */
+/** Who may: any role in the space, one that writes, its owner; a member of the organization, an admin. */
 type Need = "role" | "write" | "owner" | "member" | "admin";
 
 interface Rule {

@@ -1,17 +1,11 @@
-/**
- * Collects rows and writes them in batches, so that no request waits for them. Bounded in number, and to a
- * second.
- */
+/** Collects rows and writes them in batches: no request waits. Bounded in number, and to a second. */
 import type { Log } from "../process/log.ts";
 
 const DELAY_MS = 300;
 const RETRY_MS = 1_000;
 
 export interface WriteBehind<T> {
-  /**
-   * Takes the entry for the next batch. A full queue drops it, and logs how many it dropped once it can write
-   * again.
-   */
+  /** Takes the entry for the next batch. A full queue drops it, and later logs how many it dropped. */
   add(entry: T): void;
   /** Writes all that waits, now. @throws what `write` throws; the entries are kept then. */
   readonly flush: () => Promise<void>;

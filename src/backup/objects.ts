@@ -1,7 +1,4 @@
-/**
- * Copies objects from a store into a back-up and back, as streams, with an index of their hashes. The objects
- * stay encrypted.
- */
+/** Copies objects from a store into a back-up and back, as streams and encrypted, with their hashes. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";

@@ -1,7 +1,4 @@
-/**
- * Runs pg_dump and pg_restore: finds them, passes the connection in their environment, and describes a
- * failure in one line.
- */
+/** Runs pg_dump and pg_restore: finds them, passes the connection on, and tells a failure in one line. */
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";

@@ -1,7 +1,4 @@
-/**
- * Restores a back-up into an empty database and an object store. The whole back-up is checked before anything
- * is changed.
- */
+/** Restores a back-up into an empty database and store. All of it is checked before anything changes. */
 import { join, resolve } from "node:path";
 import { makeRoles } from "../db/access/access.ts";
 import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";

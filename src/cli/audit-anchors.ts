@@ -1,7 +1,4 @@
-/**
- * Reads anchors of the audit log from a file, a folder or the object store, one at a time, and compares the
- * chains with them.
- */
+/** Reads anchors of the audit log from a file, folder or store, one at a time; compares the chains. */
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { openAnchor } from "../auth/audit-anchor.ts";
@@ -21,10 +18,7 @@ const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
 /** How many differing heads of an anchor are named; all are counted. */
 const MAX_NAMED = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
-/**
- * A row may be chained this many days after it was written, and is deleted by its age while its anchor is
- * still younger.
- */
+/** A row may be chained so many days after it was written, and go by age while its anchor is younger. */
 const LATE_DAYS = 7;
 
 type FaultKind = Extract<HeadState, "cut" | "missing" | "changed"> | "removed";

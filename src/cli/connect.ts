@@ -1,7 +1,4 @@
-/**
- * How commands find the database and the master key: by the settings, else those of the embedded start in
- * DATA_DIR.
- */
+/** How commands find the database and the master key: by the settings, else in DATA_DIR. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PEPPER } from "../auth/api-keys.ts";

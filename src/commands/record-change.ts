@@ -16,10 +16,7 @@ interface Changed {
   readonly id: string | null;
   /** None for what belongs to the organization. */
   readonly spaceId?: string | undefined;
-  /**
-   * The events that the change is. By default one without data, whose type the database knows by the action
-   * (`event_of_change`).
-   */
+  /** The change's events. Default: one without data, its type by the action (`event_of_change`). */
   readonly events?: readonly ToldEvent[] | undefined;
   /** What was made of it, if it is the source of a copy. */
   readonly target?: AuditDetails["target"];

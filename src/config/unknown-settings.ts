@@ -2,10 +2,7 @@
 
 /** Prefixes that nothing but Holdfast uses: an unknown name with one of them is a mistake. */
 const FAMILIES = /^(?:HOLDFAST|GCS|OIDC|KMS|RERANK|RATE_LIMIT)_/;
-/**
- * Variables of this project's tests, and those that Kubernetes sets in each pod for the services of its
- * namespace.
- */
+/** Variables of this project's tests, and those that Kubernetes sets in pods for services. */
 const SET_BY_OTHERS =
   /^HOLDFAST_TEST_|_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)(?:_\w+)?)?$/;
 /** Shorter names are one slip away from too many other words: HOST and PORT from POST. */

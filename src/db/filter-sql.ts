@@ -84,10 +84,7 @@ function conditionSql(condition: Condition, columns: FieldColumns, params: Param
   return `${column} ${equality} ${params.add(encode(value))}::${cast}`;
 }
 
-/**
- * A value inside jsonb is compared with values of its own type; in a row that has another type there it does
- * not match.
- */
+/** A value inside jsonb is compared with its own type; a row with another type does not match. */
 function comparisonSql(
   column: string,
   comparison: string,

@@ -211,10 +211,7 @@ export async function readTenant<T>(
   return inTenant(db, organization, work, isolation ? `${isolation}, read only` : "read only");
 }
 
-/**
- * The expressions that a `select` at the start of a transaction needs, so that the rest sees one
- * organization.
- */
+/** The expressions that a transaction's first `select` needs, so that the rest sees one organization. */
 export function asTenant({ id, num }: OrganizationRef): string {
   // They become part of the text of a statement: `begin; select …` takes no parameters.
   if (!isUuid(id) || !Number.isInteger(num)) throw new TypeError("not an organization");

@@ -1,6 +1,4 @@
-/**
- * An anchor of the audit log: the heads of all chains at one time, and the name of the object that keeps it.
- */
+/** An anchor of the audit log: the heads of all chains at one time, and the name of its object. */
 
 export interface ChainHead {
   readonly organization_id: string;
@@ -12,10 +10,7 @@ export interface ChainHead {
   readonly at: string | null;
   /** Number of the last row that had been deleted by its age; 0 before the first. */
   readonly base_seq: number;
-  /**
-   * When the oldest kept row was written; null if there was none. No row after this one may be deleted before
-   * its time.
-   */
+  /** When the oldest kept row was written; null: there was none. None after it may be deleted sooner. */
   readonly oldest_at: string | null;
 }
 

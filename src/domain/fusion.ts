@@ -4,10 +4,7 @@
 export interface FusionConstants {
   /** Weight of the dense side, 0 to 1. */
   readonly alpha: number;
-  /**
-   * A cosine that the best text for a question that it can answer exceeds, nearly always; absent if that was
-   * not measured.
-   */
+  /** A cosine that the best text for an answerable question nearly always exceeds; absent: unmeasured. */
   readonly unrelated?: number | undefined;
 }
 

@@ -18,16 +18,11 @@ const KNOWN = 0.9;
  */
 const LEAST_KNOWN_FIT = 0.5;
 
-/**
- * With fewer pairs the standard error of the share is above .05, an eighth of the way from chance to known.
- */
+/** With fewer pairs the share's standard error is above .05, an eighth of the way from chance to known. */
 export const LEAST_PAIRS = 32;
 /** The standard error is then .02, and four times the vectors would halve it. */
 export const MOST_PAIRS = 256;
-/**
- * Strangers that a pair is compared with. More do not make the share more certain, since the pairs do not
- * become more.
- */
+/** Strangers that a pair is compared with. More would not make the share more certain: pairs would. */
 const STRANGERS = 32;
 /**
  * From this cosine on, a chunk of another document is taken for a copy. Copies say nothing: they are as near

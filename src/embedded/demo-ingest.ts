@@ -19,10 +19,7 @@ const MEDIA_TYPES: Record<string, string> = {
 };
 const CALL_TIMEOUT_MS = 30_000;
 const INGEST_TIMEOUT_MS = 180_000;
-/**
- * At this interval four documents stay within the key's 600 requests a minute, however long a slow machine
- * takes.
- */
+/** At this pace four documents keep within the key's 600 requests a minute, however slow the machine. */
 const POLL_MS = 500;
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 

@@ -94,10 +94,7 @@ const cookieName = (port: number): string => `holdfast_issuer_${port}`;
 const proofOf = (until: string, secret: string): string =>
   createHmac("sha256", secret).update(`a browser that has shown it, until ${until}`).digest("base64url");
 
-/**
- * Takes as long for a wrong text as for the right one; hashed, since only texts of one length are compared
- * so.
- */
+/** Takes as long for a wrong text as for the right one; hashes are equally long. */
 function isEqual(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return timingSafeEqual(one!, other!);

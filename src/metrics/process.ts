@@ -6,10 +6,7 @@ import type { Metrics, Sample } from "../telemetry/metrics.ts";
 const STARVED_WINDOW_MS = 60_000;
 
 export interface OpenTurnCounts {
-  /**
-   * `open`: all turns in memory; `ended`: those of them whose answer is sent while their bookkeeping is not
-   * done.
-   */
+  /** `open`: all turns in memory; `ended`: those of them that were sent and not yet booked. */
   counts(): { open: number; ended: number };
 }
 

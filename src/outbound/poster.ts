@@ -141,9 +141,7 @@ function createLookup({ allowHosts, ...rules }: PosterRules): LookupFunction {
   };
 }
 
-/**
- * Repeated once if the receiver had closed the connection, which was kept open for it, before it was used.
- */
+/** Repeated once if the receiver had closed the connection, which was kept for it, before its use. */
 async function send({ message, url, agent, timeoutMs }: Sending, isSecond = false): Promise<Answer> {
   const body = Buffer.from(message.body);
   const call = url.protocol === "https:" ? httpsRequest : httpRequest;

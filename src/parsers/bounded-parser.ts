@@ -1,7 +1,4 @@
-/**
- * Bounds what a parser makes of a file: the length of headings and units, their number, and all text
- * together.
- */
+/** Bounds what a parser makes of a file: headings, units, their number, and all text together. */
 
 import { DomainError } from "../domain/errors.ts";
 import { packedSize } from "../domain/locations/packed.ts";
@@ -15,10 +12,7 @@ import { withSourceText } from "./source-text.ts";
 /** Units of one document, or of one part of a document that is read in parts. */
 export const MAX_UNITS = 250_000;
 
-/**
- * How many times as long as its source a text may become: Markdown adds marks, and notes and merged cells may
- * come twice.
- */
+/** How many times its source a text may become: Markdown adds marks, notes and merged cells repeat. */
 export const MAX_GROWTH = 4;
 
 /** Always allowed, since the marks around little text may be many times as long as the text. */

@@ -1,7 +1,4 @@
-/**
- * Decides what kind of file an upload is: by its content first, then by its name, then by what the client
- * said.
- */
+/** Decides what kind of file an upload is: by its content, then its name, then the client's word. */
 
 import { fileTypeFromBuffer } from "file-type";
 import { MEDIA_TYPES, type FileType } from "../domain/file-type.ts";
@@ -125,10 +122,7 @@ function fromContentType(contentType: string | undefined): FileType | undefined 
   return known?.[0] as FileType | undefined;
 }
 
-/**
- * Undefined if file-type does not know it. It throws if the first bytes end within a structure: no answer
- * either.
- */
+/** Undefined if file-type does not know it, or throws because the first bytes end in a structure. */
 async function sniff(start: Buffer): Promise<{ ext: string; mime: string } | undefined> {
   try {
     return await fileTypeFromBuffer(start);
@@ -137,9 +131,7 @@ async function sniff(start: Buffer): Promise<{ ext: string; mime: string } | und
   }
 }
 
-/**
- * The streams of the old Office formats, most likely the outer document first: others may be embedded in it.
- */
+/** The streams of the old Office formats, most likely the outer document first: others may be inside it. */
 const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
   ["__properties_version1.0", "MSG"],
   ["WordDocument", "DOC"],

@@ -1,6 +1,4 @@
-/**
- * Reads documents inside documents (attachments, archived files) as sections, within bounds for all together.
- */
+/** Reads documents inside documents (attachments, archived files) as sections, with bounds for all. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";

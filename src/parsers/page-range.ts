@@ -1,6 +1,4 @@
-/**
- * Parses a range of pages although some of them crash their parser: by the second parser, or without them.
- */
+/** Parses pages although some of them crash their parser: by the second parser, or without them. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";

@@ -79,9 +79,7 @@ function messageOf(thrown: object): string | undefined {
   return isOfSystem(thrown) ? thrown.message : undefined;
 }
 
-/**
- * An error that Node made of a failed call of the system: its message names the call, the path or address.
- */
+/** An error that Node made of a failed call of the system: its message has the call, path or address. */
 function isOfSystem(thrown: object): thrown is NodeJS.ErrnoException {
   return (
     thrown instanceof Error &&

@@ -6,10 +6,7 @@
 import { writeSync } from "node:fs";
 import { logLinesDropped } from "../telemetry/instruments.ts";
 
-/**
- * How long one line waits for a slow reader (EAGAIN). Lines after it do not wait until the reader has caught
- * up.
- */
+/** How long one line waits for a slow reader (EAGAIN). Lines after it wait only once it caught up. */
 const PATIENCE_MS = 1_000;
 const PAUSE_MS = 10;
 

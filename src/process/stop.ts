@@ -1,7 +1,4 @@
-/**
- * Starts and stops a process: at once on a signal while it starts, in order afterwards, by force if that
- * takes too long.
- */
+/** Starts and stops a process: at once while it starts, in order afterwards, by force if that is slow. */
 import { flushCompileCache } from "node:module";
 import { describeFailure, isHopeless } from "../domain/expected-failure.ts";
 import { errorFields } from "./error-fields.ts";
@@ -21,10 +18,7 @@ export interface ProcessStop {
   started(): void;
 }
 
-/**
- * Handles SIGTERM and SIGINT. Until `started` is called they end the process at once: it has accepted no work
- * yet.
- */
+/** Handles SIGTERM and SIGINT. Before `started` they end the process at once: it has no work yet. */
 export function watchSignals(): ProcessStop {
   const stop = new AbortController();
   let isStarted = false;

@@ -8,10 +8,7 @@ const MAX_PAGE = 1_000_000_000;
 
 export { Uuid } from "./ids.ts";
 
-/**
- * A moment in an answer: takes a `Date` or an ISO string, and gives ISO 8601 in UTC with milliseconds and
- * `Z`.
- */
+/** A moment in an answer: takes a `Date` or an ISO string, gives ISO 8601 in UTC with milliseconds. */
 export const Timestamp = z
   .union([z.date(), z.string()])
   .transform((value) => new Date(value).toISOString())
@@ -168,9 +165,7 @@ export const Name = z
   .refine((text) => text.trim() !== "", "must not be blank")
   .meta({ description: "The display name; not blank", example: "Research", pattern: NOT_BLANK });
 
-/**
- * The file of a multipart form, for the OpenAPI document; the form's parser streams it and checks it itself.
- */
+/** The file of a multipart form, for the OpenAPI document; the form's parser streams and checks it. */
 export const FilePart = z
   .custom<unknown>()
   .meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });

@@ -216,10 +216,7 @@ function isBefore(one: SparseCandidate, other: SparseCandidate): boolean {
   return one.chunk_index < other.chunk_index;
 }
 
-/**
- * Keeps the `limit` best in order. Most chunks are worse than the last of them and pass only the first
- * comparison.
- */
+/** Keeps the `limit` best in order. Most chunks are worse than the last: one comparison is enough. */
 function bestOf(
   scored: readonly ScoredSegment[],
   { required, excluded }: ChunkConditions,

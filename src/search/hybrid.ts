@@ -1,6 +1,4 @@
-/**
- * Searches spaces by meaning and by words, for the HTTP route and for agents alike; the entry of this folder.
- */
+/** Searches spaces by meaning and by words, for the HTTP route and agents; the entry of this folder. */
 import type { Database, OrganizationRef, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
@@ -108,10 +106,7 @@ async function rankHits(
     : { ...found, results: reranked };
 }
 
-/**
- * Begins to embed a query that is searched for once something else is known. The search shares the vector,
- * and meets what fails.
- */
+/** Begins to embed a query that is searched for later. The search shares the vector, or its error. */
 export function embedAhead(
   { queryEmbedding }: Pick<SearchDeps, "queryEmbedding">,
   { id }: OrganizationRef,

@@ -28,10 +28,7 @@ export interface Archive {
    * `storage_unavailable` if it cannot be read now.
    */
   get(name: string): Promise<Buffer>;
-  /**
-   * Writes the manifest, which is not encrypted. It is written last, so that an archive with a manifest is
-   * complete.
-   */
+  /** Writes the manifest, unencrypted and last: an archive with a manifest is complete. */
   writeManifest(manifest: object): Promise<void>;
 }
 
@@ -65,10 +62,7 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
   };
 }
 
-/**
- * @throws DomainError `not_found` if the folder holds no complete archive; `storage_unavailable` if it cannot
- * be read now.
- */
+/** @throws DomainError `not_found` without a complete archive; `storage_unavailable` if it is unreadable. */
 export async function readManifest(folder: string): Promise<unknown> {
   const text = await readIfThere(join(folder, MANIFEST));
   if (text === undefined)

@@ -19,10 +19,7 @@ export interface DiskReading {
 }
 
 export interface DiskSpace {
-  /**
-   * A reading for each folder, at most a second old. A folder that does not exist or answer in time is left
-   * out.
-   */
+  /** A reading for each folder, at most a second old. A folder that is missing or too slow is left out. */
   read(): Promise<readonly DiskReading[]>;
   /**
    * @param bytes that are about to be written; 0 by default.
@@ -35,10 +32,7 @@ export interface DiskSpace {
 interface DiskSettings {
   /** Paths by name. A folder that does not exist yet is looked at as soon as it does. */
   readonly folders: Readonly<Record<string, string>>;
-  /**
-   * At most a tenth of the file system, so that a small volume, such as one for temporary files, stays
-   * usable.
-   */
+  /** At most a tenth of the file system, so that a small volume, such as a temporary one, stays usable. */
   readonly floorBytes: number;
   /** `statfs` by default; tests give their own. */
   readonly ask?: Ask;

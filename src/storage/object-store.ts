@@ -92,10 +92,7 @@ export function objectName(organizationId: string, id: string): string {
   return assertObjectName(`${organizationId}/${id.slice(-2)}/${id}`);
 }
 
-/**
- * Returns the name. Holdfast makes all names, so a wrong one is a bug (`internal`) and must never reach a
- * path.
- */
+/** Returns the name. Holdfast makes all names: a wrong one is a bug (`internal`) and reaches no path. */
 function assertObjectName(name: string): string {
   if (!OBJECT_NAME.test(name)) throw new DomainError("internal", "Not an object name.");
   return name;
@@ -214,9 +211,7 @@ export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * The same pieces. After the signal is aborted its reason is thrown at once, even if the source is silent.
- */
+/** The same pieces. Once the signal is aborted its reason is thrown, even if the source is silent. */
 export async function* untilAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,

@@ -1,7 +1,4 @@
-/**
- * Stores and reads bytes in any object store, always encrypted for one organization; the entry of this
- * folder.
- */
+/** Stores and reads bytes in any object store, encrypted for one organization; this folder's entry. */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
@@ -103,10 +100,7 @@ export function createStorage(parts: StorageParts): Storage {
   };
 }
 
-/**
- * Runs `work` in a span. The span of a get ends when the object is open, since its bytes are read as they are
- * needed.
- */
+/** Runs `work` in a span. That of a get ends when the object is open: its bytes are read as needed. */
 function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
   return inSpan(`store ${operation}`, { kind: "client" }, work);
 }
@@ -182,10 +176,7 @@ async function readHeaderBytes(store: ObjectStore, name: string, signal?: AbortS
   }
 }
 
-/**
- * The name of another organization's object here is a bug that would mix tenants, so it stops before any byte
- * moves.
- */
+/** Another organization's object here is a bug that would mix tenants: it stops before any byte moves. */
 function assertOwner(organizationId: string, name: string): void {
   if (organizationOf(name) !== organizationId)
     throw new DomainError("internal", "The object belongs to another organization.");

@@ -65,10 +65,7 @@ export const DRILL_POINTS = [
 
 export type DrillPoint = (typeof DRILL_POINTS)[number];
 
-/**
- * Pauses the caller until the promise resolves. The caller throws what the listener throws, which is how a
- * drill fakes a full disk.
- */
+/** Pauses until the promise resolves, and throws what the listener does: so drills fake a full disk. */
 export type DrillListener = (point: DrillPoint) => Promise<void> | undefined;
 
 let listener: DrillListener | undefined;

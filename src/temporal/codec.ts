@@ -1,7 +1,4 @@
-/**
- * Encrypts what Temporal stores: every payload under the key of its organization, and bound to the one place
- * that it was sealed for.
- */
+/** Encrypts what Temporal stores: each payload under its organization's key, bound to one place. */
 import {
   METADATA_ENCODING_KEY,
   type Payload,
@@ -66,10 +63,7 @@ async function encrypt(
 const activityOf = (context: SerializationContext | undefined): string =>
   context?.type === "activity" ? (context.activityId ?? "") : "";
 
-/**
- * The additional authenticated data of the encryption. Its last member says nothing, but seals of 0.10 have
- * it.
- */
+/** The additional authenticated data. Its last member says nothing, but seals of 0.10 have it. */
 function authenticatedData({ workflowId, activityId, place }: Binding): string {
   return JSON.stringify([workflowId, activityId, place.kind, place.name, place.slot, null]);
 }
@@ -188,10 +182,7 @@ export function createDataConverter(sealer: PayloadSealer): DataConverter {
   });
 }
 
-/**
- * For workers: passes on what each payload was sealed for, to be checked by its user, and replaces refused
- * ones.
- */
+/** For workers: passes on what each payload was sealed for, for its user to check; replaces refused ones. */
 export function createWorkerDataConverter(sealer: PayloadSealer): DataConverter {
   return converterOf({
     encode: (payloads, context) => encodeAll(payloads, context, sealer),

@@ -1,7 +1,4 @@
-/**
- * The workflow bundle: an image brings it; elsewhere it is built once for each state of the sources and kept
- * in a cache.
- */
+/** The workflow bundle: an image brings it; else it is built once for its sources and cached. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
@@ -23,10 +20,7 @@ const TIMINGS = createRequire(import.meta.url).resolve("#timings");
 /** In node_modules, so that it is as well protected as the packages there, and is removed with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");
 
-/**
- * The bundle of all workflows. Takes a second or two if the sources have changed since the last one was
- * built.
- */
+/** The bundle of all workflows. Takes a second or two after the sources have changed. */
 export async function workflowBundle(): Promise<WorkflowBundleOption> {
   if (existsSync(BUILT)) return { codePath: BUILT };
   const kept = join(CACHE, `workflows-${await fingerprint()}.js`);
@@ -40,10 +34,7 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
   return isKept ? { codePath: kept } : { code };
 }
 
-/**
- * Writes the bundle for an image. Every process that starts from this folder uses it then, even if the
- * sources change.
- */
+/** Writes the bundle for an image. Processes of this folder use it then, even after sources change. */
 export async function writeBundle(): Promise<string> {
   await replaceFile(BUILT, await buildBundle());
   return BUILT;

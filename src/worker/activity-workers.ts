@@ -15,10 +15,7 @@ const SHUTDOWN_GRACE = "20 seconds";
  */
 const DOCUMENT_SLOTS = 64;
 
-/**
- * Many, because an endpoint that hangs keeps its slot for ten seconds at a time; attempts have a limit of
- * their own.
- */
+/** Many, because a hanging endpoint keeps its slot for ten seconds; attempts have their own limit. */
 const DELIVERY_SLOTS = 200;
 
 const HOSTED = {

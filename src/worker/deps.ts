@@ -109,9 +109,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
   };
 }
 
-/**
- * Logs one line at the start: a warning if this machine lacks a layer, so that a document could reach others.
- */
+/** Logs one line at the start: a warning if this machine lacks a layer that keeps documents apart. */
 function reportSandbox(log: Log, sandbox: Sandbox): void {
   log[isWhole(sandbox) ? "info" : "warn"]({ on: sandbox.on, off: sandbox.off }, describeSandbox(sandbox));
 }

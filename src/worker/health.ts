@@ -23,10 +23,7 @@ export interface ServedHealth {
   close(): Promise<void>;
 }
 
-/**
- * The port asks for no key and each check takes a connection of the pool, so checks are not made more often
- * than this.
- */
+/** The port asks for no key and each check takes a connection, so they are not made more often. */
 const FRESH_MS = 1_000;
 
 /**

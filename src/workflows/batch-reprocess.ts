@@ -1,7 +1,4 @@
-/**
- * The workflow of a batch: releases its runs a few at a time, as the database reports room for them, until
- * the last has ended.
- */
+/** A batch's workflow: releases runs as the database reports room, until the last has ended. */
 import { PAUSES } from "#timings";
 import {
   continueAsNew,

@@ -16,10 +16,7 @@ import { apiProcess, local, toolRunners } from "./chat-proxies.ts";
 
 /** Far above the steps that the API process allows a turn; it stops a loop that only a bug could cause. */
 const STEPS_MAX = 32;
-/**
- * How long to wait for Temporal's cancel request, which is already on its way; without it the workflow just
- * completes.
- */
+/** How long to wait for Temporal's cancel request, already on its way; else the workflow completes. */
 const CANCEL_WAIT = "5 seconds";
 
 /** @see test/workflows/chat/chat-turn.stack.test.ts */

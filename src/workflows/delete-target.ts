@@ -1,7 +1,4 @@
-/**
- * The workflow of a deletion: purges in steps until a read finds nothing left of the document, file, folder
- * or space.
- */
+/** The workflow of a deletion: purges in steps until nothing is left of the document, folder or space. */
 import {
   continueAsNew,
   defineQuery,

@@ -1,7 +1,4 @@
-/**
- * The workflow that a schedule starts every minute: merges, purges and rewrites segments of the search
- * indexes that need it.
- */
+/** The minutely scheduled workflow: merges, purges and rewrites segments of the search indexes. */
 import { isCancellation } from "@temporalio/workflow";
 import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance-rounds.ts";
 import { upkeep } from "./proxies.ts";

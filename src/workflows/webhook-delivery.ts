@@ -1,7 +1,4 @@
-/**
- * The workflow of an endpoint: delivers events while there are some, and waits for the next attempt of what
- * has failed.
- */
+/** The workflow of an endpoint: delivers events while there are some, and waits for the next attempt. */
 import {
   condition,
   continueAsNew,

@@ -1,7 +1,4 @@
-/**
- * The steps that write an organization into an archive, with its vectors. A repeated step writes the same
- * parts.
- */
+/** The steps that write an organization with its vectors into an archive. A repeated step writes the same. */
 import type { Archive } from "../../storage/archive.ts";
 import {
   type ExportedDocument,

@@ -1,7 +1,4 @@
-/**
- * The steps that write an archive into this instance. Its vectors go into the embedding cache, so that
- * publishing calls no provider.
- */
+/** The steps that read an archive. Its vectors go into the embedding cache: publishing asks no provider. */
 import type { Archive } from "../../storage/archive.ts";
 import { embeddingModelNum, writeImported } from "../../db/runs/chunks.ts";
 import type { NewChunk } from "../../db/runs/insert-chunks.ts";

@@ -1,7 +1,4 @@
-/**
- * The steps that encrypt an organization's objects under its current key, and then destroy its older keys.
- * Each may be repeated.
- */
+/** The steps that encrypt an organization's objects under its current key, then destroy older keys. */
 import type { Client } from "@temporalio/client";
 import { deleteIntents } from "../../db/upkeep/abandoned-uploads.ts";
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
@@ -170,10 +167,7 @@ async function encryptAgain(
   }
 }
 
-/**
- * Destroys older keys only when nothing is left that they decrypt, in any of the places where encrypted data
- * is kept.
- */
+/** Destroys older keys only when nothing is left that they decrypt, wherever encrypted data is kept. */
 async function destroyOldKeys(work: Work, progress: Progress): Promise<OperationStep> {
   const { deps, organization, operation, current } = work;
   if (current.older === 0) return complete(work, progress, { key_id: current.id, keys_destroyed: 0 });

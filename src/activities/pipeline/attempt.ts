@@ -31,10 +31,7 @@ interface MemberDeps {
   readonly log: Log;
 }
 
-/**
- * What a step works with. An error of one member is recorded by its class and does not end the work on the
- * others.
- */
+/** What a step works with. A member's error is recorded by its class; work on the others goes on. */
 export interface Attempt {
   readonly fence: Fence;
   readonly members: readonly Member[];
@@ -44,10 +41,7 @@ export interface Attempt {
   ended(member: Member, stage: RunError["stage"], error: unknown): void;
 }
 
-/**
- * Thrown when a run made progress in isolation: the progress is stored and the run is queued again, to go on
- * without isolation.
- */
+/** Thrown when an isolated run made progress: that is stored, and the run queued again without isolation. */
 export function backInQueue(): DomainError {
   return new DomainError("cancelled", "The run got on in isolation; it goes on beside others.");
 }

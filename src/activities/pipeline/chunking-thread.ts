@@ -1,6 +1,4 @@
-/**
- * A thread that chunks long texts, one after the other. It loads the tokenizer of the embedding model once.
- */
+/** A thread that chunks long texts, one after the other. It loads the embedding model's tokenizer once. */
 import { parentPort, workerData } from "node:worker_threads";
 import { chunkerNamed } from "../../chunkers/index.ts";
 import { DomainError } from "../../domain/errors.ts";

@@ -52,10 +52,7 @@ export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Pro
   return outcome;
 }
 
-/**
- * @returns a function that embeds a member. It resolves with true if all its chunks are embedded; otherwise
- * its error was recorded.
- */
+/** @returns a function that embeds a member: true if all chunks are embedded, else its error is recorded. */
 async function memberEmbedding(
   deps: PipelineDeps,
   input: AttemptInput,

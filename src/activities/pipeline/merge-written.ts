@@ -4,10 +4,7 @@ import { isMergeDue, mergeSegments } from "../../db/search/index/segments.ts";
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
-/**
- * Merges small segments at once, because each query reads a block of every segment. What fails here is left
- * to the upkeep workflow.
- */
+/** Merges small segments at once: each query reads a block of every segment. Upkeep retries what fails. */
 export async function mergeWritten(
   deps: PipelineDeps,
   organization: OrganizationRef,

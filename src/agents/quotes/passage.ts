@@ -1,7 +1,4 @@
-/**
- * Reads a passage as what may be quoted from it: sentences, rows of tables and lines of code, with their
- * words.
- */
+/** Reads a passage as what may be quoted from it: sentences, rows of tables, lines of code, and words. */
 import { languagesIn, pushTerms } from "../../search/text/analyzer.ts";
 import type { Languages } from "../../search/text/language.ts";
 import { cutWords } from "../../search/text/tokens.ts";
@@ -120,9 +117,7 @@ interface Block {
   readonly end: number;
 }
 
-/**
- * Paragraphs of prose, whose lines only wrap, and by themselves rows, headings, list items and lines of code.
- */
+/** Paragraphs of prose, whose lines only wrap; and on their own rows, headings, list items, lines of code. */
 function blocksIn(text: string): Block[] {
   const blocks: Block[] = [];
   let isCode = false;

@@ -34,9 +34,7 @@ export function windowOf(
   return trim(text, start + first, safeEnd(text, start + first, start + last));
 }
 
-/**
- * The words of a text in order, none overlapping the one before it, each with its weight for the statement.
- */
+/** The words of a text in order, without overlaps, each with its weight for the statement. */
 function spansOf(text: string, statement: string, languages: Languages): Span[] {
   const wanted = new Set<string>();
   for (const token of cutWords(statement)) for (const term of termsOf(token, languages)) wanted.add(term);
@@ -77,9 +75,7 @@ function cellsOf(row: string, words: readonly Span[]): Span[] {
   return cells;
 }
 
-/**
- * The stretch of at most {@link QUOTE_MAX} characters with the most weight, from its first to its last word.
- */
+/** The stretch of at most {@link QUOTE_MAX} characters with the most weight, from word to word. */
 function heaviest(spans: readonly Span[]): [start: number, end: number] | undefined {
   let best: [number, number] | undefined;
   let bestWeight = 0;
@@ -97,10 +93,7 @@ function heaviest(spans: readonly Span[]): [start: number, end: number] | undefi
   return best;
 }
 
-/**
- * The stretch with the words around it that fit: from the start of the text if that is near, else on both
- * sides.
- */
+/** The stretch with the words around it that fit: from the text's start if near, else on both sides. */
 function widened(spans: readonly Span[], [start, end]: [number, number]): [start: number, end: number] {
   const room = QUOTE_MAX - (end - start);
   const before = end <= QUOTE_MAX ? 0 : start - room / 2;

@@ -41,10 +41,7 @@ function hostsOf(config: unknown): readonly string[] | null {
   return parsed.data.hosts;
 }
 
-/**
- * Shows the page to the model. Its address after redirects and its type are data of the server too, as its
- * text is.
- */
+/** Shows the page to the model. Its final address and its type are the server's data, as its text is. */
 export function showPage({ status, isCut, url, contentType, text }: Page): string {
   const head = `Status ${status}${isCut ? ", only the beginning is shown" : ""}.`;
   return `${head} ${fenceData(`${url}\n${contentType || "(no type)"}\n\n${text}`)}`;

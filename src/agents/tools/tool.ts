@@ -28,10 +28,7 @@ export type ToolOutput =
   | { readonly type: "error"; readonly text: string };
 
 export interface Tool extends ToolDefinition {
-  /**
-   * True if the tool asks only this service's own data: it is quick and bounded, so an API process may run
-   * it.
-   */
+  /** True if the tool asks only this service's data: quick and bounded, so an API process may run it. */
   readonly isNear: boolean;
   /**
    * @throws DomainError `invalid` for arguments that the tool does not take, with a message for the model;

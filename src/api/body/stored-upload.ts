@@ -1,7 +1,4 @@
-/**
- * Streams the file of a form to the object store, before anything of the form is decided, and removes it if
- * it is refused.
- */
+/** Streams a form's file to the object store before the form is judged; removes it if that is refused. */
 import { Readable } from "node:stream";
 import type { StoredFile } from "../../commands/documents/stored-file.ts";
 import { declareUpload } from "../../db/documents/accept.ts";

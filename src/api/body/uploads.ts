@@ -1,7 +1,4 @@
-/**
- * Reads multipart forms: one file, passed on as a stream while it arrives, and the fields before and after
- * it.
- */
+/** Reads multipart forms: one file, passed on as a stream while it arrives, and the fields around it. */
 import { Dicer } from "@fastify/busboy";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -25,10 +22,7 @@ export interface UploadOptions<T> {
   /** The longest text field in bytes. Default 64 KiB. */
   readonly maxFieldBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Called once, for the part `file`. What it leaves unread is dropped. If the upload fails later, the caller
-   * undoes its effects.
-   */
+  /** Called once, for the part `file`; what it leaves is dropped. The caller undoes it if an upload fails. */
   readonly onFile: (file: ArrivingFile) => Promise<T>;
 }
 

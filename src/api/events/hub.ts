@@ -1,7 +1,4 @@
-/**
- * Tells those who wait for events of an organization that there are new ones. Nobody who waits holds a
- * connection to the database.
- */
+/** Tells those who wait for an organization's events of new ones. Waiting takes no database connection. */
 import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 export interface EventHub {

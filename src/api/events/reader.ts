@@ -24,10 +24,7 @@ interface Wanted extends LogPart {
  */
 export type ReadEvents = (asker: Asker, wanted: Wanted) => Promise<EventPage>;
 
-/**
- * After an event of an organization all its streams read: they must leave connections for other requests.
- * Users take turns.
- */
+/** After an event all the organization's streams read: they must leave connections to others. */
 const READS_AT_ONCE = 4;
 
 export function createEventReader(db: Database): ReadEvents {

@@ -1,7 +1,4 @@
-/**
- * Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the
- * request.
- */
+/** Makes a response: the conversation before it, its turn, what is kept, and repeats of the request. */
 import { callerIdOf } from "../../domain/tenancy/ownership.ts";
 import type { NewResponse } from "../../db/responses/responses.ts";
 import { claimKeptTurn, dropKeptTurn } from "../../db/turns/kept-answers.ts";

@@ -1,7 +1,4 @@
-/**
- * A response as it comes about: turns what happens in a turn into its items and into the published sequence
- * of events.
- */
+/** A response as it comes about: turns what happens in a turn into items and the published events. */
 import { newId } from "../../domain/ids.ts";
 import type { ToolCall } from "../../domain/work/turn.ts";
 import type { SearchProgress } from "../turns/response-ask.ts";

@@ -45,9 +45,7 @@ interface Begun {
 export interface ResponseStore {
   /** Writes that a response is under way. @throws DomainError `response_quota_exceeded`. */
   keepBegin(response: NewResponse, request: KeptRequest): Promise<void>;
-  /**
-   * Writes the end of a response behind its answer: it is found at once by this process, and soon by others.
-   */
+  /** Writes the end of a response behind its answer: this process finds it at once, others soon. */
   keepEnd(begun: Begun, ended: ResponseObject): void;
   /** Keeps nothing of a response that was refused. */
   drop(response: NewResponse): void;
@@ -237,10 +235,7 @@ function unfinished(
   };
 }
 
-/**
- * The next events of a response in the background: as many as fit about a mebibyte, so that a reader holds no
- * more.
- */
+/** The next events of a background response: about a mebibyte of them, so that a reader holds no more. */
 export async function eventsAfter(
   deps: ResponsesDeps,
   organization: OrganizationRef,

@@ -183,9 +183,7 @@ function best(hits: readonly SearchHit[], limit: number): readonly SearchHit[] {
     .slice(0, limit);
 }
 
-/**
- * @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired.
- */
+/** @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` if it has expired. */
 async function readStores(
   db: Database,
   principal: Principal,

@@ -1,7 +1,4 @@
-/**
- * What a chat turn is: one question to an agent with all that the answer takes, in the memory of one API
- * process.
- */
+/** What a chat turn is: a question to an agent and all the answer takes, in one API process's memory. */
 import type { SamplingOptions } from "../../agents/model-request.ts";
 import type { ProvenCitation, ProvenMark } from "../../agents/quotes/evidence.ts";
 import type { SecondLook } from "../../agents/quotes/second-look.ts";

@@ -1,7 +1,4 @@
-/**
- * Cuts a list after its first hundred faulty elements before it is checked: zod would make an issue for each
- * of the rest.
- */
+/** Cuts a list after a hundred faulty elements before it is checked: zod makes an issue for each. */
 import { z } from "zod";
 
 /** The most faults that are reported. */

@@ -12,10 +12,7 @@ import { expectedKind, type Part, spelled, translate } from "./problems.ts";
 /** The checked value, or all its problems; each location begins with the part of the request. */
 export type Parsed = { readonly value: unknown } | { readonly problems: Problem[] };
 
-/**
- * Checks `input` against `schema`. Strings of a path or query are first read as the numbers and booleans that
- * they spell.
- */
+/** Checks `input` against `schema`. Strings of a path or query are read as numbers and booleans first. */
 export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed {
   const { value: given, isCut } =
     part === "body" ? cutFaults(schema, input) : { value: readStrings(schema, input), isCut: false };
@@ -34,10 +31,7 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
   return { problems: [...problems.slice(0, MAX_FAULTS), valueError([part], `${more} are not shown`)] };
 }
 
-/**
- * Reads strings as the types of their schema. The last one of a repeated parameter counts, unless it is a
- * list.
- */
+/** Reads strings as their schema's types. The last of a repeated parameter counts, except in a list. */
 export function readStrings(schema: z.ZodType, strings: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || typeof strings !== "object" || strings === null) return strings;
   return Object.fromEntries(

@@ -115,10 +115,7 @@ export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes:
   };
 }
 
-/**
- * Reports the folder with the least room above its floor, under which uploads are refused. It warns at the
- * same point as the alert.
- */
+/** Reports the folder with the least room above its floor, below which uploads are refused. */
 export function judgeDisks(
   folders: Readonly<Record<string, string>>,
   readings: readonly DiskReading[],

@@ -23,9 +23,7 @@ import {
 } from "./asked-documents.ts";
 
 interface BatchRequest extends Chunking, DocumentChoice {
-  /**
-   * As the caller sent them; an invalid element does not stop the others. Null: filters and folders choose.
-   */
+  /** As the caller sent them; an invalid element does not stop the others. Null: filters and folders do. */
   readonly documentIds: readonly unknown[] | null;
 }
 

@@ -44,9 +44,7 @@ export interface BulkRequest extends DocumentChoice {
 /** Documents that were asked for, each once; null if filters and folders chose. */
 export type Asked = readonly AskedDocument[] | null;
 
-/**
- * What was asked for, and those that the caller reaches; locked until the transaction ends unless it is dry.
- */
+/** What was asked for, and those that the caller reaches; locked until the transaction ends unless dry. */
 export async function reachDocuments(
   sql: Sql,
   principal: Principal,

@@ -21,10 +21,7 @@ import { documentEtag, lockDocumentFor } from "./document.ts";
 interface DocumentUpdate {
   readonly id: string;
   readonly ifMatch: string | undefined;
-  /**
-   * A JSON merge patch (RFC 7396): null removes a key. What is the service's may be in it as it is. Undefined
-   * changes nothing.
-   */
+  /** A JSON merge patch (RFC 7396): null removes a key. The service's own may be in it. Undefined: none. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   /** Null moves the document to the root of its space; undefined leaves it where it is. */
   readonly folderId: string | null | undefined;

@@ -30,10 +30,7 @@ export async function lockFolder(sql: Sql, principal: Principal, id: string): Pr
   return locked;
 }
 
-/**
- * @throws DomainError `not_found` for a folder out of the caller's reach, `bad_request` for one of another
- * space.
- */
+/** @throws DomainError `not_found` for a folder out of reach, `bad_request` for another space's. */
 export async function requireParent(
   sql: Sql,
   principal: Principal,

@@ -1,6 +1,4 @@
-/**
- * Deletes documents as files of vector stores are deleted: with their raw files, if they came in that way.
- */
+/** Deletes documents as files of vector stores are deleted: with their raw files if they came that way. */
 import { markDocumentsDeleted, markRawFilesDeleted } from "../../db/deletions/accept.ts";
 import type { MadeDocument } from "../../db/stores/user-files.ts";
 import type { Sql } from "../../db/pool.ts";

@@ -1,6 +1,4 @@
-/**
- * Removes a file from a vector store: that document alone. The file itself stays, and so it does elsewhere.
- */
+/** Removes a file from a vector store: that document alone. The file itself stays, also in other stores. */
 import { lockDocumentsMadeOf } from "../../db/stores/user-files.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Caller } from "../caller.ts";

@@ -1,6 +1,4 @@
-/**
- * Deletes a webhook. Nothing is delivered to it from now on; its deliveries are removed in the background.
- */
+/** Deletes a webhook. Nothing is delivered to it from now on; its deliveries go in the background. */
 import { inTenant } from "../../db/pool.ts";
 import { markWebhookDeleted } from "../../db/webhooks/endings.ts";
 import type { Caller } from "../caller.ts";

@@ -1,7 +1,4 @@
-/**
- * Checks and repairs who may do what in a database. `holdfast migrate` repairs it each time; every process
- * checks it before it starts.
- */
+/** Checks and repairs who may do what in a database: by `holdfast migrate`, and before each start. */
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
 import { type OwnerDatabase, inTransaction, ROLES, type Sql } from "../pool.ts";
 import { readFacts } from "./catalogue.ts";
@@ -12,10 +9,7 @@ import { describeFault, mendingStatements } from "./statements.ts";
 const MOST_PASSES = 4;
 const FAULTS_SHOWN = 3;
 
-/**
- * Passes over roles that exist: they belong to the whole server, and another database of it may be migrated
- * at the same time.
- */
+/** Passes over roles that exist: they are the whole server's, where another database may migrate too. */
 const MAKE_ROLES = `do $$
 declare
   name text;
@@ -119,10 +113,7 @@ async function mend(sql: Sql, fault: Fault): Promise<void> {
   }
 }
 
-/**
- * @returns who owns the table of migrations, which should own the whole schema; `otherwise` if that is a role
- *   of the service.
- */
+/** @returns who owns the table of migrations, so should own the schema; `otherwise` for a service role. */
 function ownerIn(found: readonly Fact[], otherwise: string): string {
   const owner = found.find(({ kind, object }) => kind === "owner" && object === "public.migrations")?.value;
   return owner === undefined || ROLE_NAMES.includes(owner) ? otherwise : owner;

@@ -1,7 +1,4 @@
-/**
- * Reads from Postgres' catalogue, which every login may read, what this version's roles, tables and functions
- * are.
- */
+/** Reads from Postgres' catalogue what this version's roles, tables and functions are; any login may. */
 import type { Sql } from "../sql.ts";
 import { SCHEMAS, TABLES, VECTOR_TABLES } from "./declared.ts";
 import { FUNCTIONS, TRIGGERS, WALL } from "./declared-functions.ts";

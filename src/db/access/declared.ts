@@ -45,10 +45,7 @@ const every = (role: RoleName): Policy => ({
   check: "true",
 });
 
-/**
- * A table whose rows belong to organizations. By default the application has all rights to those of its
- * organization.
- */
+/** A table of organizations' rows. By default the application has all rights to its organization's. */
 function tenant(
   expression: string,
   more: {

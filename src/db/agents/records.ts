@@ -1,7 +1,4 @@
-/**
- * Lists, finds and changes agents as their owners manage them. For chat they are read by
- * `turns/agents-in-chat.ts`.
- */
+/** Lists, finds and changes agents for their owners. Chat reads them by `turns/agents-in-chat.ts`. */
 import { newId } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { AgentChanges, NewAgent } from "../../domain/tenancy/agent-values.ts";
@@ -135,10 +132,7 @@ export async function searchAgents(
   );
 }
 
-/**
- * Finds an agent of the organization, whether or not the caller may see it: that is for `auth/policy.ts` to
- * decide.
- */
+/** Finds an agent of the organization, whoever may see it: `auth/policy.ts` decides. */
 export async function findAgentRecord(
   sql: Sql,
   organizationId: string,

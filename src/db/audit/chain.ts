@@ -7,10 +7,7 @@
 import { createHmac } from "node:crypto";
 import { type Database, inTransaction, type Sql } from "../pool.ts";
 
-/**
- * The instance secret that keys the chain: whoever can write the database but has no master key cannot forge
- * it.
- */
+/** The instance secret that keys the chain: a writer without the master key cannot forge it. */
 export const AUDIT_CHAIN_SECRET = "audit-chain";
 
 export interface ChainedRow {

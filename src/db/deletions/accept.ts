@@ -1,7 +1,4 @@
-/**
- * All SQL that accepts deletions: it marks the target, which hides it at once, and writes the outbox row of
- * its workflow.
- */
+/** All SQL that accepts deletions: marks the target, which hides it, and writes its outbox row. */
 import { newId } from "../../domain/ids.ts";
 import type { Sql } from "../pool.ts";
 import { endActiveRuns } from "../runs/requests.ts";

@@ -132,10 +132,7 @@ export async function deleteText(sql: Sql, runNum: number, limit: number): Promi
   return (chunks.rowCount ?? 0) >= limit || (blocks.rowCount ?? 0) >= limit;
 }
 
-/**
- * Removes the files' references to cached embeddings, and the embeddings that no other file of the
- * organization refers to.
- */
+/** Removes the files' references to cached embeddings, and embeddings that no other file refers to. */
 async function forgetEmbeddings(
   sql: Sql,
   organizationId: string,

@@ -35,10 +35,7 @@ const DOCUMENTS_OF: Readonly<Record<DeletionKind, string>> = {
           limit $2`,
 };
 
-/**
- * Returns the ids of at most `limit` documents of the target, and marks those that are not marked as deleted
- * yet.
- */
+/** Returns at most `limit` documents of the target, and marks them as deleted if they are not yet. */
 export async function takeDocuments(
   sql: Sql,
   organizationNum: number,

@@ -107,10 +107,7 @@ export interface FolderPlace {
   readonly name: string;
 }
 
-/**
- * Returns the folders of the space at these places. Names need not be unique: of several with one name and
- * parent it is the oldest.
- */
+/** Returns the space's folders at these places; of several with one name and parent the oldest. */
 export async function findFoldersAt(
   sql: Sql,
   spaceId: string,
@@ -180,10 +177,7 @@ export async function isWithinFolder(sql: Sql, id: string, ancestorId: string): 
 
 const NEWEST_FIRST = "folder.created_at desc, folder.id desc";
 
-/**
- * Returns a page of the space's folders at any depth or, if a parent is given, of its direct children; newest
- * first.
- */
+/** Returns a page of the space's folders at any depth, or of a parent's children; newest first. */
 export async function listFolders(
   sql: Sql,
   spaceId: string,

@@ -39,10 +39,7 @@ export async function countUnits(sql: Sql, runNum: number): Promise<number> {
   return rows[0]!.total;
 }
 
-/**
- * Returns at most `limit` text units of the run from index `from` on, in order. A row holds one unit, which
- * bounds its size.
- */
+/** Returns at most `limit` text units of the run from index `from` on; a row has one, which bounds it. */
 export async function readUnits(
   sql: Sql,
   runNum: number,

@@ -1,7 +1,4 @@
-/**
- * Finds the objects that are to be encrypted again, replaces one by its copy, and counts what still needs an
- * older key.
- */
+/** Finds the objects to encrypt again, replaces one by its copy, counts what needs an older key. */
 import type { Sql } from "../sql.ts";
 
 /**
@@ -26,10 +23,7 @@ const IS_LIVE = `
       and (document.deleted_at is not null or folder.deleted_at is not null)
   )`;
 
-/**
- * The sweep of intents adds most of a day to it. Until then, whoever has read a row can still read the object
- * that it names.
- */
+/** The sweep of intents adds most of a day. Until then, readers of a row can read its object. */
 const KEPT_FOR = "1 hour";
 
 const NAMED_OBJECTS = `

@@ -140,10 +140,7 @@ export async function keepAnswer(
   return rowCount === 1;
 }
 
-/**
- * Gives the key up if no answer was kept, so that a repeat can start at once. Waits for a transaction that is
- * about to keep one.
- */
+/** Gives the key up if no answer was kept: a repeat can start. Waits for one that is about to be kept. */
 export async function releaseKey(system: pg.Pool, key: IdempotencyKey, token: string): Promise<void> {
   await queryOnce(
     system,

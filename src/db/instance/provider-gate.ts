@@ -28,10 +28,7 @@ export interface ProviderState {
 }
 
 export interface ProviderGate {
-  /**
-   * Asks whether the provider may be asked. The row is read at most once a second, so most requests cost no
-   * query.
-   */
+  /** Asks whether the provider may be asked. Most requests cost no query: at most one a second. */
   enter(): Promise<Entrance>;
   /**
    * Keeps every process from asking for this long, at most {@link MAX_CLOSED_SECONDS}; only this process if

@@ -1,7 +1,4 @@
-/**
- * Keeps the secrets of the whole instance, wrapped by the master key: the database never has their plain
- * bytes.
- */
+/** Keeps the instance's secrets, wrapped by the master key: the database has no plain bytes. */
 import { randomBytes } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
 import { ExpectedFailure } from "../../domain/expected-failure.ts";

@@ -1,7 +1,4 @@
-/**
- * Lists what is under way in the whole instance: operations, deletions and batches, and documents by what
- * they wait for.
- */
+/** Lists what is under way in the instance: operations, deletions, batches, and waiting documents. */
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface WorkRow {

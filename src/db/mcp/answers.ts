@@ -1,7 +1,4 @@
-/**
- * All SQL of answers that are streams: their sealed messages, who reads them, and whether they were
- * cancelled.
- */
+/** All SQL of answers that are streams: sealed messages, who reads them, and their cancellation. */
 import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, inTenant, type OrganizationRef, readTenant } from "../pool.ts";
 

@@ -10,7 +10,5 @@ import { DEADLINES } from "#timings";
  * between leasing and starting, the start is delayed by this much.
  */
 export const START_LEASE = `${DEADLINES.startLease} milliseconds`;
-/**
- * The lease of a row whose workflow runs; after it some process asks Temporal what became of the workflow.
- */
+/** The lease of a row whose workflow runs; then a process asks Temporal what became of the workflow. */
 export const RUNNING_LEASE = `${DEADLINES.runningLease} milliseconds`;

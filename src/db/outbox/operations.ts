@@ -1,7 +1,4 @@
-/**
- * All SQL on `operations`, the outbox of what operators ask for: each row names a kind, its subject, and its
- * report.
- */
+/** All SQL on `operations`, the outbox of operators: each row has a kind, a subject and a report. */
 import { newId } from "../../domain/ids.ts";
 import type { OperationKind } from "../../domain/work/operation.ts";
 import { type Database, type OrganizationRef, inTransaction, queryOnce, type Sql } from "../pool.ts";

@@ -67,9 +67,7 @@ export async function lockProvisioning(sql: Sql): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
 }
 
-/**
- * Like {@link applyProvisionFile}, in a transaction of the login `maintenance` that the caller may roll back.
- */
+/** Like {@link applyProvisionFile}, in a transaction of `maintenance` that the caller may roll back. */
 export async function provisionWithin(
   sql: Sql,
   file: ProvisionFile,

@@ -1,6 +1,4 @@
-/**
- * Adds and updates the shared spaces that a provisioning file names, with the roles that users have in them.
- */
+/** Adds and updates the shared spaces that a provisioning file names, with the roles of users in them. */
 import type { ProvisionSpace } from "../../domain/tenancy/provision-file.ts";
 import { provisionAgents } from "./agents.ts";
 import { type Located, locate, noteChange, type Run, save, updateRow } from "./rows.ts";

@@ -5,10 +5,7 @@ import type { ConversationLengths, ItemRow } from "./items.ts";
 /** The most responses of one conversation: each request about it, and its deletion, passes all of them. */
 export const MAX_CONVERSATION_RESPONSES = 1_000;
 
-/**
- * How long the conversation is up to the end of a response, and whether it has as many responses as it may;
- * undefined if it has none.
- */
+/** How long the conversation is up to a response, and whether it is full; undefined if it has none. */
 export async function findConversation(
   db: Database,
   organization: OrganizationRef,

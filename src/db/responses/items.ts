@@ -201,9 +201,7 @@ export async function findInputPlaces(
   return rows[0]!;
 }
 
-/**
- * Which outputs of the response have the ids of these digests, and how long they are: nothing sealed is read.
- */
+/** Which outputs of the response have the ids of these digests, and their lengths: nothing sealed is read. */
 export async function findOutputItems(
   db: Database,
   organization: OrganizationRef,

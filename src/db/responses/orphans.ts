@@ -82,10 +82,7 @@ export async function findHeldResponses(
   return rows.map(({ id }) => id);
 }
 
-/**
- * Gives a background response back that an outage has ended for now: whoever looks after `waitSeconds` takes
- * it.
- */
+/** Gives a background response back after an outage: whoever looks after `waitSeconds` takes it. */
 export async function postponeResponse(
   db: Database,
   { id, attempt }: ResponseFence,

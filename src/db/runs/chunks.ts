@@ -83,10 +83,7 @@ async function describeDocuments(sql: Sql, described: readonly PreparedRun[]): P
   );
 }
 
-/**
- * Writes the text and chunks of a part of an imported run, and notes that the file uses their cached
- * embeddings.
- */
+/** Writes text and chunks of a part of an imported run, and notes which cached embeddings it uses. */
 export async function writeImported(sql: Sql, organizationId: string, part: RunPart): Promise<void> {
   await insertTextBlocks(sql, organizationId, [part]);
   await insertChunks(sql, organizationId, [part]);

@@ -1,7 +1,4 @@
-/**
- * Says which queued runs of an organization are claimed next: lane by lane, round robin over users, while
- * there is room.
- */
+/** Says which queued runs are claimed next: lane by lane, round robin over users, while there is room. */
 import type pg from "pg";
 import { LANES, type Lane, MAX_CLAIM_RUNS, PRIORITY, type Priority } from "../../domain/work/processing.ts";
 import { type Sql, queryOnce } from "../pool.ts";
@@ -25,10 +22,7 @@ const ROOM: Record<Priority, Record<Lane, { readonly young: number; readonly ope
 };
 /** How long a claim is young after it was made. */
 const YOUNG = "2 seconds";
-/**
- * A lane that is full of other users' work still takes runs of a user who has none under way in it, up to
- * this many claims.
- */
+/** A lane full of others' work still takes up to so many claims of a user who has none under way in it. */
 const MOST_OPEN = 24;
 /** Bounds the users that one claim considers. */
 const MAX_USERS = 1_000;

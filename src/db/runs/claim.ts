@@ -188,10 +188,7 @@ export async function releaseClaim(system: pg.Pool, claimId: string): Promise<nu
   });
 }
 
-/**
- * Closes the claim if none of its runs is active. Call it in the tenant's transaction that ended some of
- * them.
- */
+/** Closes the claim if none of its runs is active. Call it in the transaction that ended some. */
 export async function closeClaimIfDone(sql: Sql, claimId: string): Promise<void> {
   await sql.query({
     name: "claims.close",
@@ -209,9 +206,7 @@ export async function closeClaimIfDone(sql: Sql, claimId: string): Promise<void>
   });
 }
 
-/**
- * Notes whether every active run of the claim waits for an outage; such a claim takes no room in its lane.
- */
+/** Notes whether every active run of the claim waits for an outage; it then takes no room in its lane. */
 export async function setClaimWaiting(sql: Sql, claimId: string, waiting: boolean): Promise<void> {
   await sql.query(
     `update claims

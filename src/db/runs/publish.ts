@@ -1,6 +1,4 @@
-/**
- * Publishes runs: makes each the version that search serves, and takes the previous version out of search.
- */
+/** Publishes runs: makes each the version that search serves, and takes the previous one out of search. */
 import { noteTenantEvents } from "../events/noted.ts";
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import { closeClaimIfDone } from "./claim.ts";
@@ -151,10 +149,7 @@ export async function flipPublished(
   await closeClaimIfDone(sql, claimId);
 }
 
-/**
- * Adds the chunks and terms of the new runs to the totals of their spaces, and subtracts those of the old
- * runs.
- */
+/** Adds the new runs' chunks and terms to their spaces' totals, and subtracts those of the old runs. */
 async function adjustStatistics(
   sql: Sql,
   organizationNum: number,

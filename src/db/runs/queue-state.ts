@@ -12,9 +12,7 @@ interface QueueState {
   readonly waiting_seconds: number | null;
 }
 
-/**
- * Counts the runs of all organizations that have not ended. The partial index on these states keeps it cheap.
- */
+/** Counts all organizations' runs that have not ended. The partial index on these states keeps it cheap. */
 export async function readQueue(system: pg.Pool): Promise<QueueState[]> {
   const { rows } = await queryOnce<QueueState>(
     system,

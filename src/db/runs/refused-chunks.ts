@@ -1,15 +1,9 @@
-/**
- * All SQL on chunks whose text a model refuses to embed. They are published without a vector, and callers get
- * warnings.
- */
+/** All SQL on chunks whose text a model refuses: published without a vector, with a warning. */
 import { MAX_PUBLISH_CHUNKS, NOT_EMBEDDED } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
 import type { EntriesOfRuns } from "./publish.ts";
 
-/**
- * Bounds the refused chunks that the warnings of a run name; its `embedded_chunk_count` tells how many there
- * are.
- */
+/** Bounds the refused chunks that a run's warnings name; `embedded_chunk_count` tells how many. */
 const MAX_NAMED = 100;
 
 /**
@@ -93,9 +87,7 @@ export async function readRefused(
   return new Map(rows.map((row) => [row.run_num, row]));
 }
 
-/**
- * Notes which chunks of locked runs are published without a vector: corrects the count, and adds warnings.
- */
+/** Notes which chunks of locked runs are published without a vector: corrects the count, adds warnings. */
 export async function noteRefused(sql: Sql, refused: Iterable<RefusedOfRun>): Promise<void> {
   const runs = [...refused];
   const warnings = runs.map(({ named }) =>

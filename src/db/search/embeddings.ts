@@ -124,10 +124,7 @@ async function scanAll(
   return rows;
 }
 
-/**
- * Candidates of the graph to explore for each chunk that is wanted, in a space of up to `EXPLORED_CHUNKS`
- * chunks.
- */
+/** Candidates of the graph for each wanted chunk, in a space of up to `EXPLORED_CHUNKS` chunks. */
 const EXPLORED = 4;
 /** In larger spaces the number grows with the square root of their size. */
 const EXPLORED_CHUNKS = 100_000;

@@ -1,7 +1,4 @@
-/**
- * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
- * filters.
- */
+/** Says what of a space a search may see: published runs of documents not deleted, by the filters. */
 import { languageFit } from "../../domain/language-fit.ts";
 import type { Clause } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_TABLES } from "../documents/read.ts";
@@ -56,10 +53,7 @@ export interface SearchScope {
   readonly terms: number;
   /** The languages whose stems are among the space's terms. */
   readonly languages: readonly string[];
-  /**
-   * The models of the space's published vectors; more than one while documents are embedded again by a new
-   * model.
-   */
+  /** The models of the space's published vectors; more than one while a new model takes over. */
   readonly models: readonly SearchedModel[];
 }
 
@@ -68,10 +62,7 @@ interface ScopeQuestion {
   readonly filter: DocumentFilter;
 }
 
-/**
- * The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`.
- * To be read from {@link TOTALS}.
- */
+/** The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`, from {@link TOTALS}. */
 const SCOPE_COLUMNS = `array(
               select run_num
               from hidden_runs
@@ -150,10 +141,7 @@ const INSIDE = `with recursive inside as (
                 where child.deleted_at is null
               )`;
 
-/**
- * Documents that the search may see if its filter lets them through. The runs of those in deleted folders are
- * among the hidden ones.
- */
+/** Documents that the search may see if its filter does; runs in deleted folders are hidden ones. */
 const ARE_PUBLISHED = `document.space_id = $1
                 and document.deleted_at is null
                 and document.published_run_num is not null`;

@@ -1,6 +1,4 @@
-/**
- * Deletes a closed organization's rows from every table that the catalogue names, and counts what is left.
- */
+/** Deletes a closed organization's rows from every table that the catalogue names, and counts the rest. */
 import pg from "pg";
 import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 
@@ -124,10 +122,7 @@ export async function countOrganizationRows(db: Database, { id, num }: Organizat
   return rows[0]!.count;
 }
 
-/**
- * Deletes the wrapped keys: nothing that was encrypted for the organization can be read afterwards.
- * Idempotent.
- */
+/** Deletes the wrapped keys: nothing encrypted for the organization can be read again. Idempotent. */
 export async function deleteOrganizationKeys(db: Database, organization: OrganizationRef): Promise<number> {
   const { rowCount } = await queryOnce(
     db.maintenance,

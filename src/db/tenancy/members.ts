@@ -61,10 +61,7 @@ export async function findMember(
   return rows[0];
 }
 
-/**
- * Lets one transaction at a time change who belongs to the organization, so two admins cannot remove each
- * other.
- */
+/** Lets one transaction at a time change members, so that two admins cannot remove each other. */
 export async function lockMembers(sql: Sql, organizationId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('members ' || $1::text, 0))", [
     organizationId,

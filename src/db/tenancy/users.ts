@@ -14,10 +14,7 @@ interface UserRow {
 
 interface FoundSubject {
   readonly caller: CallerRow | null;
-  /**
-   * Ids of users who wait for a first login with the same e-mail address, if there are several. Nobody is
-   * bound then.
-   */
+  /** Users who wait for a first login with the same e-mail address, if several: nobody is bound then. */
   readonly ambiguous: readonly string[];
 }
 
@@ -46,9 +43,7 @@ export interface FoundUser {
   readonly organization: OrganizationRef & { readonly name: string };
 }
 
-/**
- * Finds users by e-mail address for the command line: at most one in each organization, at most 100 in all.
- */
+/** Finds users by e-mail address for the command line: at most one in each organization, 100 in all. */
 export async function findUsersByEmail(db: Database, email: string): Promise<FoundUser[]> {
   const { rows } = await queryOnce<
     UserRow & { organization_id: string; organization_num: number; organization_name: string }

@@ -1,7 +1,4 @@
-/**
- * Writes what an archive holds, under the ids that it had. Each function may be repeated: what is there
- * already stays.
- */
+/** Writes what an archive holds, under its ids. Each function may be repeated: what is there stays. */
 import type { ArchivedOrganization, Directory, Row } from "../../domain/archive.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -178,10 +175,7 @@ interface ImportedDocument {
   readonly embeddingModel: string;
 }
 
-/**
- * $1 organization, $2 document, $3 run or null, $4 id of the new run, $5 object, $6 embedding model, $7
- * priority, $8 chunker.
- */
+/** $1 organization, $2 document, $3 run or null, $4 new run, $5 object, $6 model, $7 priority, $8 chunker. */
 const INSERT_DOCUMENT = `
   with given as (
     select archived.*
@@ -246,10 +240,7 @@ export async function insertDocument(
   return rows[0]!.num;
 }
 
-/**
- * Keeps vectors, as Postgres prints them, under the hashes of their texts, so that equal texts are not
- * embedded again.
- */
+/** Keeps vectors, as Postgres prints them, under their texts' hashes: equal texts are embedded once. */
 export async function keepVectors(
   sql: Sql,
   organizationId: string,

@@ -1,7 +1,4 @@
-/**
- * Turns that ended without a bookkeeping workflow, because Temporal was away: their rows wait until a
- * workflow adopts them.
- */
+/** Turns that ended without a bookkeeping workflow: their rows wait until a workflow adopts them. */
 import { DEADLINES } from "#timings";
 import type { AdoptedStatus } from "../../domain/work/turn.ts";
 import { type Database, queryOnce, type Sql } from "../pool.ts";

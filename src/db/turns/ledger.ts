@@ -1,7 +1,4 @@
-/**
- * Writes down chat turns: which process has them open, how they ended, and what they used. It never holds
- * messages.
- */
+/** Writes down chat turns: which process has them, how they ended, what they used. No messages. */
 import type { TurnStatus } from "../../domain/work/turn.ts";
 import { noteEvents } from "../events/noted.ts";
 import { LEAVE_TURNS } from "./adoption.ts";
@@ -25,9 +22,7 @@ export interface TurnEnd extends TurnRow {
   readonly status: Exclude<TurnStatus, "open" | "lost">;
   readonly error_code: string | null;
   readonly ended_at: Date;
-  /**
-   * True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens.
-   */
+  /** True for calls that reranked a search: they are no chat turn, and only in the books for their tokens. */
   readonly is_rerank?: boolean;
 }
 
@@ -197,10 +192,7 @@ const LONGEST_TURN = "1 hour";
 /** Of a row of `turns`: it is open, and not so old that its process must be gone. */
 export const IS_UNDER_WAY = `status = 'open' and started_at > now() - interval '${LONGEST_TURN}'`;
 
-/**
- * Ends the open turns of a user as cancelled, in the tenant's transaction. The processes that run them notice
- * within about a second.
- */
+/** Ends a user's open turns as cancelled, in the tenant's transaction. Processes notice in a second. */
 export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId: string): Promise<void> {
   noteEvents(sql, organizationId);
   await sql.query(
@@ -214,10 +206,7 @@ export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId
   );
 }
 
-/**
- * Finds those of the running turns that were cancelled, or whose user was removed before they were noted as
- * open.
- */
+/** Finds which running turns were cancelled, or had their user removed before they were noted. */
 export async function findCancelledTurns(
   db: Database,
   turns: readonly Pick<TurnRow, "id" | "user_id">[],

@@ -1,7 +1,4 @@
-/**
- * Adds up what an organization used: turns and tokens from the ledger of chat turns, documents from the audit
- * log.
- */
+/** Adds up what an organization used: turns and tokens by the ledger, documents by the audit log. */
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";

@@ -1,7 +1,4 @@
-/**
- * Checks that a document is complete: its published version has all of its parts, and nothing is left of
- * others.
- */
+/** Checks that a document is complete: all parts of its published version, and nothing of others. */
 import { ACTIVE_STATUSES, type RunStatus } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
 import { countIndexedTerms, segmentsOf } from "../search/index/indexed-terms.ts";
@@ -165,10 +162,7 @@ const READ_RUNS = `
   where run.document_id = $1
   order by run.num desc`;
 
-/**
- * Reads everything about a document that must fit together. The transaction is REPEATABLE READ to see one
- * moment.
- */
+/** Reads everything about a document that must fit together, at one moment: REPEATABLE READ. */
 export async function readDocumentEvidence(
   sql: Sql,
   documentId: string,

@@ -1,7 +1,4 @@
-/**
- * All SQL by which maintenance finds and deletes what an organization does not need any more, a bounded part
- * at a time.
- */
+/** All SQL by which maintenance finds and deletes what is not needed any more, part by part. */
 import { KEPT_RUNS, ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
 import type { Sql } from "../pool.ts";
 import { deleteText } from "../deletions/purge.ts";
@@ -92,10 +89,7 @@ const IS_SPENT = `run.status in ('completed', 'failed', 'cancelled')
            and other.num is distinct from document.published_run_num
        ))`;
 
-/**
- * Returns ended runs whose text and chunks are not needed: versions before the one kept for restore, failed
- * and cancelled runs.
- */
+/** Returns ended runs whose text is not needed: versions before the restorable one, failed, cancelled. */
 export async function findSpentRuns(sql: Sql, limit: number): Promise<RunOfSpace[]> {
   const { rows } = await sql.query<RunOfSpace>(
     `select run.num as run_num, run.space_num
@@ -137,9 +131,7 @@ export async function purgeSpentRun(sql: Sql, run: RunOfSpace): Promise<boolean>
   return false;
 }
 
-/**
- * Returns objects of purged runs that no raw file, no run with text, and no document's latest run refers to.
- */
+/** Returns objects of purged runs that no raw file, run with text, or document's latest run refers to. */
 export async function findSpentObjects(sql: Sql, limit: number): Promise<string[]> {
   const { rows } = await sql.query<{ object_key: string }>(
     `select distinct run.object_key

@@ -110,10 +110,7 @@ export function refusalOf(found: Opened, { kinds, name }: Expected, slot: string
   return kinds.includes(place.kind) && place.name === name && place.slot === slot ? null : "moved";
 }
 
-/**
- * @returns why the arguments must not be used; null if each has its place and none is missing. No payload at
- * all counts as unsealed.
- */
+/** @returns why the arguments must not be used; null if each has its place. None counts as unsealed. */
 export function refusalOfAll(found: readonly Opened[], expected: Expected): Refusal | null {
   const [first] = found;
   if (first === undefined) return "unsealed";

@@ -1,7 +1,4 @@
-/**
- * Values that pass Temporal's payload converter outside of the sandbox, together with the place they are or
- * were sealed for.
- */
+/** Values for Temporal's converter outside of the sandbox, with the place of their seal. */
 import { isUuid } from "../ids.ts";
 import { NO_ARGUMENTS, type Opened, type Place, slotOf } from "./places.ts";
 

@@ -60,10 +60,7 @@ function readAddress(text: string): Address | null {
   return written === null ? null : unmapped(written);
 }
 
-/**
- * Four decimal numbers, or IPv6 without a zone. The library reads more (octal, fewer parts), which other
- * programs read differently.
- */
+/** Four decimal numbers, or IPv6 without a zone. Octal and shorter forms mean different things elsewhere. */
 function readWritten(text: string): Address | null {
   if (!/^[0-9a-f.:]{2,64}$/i.test(text)) return null;
   if (!text.includes(":")) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;

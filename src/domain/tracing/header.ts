@@ -1,6 +1,4 @@
-/**
- * The header that carries a trace through Temporal: a W3C `traceparent`. Runs in the workflow sandbox too.
- */
+/** The header that carries a trace through Temporal: a W3C `traceparent`. Runs in the sandbox too. */
 import type { Payload } from "@temporalio/common";
 
 export const TRACE_HEADER = "traceparent";
@@ -25,10 +23,7 @@ export function carriedTraceparent(header: Payload | null | undefined): string |
   }
 }
 
-/**
- * The span id of a workflow's run: 16 hexadecimal digits, the same in every replay. The end of a run id is
- * random.
- */
+/** The span id of a workflow's run: 16 hexadecimal digits of its random end, the same in a replay. */
 export function spanIdOfRun(runId: string): string {
   return runId.replaceAll("-", "").slice(-16);
 }

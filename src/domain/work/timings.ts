@@ -47,10 +47,7 @@ export const PAUSES = {
   requestLease: 4_000,
   processLease: 1_000,
   processRenewal: 10_000,
-  /**
-   * Between two rounds over what waits in rows: outboxes, expired leases, dead processes, suspected
-   * documents, turns to adopt.
-   */
+  /** Between two rounds over rows that wait: outboxes, expired leases, dead processes, turns to adopt. */
   sweep: 1_000,
   /** Between the first two tries of an activity or of a document's step; doubles up to `longestRetry`. */
   retry: 1_000,

@@ -126,9 +126,7 @@ function assertSupported(wheel: Wheel, platform: string): void {
     );
 }
 
-/**
- * Removes the scratch folders of killed fetches. The caller holds the lock, so no other fetch is using them.
- */
+/** Removes the scratch folders of killed fetches. The caller holds the lock: no other fetch uses them. */
 async function removeRemains(target: string): Promise<void> {
   const names = await readdir(dirname(target));
   for (const name of names)

@@ -1,6 +1,4 @@
-/**
- * Starts long-running child processes, each in a process group of its own and with its output in a log file.
- */
+/** Starts long-running child processes, each in a process group of its own, its output in a log file. */
 import { type StdioOptions, spawn } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,6 +1,4 @@
-/**
- * The record of the processes that a start has begun, from which the next start ends those that outlived it.
- */
+/** The record of the processes that a start has begun; the next start ends those that outlived it. */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -76,10 +74,7 @@ export async function openProcessRecord(dataDir: string): Promise<ProcessRecord>
   };
 }
 
-/**
- * Ends what an earlier start left behind, the last begun first. The caller must hold the lock of the data
- * folder.
- */
+/** Ends what an earlier start left behind, last begun first. The caller holds the folder's lock. */
 export async function stopLeftovers(dataDir: string, onProgress: (line: string) => void): Promise<void> {
   await stopRecorded(await readRecord(dataDir), onProgress);
   await rm(recordPath(dataDir), { force: true });

@@ -5,10 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../start-error.ts";
 
 const SOURCES = new Set([".ts", ".cjs", ".sql", ".json"]);
-/**
- * Changes within this time belong together: editors write a file in several steps, and "save all" writes many
- * files.
- */
+/** Changes within this time belong together: editors write in steps, and "save all" many files. */
 const QUIET_MS = 40;
 
 export interface Edit {
@@ -18,10 +15,7 @@ export interface Edit {
   readonly at: number;
 }
 
-/**
- * False for temporary files of editors: `.#name.ts` and `#name.ts#` (Emacs), `.name.ts.swp` and `name.ts~`
- * (Vim).
- */
+/** False for temporary files of editors: `.#name.ts` and `#name.ts#`, `.name.ts.swp` and `name.ts~`. */
 export function isSource(path: string): boolean {
   return SOURCES.has(extname(path)) && !/^[.#]/.test(basename(path));
 }

@@ -163,9 +163,7 @@ async function ownerOf(home: string): Promise<ServerUser | undefined> {
   return { name: `user ${made.uid}`, uid: made.uid, gid: made.gid };
 }
 
-/**
- * Makes the cluster under another name and renames it, so that an interrupted start leaves no half of one.
- */
+/** Makes the cluster under another name and renames it: an interrupted start leaves no half of one. */
 async function initialize(cluster: Cluster, options: PostgresOptions): Promise<void> {
   options.onProgress("making the database …");
   const fresh = `${cluster.data}.new`;

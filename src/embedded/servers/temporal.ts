@@ -59,9 +59,7 @@ export async function chooseTemporalPorts(): Promise<{ port: number; uiPort: num
   return { port: await freePort(DEFAULT_PORT), uiPort: await freePort(DEFAULT_UI_PORT) };
 }
 
-/**
- * The address of the Temporal of the running or the last start on this folder; undefined if there was none.
- */
+/** The address of the Temporal of the running or the last start on this folder; undefined if none was. */
 export async function announcedTemporal(dataDir: string): Promise<string | undefined> {
   return readAnnouncedAddress(addressFile(dataDir));
 }

@@ -56,10 +56,7 @@ const ALWAYS_MISSING = 2;
  * @see docs/search.md
  */
 const FLOOR = 0.125;
-/**
- * A sentence with so many different terms has half the score of a short one. 100 to 200 do; 50 loses Chinese
- * ones.
- */
+/** A sentence with so many terms has half a short one's score. 100 to 200 do; 50 loses Chinese ones. */
 const LONG = 150;
 /** What the last source loses against the first. .5 to .7 do; .3 loses 1 % of the answers. */
 const LAST_SOURCE_LOSS = 0.6;
@@ -175,10 +172,7 @@ function wordsOfSources(candidates: readonly Candidate[]): ReadonlyMap<number, R
   return ofSource;
 }
 
-/**
- * Scores each sentence by its coverage: the share of the question's weight that it has itself or, for less,
- * around it.
- */
+/** Scores each sentence by the share of the question's weight that it has or, for less, is around it. */
 function score(words: readonly QuestionWord[], candidates: readonly Candidate[], sources: number): Scored[] {
   const weights = weightsOf(words, candidates);
   const ofSource = wordsOfSources(candidates);

@@ -46,10 +46,7 @@ function sourcesOf(text: string): Source[] {
   return sources.map(({ lines, ...source }) => ({ ...source, text: lines.join("\n") }));
 }
 
-/**
- * System messages hold the sources that were searched before the model was asked, tool messages those it
- * asked for.
- */
+/** System messages hold the sources that were searched first, tool messages those the model asked for. */
 function allSources(messages: readonly ChatMessage[]): Source[] {
   const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(messageText);
   const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
@@ -66,9 +63,7 @@ function questionOf(messages: readonly ChatMessage[]): string {
   return last === undefined ? "" : messageText(last).trim().slice(0, MAX_QUESTION_LENGTH);
 }
 
-/**
- * The search that a model would ask for; undefined if the agent has no search or it has been done already.
- */
+/** The search that a model would ask for; undefined if the agent has no search or it has been done. */
 function wantedSearch(request: ChatRequest, question: string): ToolCall | undefined {
   const { messages, tools = [] } = request;
   const asked = messages

@@ -1,7 +1,4 @@
-/**
- * Makes requests of the embedding work of several callers: merged, shared fairly, and split if a text is
- * refused.
- */
+/** Makes requests of several callers' work: merged, shared fairly, and split if a text is refused. */
 import { type SentRequest, createAsker } from "./ask.ts";
 import {
   type Caller,

@@ -64,10 +64,7 @@ async function answer(text: string): Promise<void> {
   }
 }
 
-/**
- * Ends the thread after its current text. Ended from outside while the runtime computes, it would end the
- * whole process.
- */
+/** Ends the thread after its text: ended from outside while it computes, it ends the process. */
 async function end(): Promise<void> {
   await session.release();
   port?.close();

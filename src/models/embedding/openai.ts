@@ -21,10 +21,7 @@ const MAX_TEXTS_PER_REQUEST = 256;
 /** OpenAI takes 300,000 tokens a request, and a character is rarely more than one token. */
 const MAX_CHARACTERS_PER_REQUEST = 250_000;
 
-/**
- * The texts, in order, in as few requests as their bounds allow; a text over the bound has a request of its
- * own.
- */
+/** The texts, in order, in as few requests as the bounds allow; a longer text is alone in one. */
 function batches(texts: readonly string[]): string[][] {
   const all: string[][] = [];
   let characters = Infinity;
@@ -121,9 +118,7 @@ interface EmbeddingRequest {
   readonly client: OpenAI;
   readonly model: string;
   readonly timeoutMs: number;
-  /**
-   * Sent to the provider if the configuration says it; a model that has only one size refuses the parameter.
-   */
+  /** Sent to the provider if the configuration says it; a model of only one size refuses the parameter. */
   readonly requestedDimensions: number | undefined;
   readonly expectedDimensions: number | undefined;
 }

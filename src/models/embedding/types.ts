@@ -1,9 +1,6 @@
 /** What an embedding model is, independent of its provider. */
 
-/**
- * A question and the text that answers it may be embedded differently; questions are also embedded first if
- * work waits.
- */
+/** A question may be embedded differently from a text that answers it, and goes first if work waits. */
 export type EmbeddingKind = "query" | "passage";
 
 export interface EmbeddingModel {
@@ -42,10 +39,7 @@ export interface EmbeddingModel {
   readonly decodeTokens?: ((tokens: readonly number[]) => string) | undefined;
   /** True if the beginning of a vector, made a unit again, is a vector of fewer dimensions. */
   readonly isShortenable?: boolean;
-  /**
-   * Offsets [start, end) in UTF-16 units of each token. They ascend, do not overlap, and never end inside a
-   * character.
-   */
+  /** Offsets [start, end) of each token in UTF-16 units: ascending, without overlaps, between characters. */
   tokenOffsets(text: string): Array<[number, number]>;
   close(): Promise<void>;
 }

@@ -22,16 +22,10 @@ export class ProviderBroke extends DomainError {}
  */
 export class FailedWhileOthersSucceed extends DomainError {}
 
-/**
- * Malformed, too large, or understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and
- * 15.5.21).
- */
+/** Malformed, too large, or not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
 export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
 
-/**
- * An internal error, or a gateway whose model went away during the request (RFC 9110, sections 15.6.1 and
- * 15.6.3).
- */
+/** An internal error, or a gateway whose model went away (RFC 9110, sections 15.6.1 and 15.6.3). */
 const STATUSES_OF_BREAKING = new Set([500, 502]);
 
 /** No connection, or no answer in time: no text causes these. */
@@ -53,10 +47,7 @@ export function retryAfterSeconds(headers: Headers | undefined, now = Date.now()
   );
 }
 
-/**
- * Wrong credentials and an unpaid account are outages: an operator can correct them, and no document is at
- * fault.
- */
+/** Wrong credentials and unpaid accounts are outages: operators mend them, no document is at fault. */
 const OUTAGE_STATUSES = new Set([401, 402, 403, 409, 425]);
 
 function codeOfStatus(status: number): ErrorCode {

@@ -2,10 +2,7 @@
 
 export interface BytePairTokens {
   readonly count: (text: string) => number;
-  /**
-   * Offsets [start, end) in UTF-16 units. A character made of several tokens belongs to the last of them; the
-   * others are empty.
-   */
+  /** Offsets [start, end) in UTF-16 units. Of a character's several tokens only the last is not empty. */
   readonly offsets: (text: string) => Array<[number, number]>;
   /**
    * The text of token ids, for a model whose tokenizer is known: one of OpenAI's.

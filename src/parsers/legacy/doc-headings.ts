@@ -36,9 +36,7 @@ interface Piece {
 const FIELD_CODE = new RegExp(String.raw`\x13[^\x14\x15]*\x14?`, "g");
 const BLANKS = new RegExp(String.raw`[\x00-\x1f\s]+`, "g");
 
-/**
- * The key of a line in {@link headingLevels}: its text without field codes, which are between 0x13 and 0x14.
- */
+/** The key of a line in {@link headingLevels}: its text without field codes (between 0x13 and 0x14). */
 export function headingKey(line: string): string {
   return line.replace(FIELD_CODE, "").replace(BLANKS, " ").trim();
 }

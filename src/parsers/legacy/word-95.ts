@@ -1,7 +1,4 @@
-/**
- * Reads the text of Word 6 and Word 95 files, which has one byte for each character, in the document's
- * stream.
- */
+/** Reads the text of Word 6 and 95 files: one byte for each character, in the document's stream. */
 
 import { decodeText } from "../text/plain.ts";
 

@@ -1,7 +1,4 @@
-/**
- * The parser of spreadsheets (XLSX, XLS, ODS): a sheet is a page, its name a heading, each block of rows a
- * table.
- */
+/** The parser of spreadsheets (XLSX, XLS, ODS): sheets are pages with headings, blocks of rows tables. */
 
 import { read, type CellObject, type Comment, type WorkBook, type WorkSheet } from "@e965/xlsx";
 import { DomainError } from "../../domain/errors.ts";

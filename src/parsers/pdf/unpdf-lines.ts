@@ -88,9 +88,7 @@ function placesOf(lines: readonly Span[], start: number, page: number): Place[] 
   });
 }
 
-/**
- * In fractions of the page as shown; undefined for text from top to bottom, of which pdf.js says no width.
- */
+/** In fractions of the page as shown; undefined for text from top to bottom: pdf.js gives no width. */
 export function shownRectangle(
   { transform, width, fontName }: Item,
   { styles }: Content,

@@ -13,9 +13,7 @@ const MAX_HEAD_CHARS = 8_192;
 const MAX_HEAD_CELL_CHARS = 4_096;
 /** Characters of Markdown for one cell of a head and the dashes under it. */
 const HEAD_CELL_MARKS = 9;
-/**
- * With more empty cells for each filled one, a table is only spread out, and its empty cells are left out.
- */
+/** With more empty cells for each filled one, a table is only spread out: empty cells are left out. */
 const MAX_EMPTY_SHARE = 8;
 const MIN_EMPTY_CELLS = 1_000;
 

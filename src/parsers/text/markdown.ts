@@ -1,6 +1,4 @@
-/**
- * The parser of Markdown: one pass over the lines, one unit for each block. Inline marks stay as they are.
- */
+/** The parser of Markdown: one pass over the lines, one unit for each block. Inline marks stay. */
 
 import { DomainError } from "../../domain/errors.ts";
 import type { ExtractedMetadata, ParseWarning, TextUnit, UnitType } from "../../domain/text-unit.ts";
@@ -160,10 +158,7 @@ function quoteEnd(reader: Reader): number {
   return at;
 }
 
-/**
- * A list continues after blank lines if the next line is an item or is indented below one. Fenced code in it
- * is taken whole.
- */
+/** A list goes on after blank lines with an item or an indented line. Fenced code in it stays whole. */
 function listEnd(reader: Reader): number {
   const outer = indentOf(lineAt(reader, reader.at));
   let at = reader.at;

@@ -30,9 +30,7 @@ const LISTS = names("ul ol menu");
 export interface HtmlOptions {
   /** Added to the level of every heading. Default: 0. */
   readonly headingOffset?: number;
-  /**
-   * The part of the file that the HTML is: a chapter of a book, the body of a mail. Default: the file itself.
-   */
+  /** The part of the file that the HTML is: a book's chapter, a mail's body. Default: the file itself. */
   readonly part?: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * A queue in which organizations, and users within one, get equal shares of the time; a user's small pieces
- * go first.
- */
+/** A queue with equal shares of time for organizations, and for their users; small pieces go first. */
 
 export interface Owner {
   readonly organizationId: string;
@@ -15,20 +12,14 @@ interface Piece {
   readonly size: number;
 }
 
-/**
- * Each fourth turn of a user goes to the piece that has waited longest, so that a stream of small ones never
- * blocks a large one.
- */
+/** Each fourth turn of a user goes to the oldest piece: a stream of small ones never blocks a large one. */
 export const OLDEST_EVERY = 4;
 
 /** Above this many owners, those that wait for nothing are forgotten. */
 const MAX_SHARES = 10_000;
 
 interface Share {
-  /**
-   * The time it got, in the unit of `charge`. An owner that comes back does not catch up on time it did not
-   * ask for.
-   */
+  /** The time it got, in the unit of `charge`. Who comes back does not catch up on time not asked for. */
   used: number;
   turns: number;
   /** How many of its pieces wait. */

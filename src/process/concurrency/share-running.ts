@@ -12,10 +12,7 @@ export function shareRunning<T>(): (key: string, ask: () => Promise<T>) => Promi
   };
 }
 
-/**
- * One read serves all who ask while it runs and until `ms` have passed since its start; an error is shared
- * for as long.
- */
+/** One read serves all who ask until `ms` have passed since its start; an error is shared as long. */
 export function shareFor<T>(
   ms: number,
   read: () => Promise<T>,

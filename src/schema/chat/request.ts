@@ -45,9 +45,7 @@ const RefusalPart = z.object({
     example: "I cannot help with that.",
   }),
 });
-/**
- * Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked.
- */
+/** Other parts, such as audio, are refused and not dropped: the answer would miss what was asked. */
 const ContentPart = z
   .discriminatedUnion("type", [TextPart, ImagePart, RefusalPart])
   .meta({ id: "ContentPart" });

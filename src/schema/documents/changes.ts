@@ -32,10 +32,7 @@ export const ownMetadata = () =>
 
 export const tagList = () => z.array(z.string().min(1).max(MAX_TAG_CHARACTERS)).max(MAX_TAGS);
 
-/**
- * The form of `POST /data/upload`. `api/body/uploads.ts` streams its file, `api/body/form.ts` checks its
- * fields.
- */
+/** The form of `POST /data/upload`: `api/body/uploads.ts` streams its file, `form.ts` checks its fields. */
 export const DocumentUpload = z
   .object({
     file: FilePart,

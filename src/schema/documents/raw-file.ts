@@ -14,9 +14,7 @@ interface PathKind {
   readonly fault?: (path: string) => string | null;
 }
 
-/**
- * Checked before the path is normalized to NFC, which takes time quadratic in the length of a run of accents.
- */
+/** Checked before the path is normalized to NFC, whose time is quadratic in a run of accents. */
 const MAX_GIVEN_CHARACTERS = 4 * MAX_PATH_BYTES;
 /** A path behind `spaces/<space_id>/data/`. */
 const MAX_PREFIX_CHARACTERS = MAX_PATH_BYTES + 49;

@@ -5,10 +5,7 @@ import { type Script, scriptOf } from "./script.ts";
 import { hasStemmer, stemOf } from "./stems.ts";
 import { cutWords, type Token } from "./tokens.ts";
 
-/**
- * Raised with each change that gives other terms for the same text; chunks of another version are indexed
- * again.
- */
+/** Raised when the same text gets other terms; chunks of another version are indexed again. */
 export const ANALYZER_VERSION = 2;
 
 /** Terms of one chunk; later terms are not indexed. Fits a smallint. */
@@ -91,10 +88,7 @@ function scriptOfLanguage(language: string): Script {
   return ["hi", "hy", "ta", "el", "zh", "ja", "ko", "th"].includes(language) ? "other" : "latin";
 }
 
-/**
- * Whether the word is a function word of the language. In capitals it is an abbreviation instead: WHO, IT,
- * US.
- */
+/** Whether the word is a function word of the language. Capitals make it an abbreviation: WHO, IT, US. */
 function isFunctionWord(text: string, language: string | null): boolean {
   if (language === null || !isStopWord(language, text.toLowerCase())) return false;
   return text.length === 1 || text !== text.toUpperCase();

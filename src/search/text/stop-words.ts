@@ -161,10 +161,7 @@ export const STOP_WORDS: Readonly<Record<string, string>> = {
     су та тако те ти то тога у уз шта што`,
 };
 
-/**
- * Letters that a language has and similar languages mostly do not; a word with one counts like a function
- * word.
- */
+/** Letters that similar languages mostly lack; a word with one counts like a function word. */
 export const TELLING_LETTERS: readonly (readonly [language: string, letters: RegExp])[] = [
   ["de", /ß/u],
   ["es", /[ñ¿]/u],

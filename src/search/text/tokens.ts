@@ -7,10 +7,7 @@ export interface Token {
   readonly end: number;
   /** In NFKC, its case kept; at most 64 UTF-16 units. */
   readonly text: string;
-  /**
-   * True for what is not stemmed: identifiers, numbers, addresses, and the words and character pairs of
-   * scripts without spaces.
-   */
+  /** True for what is not stemmed: identifiers, numbers, addresses, words and pairs without spaces. */
   readonly isExact: boolean;
 }
 
@@ -57,9 +54,7 @@ const IS_CHINESE_JAPANESE = new RegExp(`^[${CHINESE_JAPANESE}]`, "v");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "v");
 const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 
-/**
- * The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten from 0 on.
- */
+/** The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten. */
 const DIGIT = /[[\p{Nd}]--[0-9]]/gv;
 const DIGITS = new Map<string, string>();
 for (let code = 0x80, run = 0; code <= 0x1ffff; code++) {
@@ -85,10 +80,7 @@ function push(tokens: Token[], start: number, raw: string, isExact: boolean): vo
     tokens.push({ start, end: start + raw.length, text, isExact });
 }
 
-/**
- * Adds pairs of neighbouring characters to the words, since the dictionary may cut a query differently from a
- * text.
- */
+/** Adds pairs of neighbouring characters, since the dictionary may cut a query differently from a text. */
 function pushPairs(tokens: Token[], start: number, run: string): void {
   let before = "";
   let offset = start;

@@ -148,10 +148,7 @@ async function createFile(path: string): Promise<FileHandle> {
   return open(path, "wx", 0o600);
 }
 
-/**
- * Runs a step of a write. A missing folder or a full or broken disk is an outage here; an existing object is
- * a conflict.
- */
+/** Runs a step of a write. A missing folder or full disk is an outage; an existing object a conflict. */
 async function step<T>(operation: Promise<T>): Promise<T> {
   try {
     return await within(STEP_TIMEOUT_MS, operation);

@@ -59,10 +59,7 @@ export type ReportRefused = (refused: {
   readonly reason: Refusal;
 }) => void;
 
-/**
- * For every worker: counts and reports what workflows refuse, and fails activities whose arguments were not
- * sealed for them.
- */
+/** For every worker: reports what workflows refuse; fails activities with arguments sealed for others. */
 export function workerSealing(report: ReportRefused) {
   const note: ReportRefused = (refused) => {
     refusedPayloads.inc({ what: refused.what, reason: refused.reason });

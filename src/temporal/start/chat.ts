@@ -111,10 +111,7 @@ export async function listRunningTurns(client: Client): Promise<string[]> {
   });
 }
 
-/**
- * Terminates every workflow of an API process that is gone: its bookkeeping workflows, and those of its turns
- * with tools.
- */
+/** Terminates every workflow of an API process that is gone: bookkeeping, and turns with tools. */
 export async function terminateTurns(
   client: Client,
   apiProcessId: string,

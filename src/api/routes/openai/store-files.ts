@@ -33,10 +33,7 @@ import { repeatsIn } from "./vector-stores.ts";
 const TAGS = ["OpenAI"] as const;
 const PATH = "/vector_stores/:vector_store_id/files";
 const FILE = `${PATH}/:file_id` as const;
-/**
- * Refusals are in the audit log as of a document, by the id that the caller named; reads by the document's
- * own.
- */
+/** Refusals are audited as of a document, by the id that the caller named; reads by the document's own. */
 const audited = (action: Action) => ({ action, resource: "document", param: "file_id" }) as const;
 
 const addStoreFile = defineRoute({

@@ -34,10 +34,7 @@ export const decodePayloads = defineRoute({
   },
 });
 
-/**
- * The organizations whose payloads were decrypted. The id that a payload names counts only if its key
- * decrypts it.
- */
+/** The organizations whose payloads were decrypted. A payload's id counts only if its key decrypts it. */
 function openedOrganizations(sent: readonly Coded[], answered: readonly Coded[]): string[] {
   const opened = sent.filter(
     (payload, at) =>

@@ -1,6 +1,4 @@
-/**
- * What the routes of pages and their files have in common: people open them, and no API document has them.
- */
+/** What the routes of pages and their files share: people open them, and no API document has them. */
 export const HIDDEN_PAGE = {
   method: "GET",
   isUnversioned: true,

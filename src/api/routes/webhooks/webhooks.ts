@@ -1,7 +1,4 @@
-/**
- * Webhooks: endpoints that events are delivered to. Owners have them for their space, admins for the
- * organization.
- */
+/** Webhooks: endpoints that events are delivered to, of a space's owners or an organization's admins. */
 import { reachFor } from "../../../auth/policy.ts";
 import { createWebhook } from "../../../commands/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../../../commands/webhooks/delete-webhook.ts";

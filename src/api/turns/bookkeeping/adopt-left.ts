@@ -15,9 +15,7 @@ const STARTS_APART_MS = 250;
 interface AdoptionDeps {
   readonly db: Database;
   readonly apiProcessId: string;
-  /**
-   * The task queue of this process. Its activity knows rows that wait; that of 0.10 knows only its memory.
-   */
+  /** The task queue of this process. Its activity knows rows that wait; that of 0.10 only its memory. */
   readonly apiQueue: string;
   readonly starter: Pick<ChatStarter, "startTurns">;
   readonly health: Pick<TemporalHealth, "downForMs">;

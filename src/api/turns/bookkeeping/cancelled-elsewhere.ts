@@ -1,7 +1,4 @@
-/**
- * Ends turns of this process that another process has cancelled in the database, because their user was
- * removed.
- */
+/** Ends turns of this process that another has cancelled in the database: their user was removed. */
 import type { Database } from "../../../db/pool.ts";
 import { findCancelledTurns } from "../../../db/turns/ledger.ts";
 import { every } from "../../../process/concurrency/rounds.ts";

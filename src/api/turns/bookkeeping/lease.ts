@@ -1,16 +1,11 @@
-/**
- * Renews the lease of this API process each second. Once a lease runs out, other processes end the turns of
- * its holder.
- */
+/** Renews this API process's lease each second. Once it runs out, others end the turns of its holder. */
 import { PAUSES } from "#timings";
 import type { Database } from "../../../db/pool.ts";
 import { every } from "../../../process/concurrency/rounds.ts";
 import { deleteApiProcess, renewApiProcess } from "../../../db/instance/process-leases.ts";
 
 export interface Lease {
-  /**
-   * Stops renewing. With `isClean`, which means that no turn is left open, the lease is given back at once.
-   */
+  /** Stops renewing. With `isClean`, when no turn is left open, the lease is given back at once. */
   end(isClean: boolean): Promise<void>;
 }
 

@@ -37,9 +37,7 @@ const OPENS_APART_MS = 20;
  */
 const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
-/**
- * While the database is down, the oldest entries beyond this number are dropped; a log line says how many.
- */
+/** While the database is down, the oldest entries beyond this number are dropped; a log line counts them. */
 const WAITING_MAX = 20_000;
 const RETRY_MS = 1_000;
 

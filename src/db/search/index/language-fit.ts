@@ -19,10 +19,7 @@ import { positiveLiteral } from "../literals.ts";
 
 /** Fewer chunks do not have {@link LEAST_PAIRS} pairs in the two documents that are needed at least. */
 const LEAST_CHUNKS = LEAST_PAIRS + 2;
-/**
- * A space is measured again when it has grown or shrunk by this share, since then it may have another
- * language.
- */
+/** A space is measured again when its size changed by this share: it may have another language. */
 const CHANGED_SHARE = 0.25;
 /** And by so many chunks, so that a small space that grows is not measured at each document. */
 const CHANGED_CHUNKS = 16;
@@ -148,9 +145,7 @@ export async function sampleRuns(
   return rows.map(({ num, chunk_count }) => ({ runNum: num, chunks: chunk_count }));
 }
 
-/**
- * Returns the pairs of which both chunks have a vector of the model, in the order in which they are given.
- */
+/** Returns the pairs of which both chunks have a vector of the model, in the given order. */
 export async function readNeighbours(
   sql: Sql,
   { spaceNum, modelNum }: ModelToMeasure,

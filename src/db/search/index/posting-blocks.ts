@@ -7,10 +7,7 @@
  * @see https://protobuf.dev/programming-guides/encoding/#varints
  */
 
-/**
- * The chunks of a segment as columns, ordered by run and index. Postings refer to a chunk by its place in
- * them.
- */
+/** The chunks of a segment as columns, by run and index. Postings refer to their places there. */
 export interface SegmentChunks {
   readonly runs: Int32Array;
   readonly chunks: Int32Array;

@@ -93,10 +93,7 @@ async function packTerms(chunks: readonly IndexedChunk[]): Promise<Map<TermBytes
   return packed;
 }
 
-/**
- * The `first_term` of the row that has the segment's list of chunks. No term is empty, so the row sorts
- * first.
- */
+/** The `first_term` of the row with the segment's chunks. No term is empty, so it sorts first. */
 export const LIST_ROW = "";
 
 /**

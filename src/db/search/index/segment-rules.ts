@@ -1,9 +1,6 @@
 /** When segments are merged and purged: constants and SQL conditions that finding and doing it share. */
 
-/**
- * How many segments of about the same size are merged into one. A query reads a row of every segment for each
- * of its terms.
- */
+/** How many segments of a size are merged into one. A query reads a row of each for each term. */
 export const MERGE_AT = 4;
 /**
  * Terms, with repetitions, from which on a segment is not merged any more: about 13,000 chunks. It keeps the
@@ -12,15 +9,10 @@ export const MERGE_AT = 4;
 export const FINAL_TERMS = 2_000_000;
 const SMALLEST_TIER_TERMS = 8_192;
 const TIER_FACTOR = 4;
-/**
- * The share of postings of hidden runs from which on a segment is purged; they cost time and space in every
- * query.
- */
+/** The share of hidden runs' postings from which a segment is purged: they cost every query. */
 export const DEAD_SHARE = 0.1;
 
-/**
- * The tier of posting_segments `segment`: 0 below 32,768 terms, and one more for each further factor of 4.
- */
+/** The tier of posting_segments `segment`: 0 below 32,768 terms, one more for each further factor of 4. */
 export const TIER = `greatest(0, floor(
                 ln(greatest(segment.terms, 1)::float8 / ${SMALLEST_TIER_TERMS}) / ln(${TIER_FACTOR})
               ))::int`;

@@ -91,10 +91,7 @@ export async function isMergeDue(sql: Sql, spaceNum: number): Promise<boolean> {
   return rowCount === 1;
 }
 
-/**
- * Writes one segment with the postings of the given ones, but for those of dead runs. The caller has locked
- * them.
- */
+/** Writes one segment with the postings of the given ones without dead runs. The caller has locked them. */
 async function writeMerged(
   sql: Sql,
   space: IndexedSpace,

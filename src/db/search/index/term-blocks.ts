@@ -1,12 +1,7 @@
-/**
- * Packs and reads the terms of a segment: sorted by their bytes, some dozens a block, each with its postings.
- */
+/** Packs and reads the terms of a segment: sorted by bytes, some dozens a block, each with its postings. */
 import { createTimeSlice } from "../time-slice.ts";
 
-/**
- * A term as a string with one character for each byte of its UTF-8, so that it sorts as Postgres does with
- * collation "C".
- */
+/** A term as a string of its UTF-8 bytes, so that it sorts as Postgres does with collation "C". */
 export type TermBytes = string & { readonly encoding: "term bytes" };
 
 export interface TermBlock {
@@ -14,10 +9,7 @@ export interface TermBlock {
   readonly data: Buffer;
 }
 
-/**
- * A query reads one block for each term and segment, so blocks are small; a row of Postgres adds about a
- * hundred bytes.
- */
+/** A query reads one block a term and segment, so blocks are small; a row adds a hundred bytes. */
 const BLOCK_BYTES = 1_024;
 
 export function bytesOf(term: string): TermBytes {

@@ -1,6 +1,4 @@
-/**
- * One round of an endpoint's activity: makes deliveries, then hands out those that are due, or lets it rest.
- */
+/** One round of an endpoint's activity: makes deliveries, then hands out what is due, or lets it rest. */
 import { appendAudit } from "../../audit/append.ts";
 import { RUNNING_LEASE } from "../../outbox/leases.ts";
 import { type Database, inTenant } from "../../pool.ts";
@@ -99,9 +97,7 @@ export async function hasNewEvents(
   );
 }
 
-/**
- * Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays pending.
- */
+/** Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays so. */
 export async function endEndpoint(
   sql: Sql,
   { id, spaceId, viewer }: Pick<Endpoint, "id" | "spaceId" | "viewer">,

@@ -92,9 +92,7 @@ export function findLines(text: string, page: PageRuns, region: Rectangle): Text
 /** In heights of the first line. */
 const HEADING_HEIGHT = 6;
 
-/**
- * As {@link findLines}, for a heading: of one of several lines, liteparse knows the region of the first line.
- */
+/** As {@link findLines}, for a heading: of several lines, liteparse knows the region of the first. */
 export function findHeadingLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
   if (page.left <= 0) return [];
   const search = createSearch(text, page, runsWithin(page.runs, region));
