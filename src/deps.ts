@@ -125,10 +125,7 @@ async function openPayloads({
   };
 }
 
-/**
- * Ends the start if the schema is not that of this version: a table that lacks its row-level policy would
- * show one organization's rows to another.
- */
+/** Ends the start if the schema is of another version: tables may lack their row-level policies. */
 async function assertUsable(db: Database, config: RealConfig, log: Log): Promise<void> {
   try {
     await assertSchema(db);

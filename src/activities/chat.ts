@@ -1,7 +1,4 @@
-/**
- * The activities of an API process's own queue: they take over turns that already run in its memory, and
- * turns that ended without a workflow.
- */
+/** The activities of an API process's own queue: they take over its turns, and turns without a workflow. */
 import { PAUSES } from "#timings";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";

@@ -69,10 +69,7 @@ interface ApiParts {
 
 export interface Deps extends SharedDeps, ApiParts {}
 
-/**
- * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
- * given; the process closes it as its own.
- */
+/** Parts that a test gives in place of the usual ones, by name; the process closes them as its own. */
 export interface ApiOverrides extends Partial<
   Omit<
     ApiParts,

@@ -121,10 +121,7 @@ interface RouteContract<A extends Access> {
   readonly weight?: number;
   /** What the audit log gets. The route records reads and refusals; the command records its changes. */
   readonly audit?: AuditRule;
-  /**
-   * The path of a resource of its own, which access tokens must name as their audience below the public
-   * address. Default: they name the audience of the API.
-   */
+  /** The path that access tokens must name as their audience. Default: that of the API. */
   readonly tokenResource?: `/${string}`;
   /** Gives its error answers another form. */
   readonly presentError?: (answer: ErrorAnswer, config: Deps["config"]) => ErrorAnswer;
@@ -154,10 +151,7 @@ interface RouteContract<A extends Access> {
   readonly replyHeaders?: Readonly<Record<string, string>>;
   /** The limits of the JSON body. Default `JSON_LIMITS` of body/json-limits.ts. */
   readonly bodyLimits?: JsonLimits;
-  /**
-   * The JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats the input, and
-   * the handler must cope with such text.
-   */
+  /** The JSON body may hold secrets, and text that Postgres refuses: no 422 repeats it; the handler copes. */
   readonly hasSecretBody?: boolean;
   /** Unknown fields of the body are passed over without a word, as the specification says. */
   readonly ignoresUnknown?: boolean;

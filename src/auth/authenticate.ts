@@ -61,10 +61,7 @@ interface AuthenticatorSettings {
   readonly verifyJwt?: VerifyJwt | undefined;
   /** Milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
-  /**
-   * Called for a verified e-mail address with which several users wait for their first login: none is bound,
-   * and an operator has to say whose it is.
-   */
+  /** Called for a verified address that several users wait with: none is bound, operators say whose it is. */
   readonly onAmbiguousLogin?: (userIds: readonly string[]) => void;
 }
 

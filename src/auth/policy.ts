@@ -1,7 +1,4 @@
-/**
- * Decides whether a caller may do something to a resource: by the user's role in the space or the
- * organization, and by the spaces and capabilities of a key.
- */
+/** Decides whether a caller may do something to a resource: by role, and by a key's spaces and rights. */
 import { DomainError } from "../domain/errors.ts";
 import { notFound, type ResourceKind } from "../domain/not-found.ts";
 import type { Capability, Principal, Reach, SpaceRole } from "../domain/tenancy/principal.ts";

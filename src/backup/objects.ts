@@ -31,10 +31,7 @@ interface Saving {
   readonly assertRoom: () => Promise<void>;
 }
 
-/**
- * Copies the objects of the organizations and the anchors of the audit log, and writes the index. Leaves out
- * an object that is deleted meanwhile.
- */
+/** Copies objects and the audit log's anchors, and writes the index, without what is deleted meanwhile. */
 export async function saveObjects(
   store: ObjectStore,
   folder: string,

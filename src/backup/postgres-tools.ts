@@ -178,10 +178,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   options: "PGOPTIONS",
 };
 
-/**
- * The environment of a Postgres program, with the connection of `url`. What the URL leaves out libpq finds
- * itself: in PG* variables or a passfile.
- */
+/** The environment of a Postgres program, with `url`'s connection. libpq finds the rest by itself. */
 export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const named = Object.fromEntries(

@@ -178,10 +178,7 @@ async function compareStatement(
   return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
 }
 
-/**
- * True if rows that had not outlived their retention are missing from the front of the chain: the oldest one
- * that the anchor had, its last one, or a later one.
- */
+/** True if unexpired rows are missing from the chain's front: the anchor's oldest, its last, or a later. */
 function wereRemovedEarly(
   { seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead,
   { state, base_seq: base }: ComparedHead,

@@ -31,10 +31,7 @@ const CASTS: Record<FieldType, string> = {
 };
 const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
-/**
- * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a
- * value matches: it differs from every value.
- */
+/** One expression for `where` of all conditions; `true` for none. With `ne`, a missing value matches. */
 export function filterSql(conditions: readonly Clause[], columns: FieldColumns, params: Parameters): string {
   return joined(conditions, "and", columns, params);
 }

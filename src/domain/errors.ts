@@ -197,10 +197,7 @@ interface DomainErrorOptions {
   readonly cause?: unknown;
 }
 
-/**
- * A failure with a code of {@link ERRORS}, or a reason that has one. Its message is shown to callers: it
- * never holds document text, chat content or secrets.
- */
+/** A failure with a code of {@link ERRORS}. Callers see its message: no document text, chat or secrets. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly reason: ErrorReason;

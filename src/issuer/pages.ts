@@ -1,7 +1,4 @@
-/**
- * The pages of the development issuer: people to pick from, and the sign-out. They have no script but one
- * that sends a form, and load nothing.
- */
+/** The development issuer's pages: people to pick, and the sign-out. One script sends a form. */
 import { createHash } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Person } from "./people.ts";

@@ -86,10 +86,7 @@ async function parseNested(
   });
 }
 
-/**
- * Leaves out the units' page numbers: pages of an attachment are not pages of the whole document. Places keep
- * theirs, since they name the part.
- */
+/** Leaves out the units' page numbers: an attachment's are not the document's. Places keep theirs. */
 function writeSection(
   writer: UnitWriter,
   document: ParsedDocument,

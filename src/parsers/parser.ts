@@ -10,10 +10,7 @@ export interface ParseInput {
   /** Exactly one of `path` and `bytes` is given. */
   readonly path?: string | undefined;
   readonly bytes?: Uint8Array | undefined;
-  /**
-   * First and last page to read, 1-based and inclusive; a last page past the end means the end. Absent: all
-   * pages. Ignored for formats without pages.
-   */
+  /** First and last page to read, from 1, inclusive; past the end: the end. Ignored without pages. */
   readonly pages?: readonly [number, number] | undefined;
   /**
    * Milliseconds after which a parser of pages stops at the next page at which it can, and says so in

@@ -113,10 +113,7 @@ export function starvedShare(ms: number): number {
   return watch === undefined ? 0 : watch.meter.starvedMs(ms) / ms;
 }
 
-/**
- * Whether this process, and so others like it on this machine, had too little processor time in the last
- * `ms`. False if it has not run for so long.
- */
+/** Whether this process had too little processor time in the last `ms`. False if it is younger. */
 export function wasStarved(ms: number): boolean {
   return watch !== undefined && watch.livedMs() >= ms && starvedShare(ms) >= STARVED_SHARE;
 }

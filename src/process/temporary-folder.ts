@@ -70,10 +70,7 @@ export function ensureFolder(path: string): void {
   if (isMade && process.getuid?.() === 0) chmodSync(path, 0o711);
 }
 
-/**
- * A failure to write what is read and removed again, as an outage: a retry helps once the folder can be
- * written. Any other error stays what it is.
- */
+/** A failed write of something temporary, as an outage: a retry helps later. Other errors stay. */
 export function asUnwritable(error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DomainError("storage_unavailable", "The service cannot write its temporary files.", {

@@ -23,10 +23,7 @@ const unzip = promisify(gunzip);
 export interface Archive {
   /** Keeps a part and returns its name. Idempotent: a part that exists is not written again. */
   put(bytes: Uint8Array): Promise<string>;
-  /**
-   * @throws DomainError `corrupt` if the part is missing, was changed, or is sealed by another key;
-   * `storage_unavailable` if it cannot be read now.
-   */
+  /** @throws DomainError `corrupt` if it is missing, changed or of another key; `storage_unavailable`. */
   get(name: string): Promise<Buffer>;
   /** Writes the manifest, unencrypted and last: an archive with a manifest is complete. */
   writeManifest(manifest: object): Promise<void>;

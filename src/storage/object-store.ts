@@ -98,10 +98,7 @@ function assertObjectName(name: string): string {
   return name;
 }
 
-/**
- * As {@link assertObjectName}, for all that a store may hold: objects of organizations, and anchors of the
- * audit log, which belong to no organization.
- */
+/** As {@link assertObjectName}, for all that a store may hold: also anchors, of no organization. */
 export function assertStoredName(name: string): string {
   return ANCHOR_NAME.test(name) ? name : assertObjectName(name);
 }

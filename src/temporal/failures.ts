@@ -1,7 +1,4 @@
-/**
- * Logs each failure of an activity with its cause, and then maps it to a failure for Temporal. Messages of
- * unknown errors are left out of the history.
- */
+/** Logs an activity's failure with its cause, then maps it for Temporal, without unknown messages. */
 import type { Context, Info } from "@temporalio/activity";
 import { ApplicationFailure, CancelledFailure } from "@temporalio/common";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";

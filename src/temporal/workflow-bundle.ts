@@ -10,10 +10,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "build/workflow-bundle.js");
 const WORKFLOWS = join(ROOT, "src/workflows");
 export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "sealing.ts"), join(WORKFLOWS, "tracing.ts")];
-/**
- * The module that turns failure messages and stacks into payloads, so that they are encrypted too; data
- * converters need it as well as the bundle.
- */
+/** Turns failure messages and stacks into payloads, to encrypt them; also for data converters. */
 export const FAILURE_CONVERTER_PATH = join(import.meta.dirname, "failure-converter.cjs");
 /** The timings of this process: the workflows have the same. */
 const TIMINGS = createRequire(import.meta.url).resolve("#timings");
@@ -58,10 +55,7 @@ async function buildBundle(): Promise<string> {
   return code;
 }
 
-/**
- * A hash of all that goes into the bundle: workflows, the domain that they import, the timings, the failure
- * converter, versions of packages.
- */
+/** A hash of what the bundle has: workflows, domain, timings, failure converter, packages' versions. */
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
   const folders = await Promise.all(

@@ -1,7 +1,4 @@
-/**
- * The workflow of a turn with tools: runs the tools that the model asked for, in parallel, then calls the
- * model again, until it answers.
- */
+/** The workflow of a turn with tools: runs them in parallel, calls the model again, until it answers. */
 import {
   ActivityFailure,
   ApplicationFailure,

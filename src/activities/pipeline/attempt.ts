@@ -1,7 +1,4 @@
-/**
- * One attempt at a step for the members of a claim: takes them, watches for cancels while the work runs, and
- * records an outcome for each.
- */
+/** One attempt at a step for a claim's members: takes them, watches for cancels, records each outcome. */
 import { DEADLINES, PAUSES } from "#timings";
 import { Context } from "@temporalio/activity";
 import { DomainError, ERROR_CLASSES, type ErrorCode, errorClass } from "../../domain/errors.ts";
@@ -170,10 +167,7 @@ function verdict({ member, stage, error }: Ended): Verdict {
   return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
-/**
- * One line for each document that failed, or whose step failed unexpectedly. Those that wait for an outage
- * share a line when they begin to wait.
- */
+/** A line for each document that failed unexpectedly. Those that begin to wait for an outage share one. */
 function logCauses(
   { log }: MemberDeps,
   ids: Readonly<Record<string, string>>,

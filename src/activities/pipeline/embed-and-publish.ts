@@ -1,7 +1,4 @@
-/**
- * The second step of the pipeline: embeds what has no embedding yet, in batches that are stored as they come,
- * and publishes each member.
- */
+/** The second step of the pipeline: embeds what has no embedding yet, in batches, and publishes members. */
 import { type ChunkToEmbed, chunksToEmbed, embeddingModelNum } from "../../db/runs/chunks.ts";
 import { inTenant } from "../../db/pool.ts";
 import { isRefusedWhole } from "../../db/runs/refused-chunks.ts";

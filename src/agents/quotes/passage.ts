@@ -36,10 +36,7 @@ const MAX_LENGTH = 131_072;
 /** The beginning of a passage tells its languages. */
 const TELLING_LENGTH = 8_192;
 
-/**
- * Reads a passage in steps: the generator yields between two paragraphs, where the caller may pause. Takes
- * time linear in the length of the passage.
- */
+/** Reads a passage in time linear in its length; yields between paragraphs, where the caller may pause. */
 export function* readPassage(text: string, name: string): Generator<undefined, ReadPassage> {
   const languages = languagesIn(cutWords(text.slice(0, TELLING_LENGTH)));
   const words = new Map<string, number[]>();

@@ -1,7 +1,4 @@
-/**
- * Counts requests of callers over all API processes: in memory at once and in the database afterwards, or in
- * the database first if a limit is almost reached.
- */
+/** Counts requests over all API processes: in memory first, or in the database if a limit is near. */
 import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
 import { shareRounds } from "../../process/concurrency/share-rounds.ts";

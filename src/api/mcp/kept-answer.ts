@@ -1,7 +1,4 @@
-/**
- * Keeps the messages of an answer that is a stream, sealed with the organization's key, and reads them again:
- * for a client whose connection broke, in any process.
- */
+/** Keeps the sealed messages of a streamed answer, and reads them again after a broken connection. */
 import type { EventStore } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import {

@@ -126,10 +126,7 @@ function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Princ
   ];
 }
 
-/**
- * A budget that is used up, else the one with the least left. Of several it is the widest, the last one: with
- * another key the caller would meet it as well.
- */
+/** A budget that is used up, else the one with the least left; of several the widest, the last. */
 function leastLeft(
   budgets: readonly CountedBudget[],
   states: readonly BudgetState[],

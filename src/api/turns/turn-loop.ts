@@ -227,10 +227,7 @@ class Loop implements TurnLoop {
   }
 }
 
-/**
- * The citations with their evidence. Without a database that answers in time they come without: the answer is
- * the model's, and has been sent.
- */
+/** The citations with evidence. Without a database in time they have none: the answer has been sent. */
 async function provenAnswer(
   { turnId, deps, request, signal }: LoopInput,
   citations: readonly Citation[],

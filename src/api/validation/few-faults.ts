@@ -36,10 +36,7 @@ function innerOf(schema: z.ZodType): readonly z.ZodType[] {
   return [];
 }
 
-/**
- * Looks at the fields that were sent, because most schemas name far more; and of those at lists and objects,
- * which can hold many faults.
- */
+/** Looks at the fields that were sent, as most schemas name far more, and of those at lists and objects. */
 function cutFields({ shape }: z.ZodObject, value: object): Cut {
   let changed: Record<string, unknown> | null = null;
   for (const [name, given] of Object.entries(value) as Array<[string, unknown]>) {

@@ -1,7 +1,4 @@
-/**
- * Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that
- * is written, read and deleted.
- */
+/** Checks of this machine and the object store: Node, disk, OCR's data, a probe object. */
 import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { dirname } from "node:path";

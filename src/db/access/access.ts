@@ -27,10 +27,7 @@ begin
   end loop;
 end $$`;
 
-/**
- * Makes the roles that are missing, and lets the login that makes them act as each. Idempotent; needs the
- * right to create roles if one is missing.
- */
+/** Makes the missing roles, and lets their maker act as each. Idempotent; needs the right to create roles. */
 export async function makeRoles(db: OwnerDatabase): Promise<void> {
   await inTransaction(db.owner, ensureRoles);
 }

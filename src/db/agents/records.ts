@@ -100,10 +100,7 @@ interface Search {
   readonly order_by: readonly OrderTerm[];
 }
 
-/**
- * Lists the agents that the caller may use: those of spaces that the caller reaches, and public ones, unless
- * the key was narrowed to chosen spaces.
- */
+/** Lists the agents that the caller may use: in reach, and public ones unless the key was narrowed. */
 export async function searchAgents(
   sql: Sql,
   principal: Principal,

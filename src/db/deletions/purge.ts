@@ -158,10 +158,7 @@ async function forgetEmbeddings(
   );
 }
 
-/**
- * Deletes the document's rows. Call it after its embeddings, text and objects are deleted. Its postings stay,
- * hidden, until their segments are purged.
- */
+/** Deletes the document's rows, after its embeddings, text and objects. Postings stay until a purge. */
 export async function deleteDocumentRows(
   sql: Sql,
   organizationId: string,

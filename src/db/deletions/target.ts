@@ -109,10 +109,7 @@ const LOOSE_FILES_OF: Readonly<Record<DeletionKind, string | null>> = {
           limit $2`,
 };
 
-/**
- * Returns at most `limit` raw files of the target that have no document. `object_key` is null where there is
- * no object to delete with the file.
- */
+/** Returns at most `limit` raw files of the target without a document. `object_key` null: no object. */
 export async function looseFiles(
   sql: Sql,
   deletion: Deletion,

@@ -44,10 +44,7 @@ export interface AcceptedUpload {
   readonly path: string;
 }
 
-/**
- * Writes the document with the caller's metadata, its raw file and its queued run, and deletes the intent.
- * Once this is committed, the upload cannot be lost.
- */
+/** Writes document, raw file and queued run, and deletes the intent. After the commit nothing is lost. */
 export async function acceptNewDocument(
   sql: Sql,
   upload: AcceptedUpload,

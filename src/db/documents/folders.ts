@@ -48,10 +48,7 @@ export async function findFolder(sql: Sql, reach: Reach, id: string): Promise<Fo
   return rows[0];
 }
 
-/**
- * Keeps other transactions from adding, moving or deleting folders of the space until this one ends, so that
- * what it checks of the tree stays true.
- */
+/** Keeps others from changing the space's folders until this ends: what it checks of the tree stays true. */
 export async function lockFolderTree(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('folders ' || $1::text, 0))", [spaceId]);
 }
@@ -136,10 +133,7 @@ export interface FolderChange {
   readonly parent_folder_id?: string | null | undefined;
 }
 
-/**
- * Changes the folder. The caller holds {@link lockFolderTree} and has checked the new parent. `updated_at`
- * always increases, since the entity tag is made of it.
- */
+/** Changes the folder. The caller holds {@link lockFolderTree}. `updated_at`, for the ETag, increases. */
 export async function updateFolder(
   sql: Sql,
   id: string,

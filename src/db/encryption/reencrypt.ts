@@ -66,10 +66,7 @@ const NAMED_OBJECTS = `
   order by 1
   limit $3`;
 
-/**
- * Lists names of objects that rows of the organization have, after the name `after`, in byte order. It lists
- * none if the organization is being deleted.
- */
+/** Lists object names of rows of the organization after `after`, in byte order; none if it is deleted. */
 export async function listNamedObjects(
   sql: Sql,
   organizationId: string,

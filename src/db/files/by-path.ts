@@ -173,10 +173,7 @@ export async function lockOccupant(sql: Sql, spaceId: string, path: string): Pro
   return undefined;
 }
 
-/**
- * Marks files as deleted whose document's folder is deleted, which frees their paths: the one at `path` and,
- * if that ends with a slash, all that begin with it.
- */
+/** Marks files of documents in deleted folders as deleted, to free paths: `path`, or all below it. */
 export async function retireHidden(sql: Sql, spaceId: string, path: string): Promise<void> {
   await sql.query(
     `update raw_files file

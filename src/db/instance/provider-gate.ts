@@ -1,7 +1,4 @@
-/**
- * Gates in front of model providers: one row for each provider says until when no process may ask it, and
- * whether its last answer was a failure.
- */
+/** Gates in front of model providers: until when none may be asked, and whether the last answer failed. */
 import { PAUSES } from "#timings";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { shareRunning } from "../../process/concurrency/share-running.ts";
@@ -58,10 +55,7 @@ interface GateState {
 const UNSAID: ErrorCode = "provider_rate_limited";
 const OPEN: Entrance = { closedForMs: 0, isTrial: false, code: UNSAID };
 
-/**
- * Makes the gate of `provider`, which all processes of the database share. While the database is away, the
- * gate stays as it was last read.
- */
+/** Makes the gate of `provider` that all processes share. Without the database it stays as last read. */
 export function createProviderGate(db: Database, provider: string): ProviderGate {
   const state: GateState = { openAt: 0, isFailing: false, code: UNSAID, readAt: -Infinity, changes: 0 };
   const share = shareRunning<void>();

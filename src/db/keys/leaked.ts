@@ -27,10 +27,7 @@ interface RevokedKey {
   readonly user_id: string;
 }
 
-/**
- * Revokes the keys that the oldest reports name, each with a row in its organization's audit log. Several
- * processes may call it at once.
- */
+/** Revokes the keys of the oldest reports, and audits each. Several processes may call it at once. */
 export async function revokeLeakedKeys(db: Database): Promise<readonly RevokedKey[]> {
   return inTransaction(db.app, async (sql) => {
     const { rows } = await sql.query<RevokedKey>(

@@ -27,10 +27,7 @@ export async function secondsUntilRoll(sql: Sql, keyId: string): Promise<number>
   return rows[0]?.seconds ?? 0;
 }
 
-/**
- * Gives the key a new text. Its present text is accepted for the overlap, all earlier ones end at once. The
- * caller must have locked the key's row.
- */
+/** Gives the key a new text; the present one ends after the overlap, earlier ones now. Lock its row first. */
 export async function replaceKeyText(
   sql: Sql,
   organization: OrganizationRef,

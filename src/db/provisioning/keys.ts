@@ -94,10 +94,7 @@ function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefin
   return found.find((row) => !row.is_revoked) ?? (hasText ? undefined : found[0]);
 }
 
-/**
- * Whether the file still decides about a key that was rolled: not if a user made it, who has the new text,
- * nor if it has another name by now.
- */
+/** Whether the file still decides about a rolled key: not one with a user's text, or with another name. */
 function fileStillDecides(known: KeyRow, { key }: NamedKey): boolean {
   return !known.is_users && known.name === key.name;
 }

@@ -26,10 +26,7 @@ export interface ProvisionChange {
   readonly outcome: "made" | "changed" | "unchanged";
 }
 
-/**
- * Counts a change and keeps it for the report, with its event if it is one. Several changes of one row appear
- * there as the first of them.
- */
+/** Counts a change for the report, with its event if it is one. Of several of one row the first counts. */
 export function noteChange(run: Run, change: ProvisionChange, event?: ToldEvent): void {
   if (change.outcome === "made") run.created += 1;
   if (change.outcome === "changed") run.updated += 1;

@@ -211,10 +211,7 @@ export async function chunksToEmbed(
   return rows;
 }
 
-/**
- * Caches embeddings by content, which makes this the checkpoint of embedding: the next attempt embeds only
- * what is missing. Idempotent.
- */
+/** Caches embeddings by content: the checkpoint of embedding, from which an attempt goes on. Idempotent. */
 export async function keepEmbeddings(
   sql: Sql,
   organizationId: string,

@@ -70,10 +70,7 @@ export async function denseCandidates(
  */
 const LEAST_SHARE = 0.3;
 
-/**
- * The index serves searches of a whole large space, or of much of it; a search narrowed to phrases, or to few
- * documents, reads their vectors.
- */
+/** The index serves searches of much of a large space; narrower ones read their documents' vectors. */
 function isIndexed(
   { models, share }: SearchScope,
   { required }: ChunkNarrowing,

@@ -204,10 +204,7 @@ interface ScopeRow {
   readonly models: Array<Omit<SearchedModel, "languageFit"> & { readonly auc: number | null }>;
 }
 
-/**
- * Returns what a search of the space may see now. A document in a deleted folder is hidden at once, although
- * only the folder is marked at first.
- */
+/** Returns what a search of the space may see now: nothing of deleted folders, only just marked too. */
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
   const { documentIds, folderIds, conditions = [] } = filter;
   const isFiltered = documentIds !== null || folderIds !== null || conditions.length > 0;

@@ -107,10 +107,7 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
   await settleOwners(sql, [spaceId]);
 }
 
-/**
- * Makes the owner who has been in the organization for longest the owner of record of each space, unless
- * that is one of its owners already.
- */
+/** Makes each space's longest-standing owner its owner of record, unless one of its owners is that. */
 export async function settleOwners(sql: Sql, spaceIds: readonly string[]): Promise<void> {
   await sql.query(
     `update spaces space

@@ -18,10 +18,7 @@ interface FoundSubject {
   readonly ambiguous: readonly string[];
 }
 
-/**
- * Finds the user who is bound to the token's subject. If nobody is, binds the one user who waits for a first
- * login with `verifiedEmail`.
- */
+/** Finds the user bound to the token's subject, else binds the one who waits with `verifiedEmail`. */
 export async function findSubjectCaller(
   db: Database,
   subject: string,
@@ -98,10 +95,7 @@ const LISTED = `
   where member.removed_at is null
     and organization.deleted_at is null`;
 
-/**
- * The users of all organizations, for the development issuer: those with `text` in their name, address or
- * organization, by name, at most 100.
- */
+/** All organizations' users for the development issuer: at most 100 with `text` in name or address. */
 export async function listUsers(db: Database, text: string): Promise<ListedUser[]> {
   const { rows } = await queryOnce<ListedUser>(
     db.maintenance,

@@ -86,10 +86,7 @@ const DIRECTORY = `
   from organizations organization
   where organization.id = $1`;
 
-/**
- * Reads everything but documents and files. The subjects of users are left out, because another instance may
- * have another issuer of tokens.
- */
+/** Reads all but documents and files, without users' subjects: instances have different issuers. */
 export async function readDirectory(sql: Sql, organizationId: string): Promise<Directory> {
   const { rows } = await sql.query<{ directory: Directory }>(DIRECTORY, [organizationId]);
   return rows[0]!.directory;

@@ -18,10 +18,7 @@ type Details = "details" | "lastHeartbeatDetails";
 /** A chain of causes is cut off after this many. */
 const CAUSES_MAX = 20;
 
-/**
- * Marks messages, stacks and details as those of a failure. The heartbeat that a time-out carries is sealed
- * again, as part of the failure.
- */
+/** Marks messages, stacks and details as a failure's. A time-out's heartbeat is sealed again with it. */
 export function placedFailure(failure: Failure, depth = 0): Failure {
   const place = { kind: "failure", name: "", slot: ONLY } as const;
   const { encodedAttributes, cause } = failure;

@@ -1,7 +1,4 @@
-/**
- * The place of a payload in Temporal, which its seal is bound to, and how codec, converters and workflows
- * pass it on. Runs in the workflow sandbox too.
- */
+/** A payload's place in Temporal, which its seal is bound to, and how it is passed on. Sandboxed too. */
 import type { Payload } from "@temporalio/common";
 
 /** What a payload is. A `note` is read by people only: summaries, details, memos. */

@@ -30,9 +30,6 @@ export interface IssuedReceipt {
 }
 
 export interface ReceiptSigner {
-  /**
-   * Signs a receipt for each statement, with the key of the organization, which is made when it is first
-   * needed. Takes no connection once the key is known.
-   */
+  /** Signs a receipt for each statement with the organization's key. No connection once that is known. */
   issue(organizationId: string, statements: readonly Statement[]): Promise<IssuedReceipt[]>;
 }

@@ -9,10 +9,7 @@ const TRACEPARENT = /^([0-9a-f]{2}-[0-9a-f]{32}-)[0-9a-f]{16}(-[0-9a-f]{2})$/;
 const MAX_BYTES = 64;
 const decoder = new TextDecoder();
 
-/**
- * Reads the header; undefined if it is not a `traceparent`. Headers are not encrypted, and anybody who may
- * call Temporal can write one.
- */
+/** Reads the header; undefined if it is no `traceparent`: callers of Temporal write what they like. */
 export function carriedTraceparent(header: Payload | null | undefined): string | undefined {
   if (!header?.data || header.data.byteLength > MAX_BYTES) return undefined;
   try {

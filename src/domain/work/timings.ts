@@ -16,10 +16,7 @@ export const DEADLINES = {
   toolHeartbeat: 5_000,
   /** An attempt that was lost began at most this long ago: a heartbeat's deadline and a queue. */
   lostAttempt: 30_000,
-  /**
-   * The process of suspected documents is ended after this long without a pulse. Longer than `heartbeat`, so
-   * that by then another attempt has the document.
-   */
+  /** The process of suspected documents ends after this long without a pulse; another attempt began then. */
   isolationPulse: 15_000,
   /** The lease of an outbox row whose workflow is about to be started. */
   startLease: 10_000,

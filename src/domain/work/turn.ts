@@ -37,10 +37,7 @@ export interface Passage {
 /** UTF-16 code units of the longest quote of a citation. */
 export const QUOTE_MAX = 300;
 
-/**
- * The result of a tool call, as the model will read it.
- * `invalid`: the call could not be run, because the tool is unknown or does not take such arguments.
- */
+/** The result of a tool call for the model. `invalid`: an unknown tool, or arguments it does not take. */
 export type ToolResult =
   /** `documentIds` are the documents that the text is about. */
   | {

@@ -80,10 +80,7 @@ export async function stopLeftovers(dataDir: string, onProgress: (line: string) 
   await rm(recordPath(dataDir), { force: true });
 }
 
-/**
- * Ends what the start `owner` left behind. The caller needs no lock: the record is not changed, and processes
- * of a later start are not touched.
- */
+/** Ends what the start `owner` left behind. Needs no lock: later starts and the record stay untouched. */
 export async function stopProcessesOf(
   dataDir: string,
   owner: string,

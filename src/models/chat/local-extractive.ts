@@ -26,10 +26,7 @@ const BLOCK_START = /^\[(\d{1,6})\] (.*)/;
 /** All sources together; several times what one search brings. */
 const MAX_SOURCE_CHARACTERS = 200_000;
 
-/**
- * Reads the sources between the lines `<<<SOURCES` and `SOURCES>>>`. It goes line by line, since a user or a
- * document may write such lines too.
- */
+/** Reads the sources between `<<<SOURCES` and `SOURCES>>>`, line by line: texts may have such lines. */
 function sourcesOf(text: string): Source[] {
   if (!text.includes(MARKERS.open)) return [];
   const sources: { index: number; name: string; lines: string[] }[] = [];

@@ -1,7 +1,4 @@
-/**
- * The worker thread of the local embedding model. ONNX Runtime computes on the thread that calls it, which
- * must not be the one of the event loop.
- */
+/** The local embedding model's worker thread: ONNX Runtime computes on the thread that calls it. */
 import { parentPort, workerData } from "node:worker_threads";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { loadWordPiece } from "./wordpiece.ts";

@@ -42,10 +42,7 @@ function batches(texts: readonly string[]): string[][] {
   return all;
 }
 
-/**
- * Reads little-endian float32 in base64, or a list of numbers, since not every provider honours
- * `encoding_format`. Null for anything else.
- */
+/** Reads little-endian float32 in base64, or a list of numbers, as some providers send. Else null. */
 function decode(embedding: unknown): Float32Array | null {
   if (Array.isArray(embedding))
     return Float32Array.from(embedding, (value) => (typeof value === "number" ? value : Number.NaN));
@@ -88,10 +85,7 @@ function entriesByText(data: readonly unknown[], count: number): Array<Entry | u
   });
 }
 
-/**
- * The vectors of a response, in the order of the texts. Null for one that is missing, doubled, without
- * direction, or of another length than `dimensions`.
- */
+/** A response's vectors, in the texts' order. Null: missing, doubled, zero, or of a wrong length. */
 function vectorsOf(
   response: unknown,
   count: number,

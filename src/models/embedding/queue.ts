@@ -1,7 +1,4 @@
-/**
- * Decides which texts go into the next request: organizations share the embedding time equally, and so do the
- * users of each; small work passes large work.
- */
+/** Decides which texts are requested next: fair between organizations and users; small work first. */
 import { type Caller, type EmbeddingPriority, type EmbeddingRequest, type Part, userKey } from "./caller.ts";
 import { type FairOrder, createFairOrder } from "../../process/concurrency/fair-order.ts";
 

@@ -153,10 +153,7 @@ async function writeShape(slide: Slide, shape: MarkupElement): Promise<void> {
   });
 }
 
-/**
- * Writes paragraphs, those with bullets as a list. In a placeholder for text they have bullets by default, in
- * other shapes only if they say so.
- */
+/** Writes paragraphs, with bullets as a list: the default of text placeholders, else only if they say so. */
 function writeParagraphs(
   writer: UnitWriter,
   paragraphs: readonly DrawingParagraph[],

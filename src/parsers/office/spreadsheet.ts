@@ -62,10 +62,7 @@ function isArchive(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString("latin1") === "PK" || bytes[0] === 0xd0;
 }
 
-/**
- * Unpacks the parts, without pictures, into an archive without compression: SheetJS itself unpacks without
- * bounds, and some damage sends it into a loop.
- */
+/** Unpacks the parts without pictures: SheetJS unpacks without bounds, and some damage makes it loop. */
 async function unpacked(bytes: Buffer, gaps: SheetGaps[]): Promise<Buffer> {
   const zip = await openZip(bytes);
   const files: { name: string; bytes: Buffer }[] = [];

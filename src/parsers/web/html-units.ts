@@ -34,10 +34,7 @@ export interface HtmlOptions {
   readonly part?: string;
 }
 
-/**
- * Writes what a reader of the page sees, in order. Scripts, styles and embedded media are left out; menus are
- * marked as text that repeats.
- */
+/** Writes what a reader sees, in order: no scripts, styles or media; menus are marked as repeating. */
 export function writeHtml(root: MarkupElement, writer: UnitWriter, options: HtmlOptions = {}): void {
   const walk: Walk = {
     writer,

@@ -40,10 +40,7 @@ export function createFairGate(limit: number): FairGate {
 /** Chunks of many small documents, or of one that is over in moments. */
 const SMALL_CHUNKS = 64;
 
-/**
- * Half of `connections` for transactions that write chunks, by their number: in turns, and those that write
- * little do not wait for those that write much.
- */
+/** Half of `connections` for transactions that write chunks, by number: those with few do not wait. */
 export function createWriteGate(connections: number): FairGate {
   const places = Math.max(2, Math.floor(connections / 2));
   const large = createFairGate(Math.floor(places / 2));

@@ -5,10 +5,7 @@ export interface Rounds {
   stop(): Promise<void>;
 }
 
-/**
- * Calls `round`, pauses for `pauseMs` after its end, and so on. If a round throws, `onError` gets the error
- * and the rounds go on. They keep no process alive.
- */
+/** Calls `round`, pauses for `pauseMs`, and so on, also after errors. The rounds keep no process alive. */
 export function every(
   pauseMs: number,
   round: () => Promise<void>,

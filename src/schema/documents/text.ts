@@ -41,10 +41,7 @@ export const ChunkEnd = z
   .optional()
   .meta({ description: "Where it ends there, exclusive", example: 1231 });
 
-/**
- * What the chunkers know of a chunk. Every field may be missing, as later versions may leave some out and
- * chunks are kept; more may be added.
- */
+/** What the chunkers know of a chunk. Fields may be missing or added by later versions. */
 export const ChunkMetadata = z
   .looseObject({
     format: z.enum(["text", "markdown"]).optional().meta({

@@ -1,7 +1,4 @@
-/**
- * Ids as OpenAI's clients know them: a prefix that says what it is, and the 32 hex digits of the UUID that
- * the resource has everywhere else.
- */
+/** Ids as OpenAI's clients know them: a prefix for the kind, and the UUID's 32 hex digits. */
 import { z } from "zod";
 import { isUuid } from "../../domain/ids.ts";
 

@@ -158,10 +158,7 @@ export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Anal
   return { language: mainLanguage(tokens, languages), terms };
 }
 
-/**
- * A word of a query, with its term in each language that chunks may be in. The frequencies of these terms are
- * added up as those of one word.
- */
+/** A word of a query, with its term in each language of chunks, whose frequencies add up. */
 export interface QueryWord {
   readonly terms: readonly string[];
   weight: number;

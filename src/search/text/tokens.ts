@@ -40,10 +40,7 @@ const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
 // normalizing.
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
-/**
- * A number and its unit, such as 5mg, which others write apart. One letter is more often part of a name (4E),
- * and an ending (5th) is none.
- */
+/** A number and its unit, such as 5mg. One letter is more often of a name (4E); an ending (5th) is none. */
 const WITH_UNIT = /^\p{Nd}{1,9}((?!(?:st|nd|rd|th)$)\p{L}{2,3})$/iu;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = new RegExp(`[${UNSEEN}]`, "gv");

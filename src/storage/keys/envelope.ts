@@ -47,10 +47,7 @@ interface Segments {
   readonly aad: Buffer;
 }
 
-/**
- * The encrypted form of `source`, piece by piece, under a fresh data key. At most two segments are in memory;
- * the receiver may free the pieces.
- */
+/** The encrypted form of `source` under a fresh data key. At most two segments are in memory. */
 export async function* encryptStream(
   source: AsyncIterable<Uint8Array>,
   identity: ObjectIdentity & { readonly organizationKey: OrganizationKey },

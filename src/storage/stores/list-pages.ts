@@ -1,7 +1,4 @@
-/**
- * Lists a store's objects over as many pages as that takes: a page may have fewer names than were asked for,
- * and names that Holdfast never gave.
- */
+/** Lists a store's objects over pages that may have fewer names than asked, and ones not Holdfast's. */
 import { type ListedObject, type ListOptions, isStoredName, unavailable } from "../object-store.ts";
 
 interface Page {

@@ -1,7 +1,4 @@
-/**
- * Seals at the edges of clients and activities: marks each value with its place, and refuses arguments that
- * were not sealed for the activity.
- */
+/** Seals at the edges of clients and activities: marks values with their place, and refuses others'. */
 import { ApplicationFailure } from "@temporalio/common";
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import type { ActivityInterceptors, ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";

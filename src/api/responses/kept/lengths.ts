@@ -9,10 +9,7 @@ const MOST_CHARACTERS = 16 * MEBIBYTE;
 /** A token is about four characters; what does not fit the model's context by far is refused unread. */
 const CHARACTERS_A_TOKEN = 4;
 
-/**
- * Of all texts that a request brings in, by files and by items of stored responses. Its least is about
- * 500,000 tokens, several times the usual context of a model.
- */
+/** Of all texts that a request brings in. The least is 500,000 tokens, several times a usual context. */
 export const mostTextCharacters = (contextTokens: number): number =>
   Math.max(2 * MEBIBYTE, CHARACTERS_A_TOKEN * contextTokens);
 

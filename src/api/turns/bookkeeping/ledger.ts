@@ -11,10 +11,7 @@ import {
 import type { Log } from "../../../process/log.ts";
 
 export interface Ledger {
-  /**
-   * Writes a turn as open after {@link OPENS_APART_MS}, unless it has ended by then. A failure is only
-   * logged: its end writes the whole row.
-   */
+  /** Writes a turn as open after {@link OPENS_APART_MS} unless it has ended. A failure is only logged. */
   open(turn: TurnRow): void;
   /** Writes the turn as open without waiting for others, and resolves when it is written. */
   noted(turn: TurnRow): Promise<void>;

@@ -83,10 +83,7 @@ interface ModelToMeasure {
   readonly chunks: number;
 }
 
-/**
- * Returns the models to measure on the space; of those with too few chunks, and all of a deleted space, it
- * deletes what was measured before.
- */
+/** Returns the models to measure on the space; deletes what was measured of those with too few chunks. */
 export async function findModelsToMeasure(sql: Sql, spaceNum: number): Promise<ModelToMeasure[]> {
   const { rows } = await sql.query<{ id: string; model_num: number; chunks: number; is_live: boolean }>(
     `with found as (

@@ -43,10 +43,7 @@ interface RunPart {
   readonly chunks: IndexedChunk[];
 }
 
-/**
- * Groups chunks into parts. A part never crosses the start of a batch of a large run, so parts are the same
- * whether the batches are indexed one by one or together.
- */
+/** Groups chunks into parts within the batches of a large run: the same however they are indexed. */
 function partsOf(chunks: readonly IndexedChunk[]): RunPart[] {
   const parts: RunPart[] = [];
   for (const chunk of chunks.toSorted(

@@ -32,10 +32,7 @@ interface IndexedVectors {
   readonly dimensions: number;
 }
 
-/**
- * Returns at most `limit` spaces, in random order, that are large enough for an index and have none, or whose
- * index was not checked for ten minutes.
- */
+/** Returns at most `limit` random large spaces without an index, or not checked for ten minutes. */
 export async function listSpacesToIndex(
   system: pg.Pool,
   limit: number,
