@@ -91,7 +91,10 @@ async function noteApplied(sql: Sql, names: readonly string[]): Promise<void> {
   await sql.query("insert into migrations (name) select unnest($1::text[])", [names]);
 }
 
-/** @throws ExpectedFailure for a database that 0.10 has not migrated, or whose payloads need not be bound. */
+/**
+ * @throws ExpectedFailure for a database that 0.10 has not migrated, whose payloads need not be bound, or that
+ *   keeps responses of 0.9.
+ */
 async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<void> {
   const lacking = MIGRATIONS_OF_0_10.find((name) => !applied.includes(name));
   if (lacking !== undefined)
@@ -104,6 +107,14 @@ async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<voi
     throw new ExpectedFailure(
       "The database still lets payloads of versions before 0.4 in: " +
         "run `holdfast seals cut-over` with 0.10 first, then upgrade.",
+    );
+  const { rows } = await sql.query<{ until: Date | null }>(
+    "select max(expires_at) as until from responses where not is_itemized and expires_at > now()",
+  );
+  const until = rows[0]!.until?.toISOString();
+  if (until !== undefined)
+    throw new ExpectedFailure(
+      `Responses that version 0.9 wrote are kept until ${until}: upgrade after that, or when they are deleted.`,
     );
 }
 

@@ -35,7 +35,6 @@ export interface RunGiven {
   readonly fence: ResponseFence;
   readonly head: DraftHead;
   readonly start: DraftStart | undefined;
-  readonly isItemized: boolean;
   readonly documentIds: readonly string[];
   /** How many attempts before were ended by outages. */
   readonly outages: number;
@@ -178,10 +177,9 @@ export class BackgroundRun {
 
   async #writeEnd(): Promise<void> {
     const { kept } = this.#draft;
-    const { isItemized } = this.#given;
     await insistently(async () => {
       if (this.#isDropped) return;
-      await keepEnd(this.#deps, { ...this.fence, isItemized }, kept, [...this.#documents]);
+      await keepEnd(this.#deps, this.fence, kept, [...this.#documents]);
     });
   }
 

@@ -33,7 +33,7 @@ import { foldEvents, isLast } from "./fold.ts";
 import type { ResponseEvent, ResponseObject } from "./items.ts";
 import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
 import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
-import { type WholeRequest, openHead, openItems, openRequest } from "./sealed.ts";
+import { type WholeRequest, openHead, openItems } from "./sealed.ts";
 import { allEvents } from "./store.ts";
 
 export interface Background {
@@ -87,7 +87,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     try {
       const events = await allEvents(deps, organization, row.id);
       const last = events.at(-1);
-      if (last !== undefined && isLast(last)) return await endAsWritten(deps, row, fence, last);
+      if (last !== undefined && isLast(last)) return await endAsWritten(deps, fence, last);
       await run(await takenUp(deps, row, fence, foldEvents(events)));
     } catch (error) {
       await giveBack(deps, row, fence, error);
@@ -111,8 +111,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       try {
         const head = headOf(response.id, response.createdAt, prepared);
         const { documentIds } = response;
-        const { isItemized } = request;
-        const one = await run({ fence, head, prepared, isItemized, documentIds, ...ANEW });
+        const one = await run({ fence, head, prepared, documentIds, ...ANEW });
         return one.queued;
       } catch (error) {
         await inTenant(db, response.organization, (sql) =>
@@ -169,28 +168,17 @@ function headOf(
 }
 
 /** Its process was lost after the last event: that has the whole response. */
-async function endAsWritten(
-  deps: ResponsesDeps,
-  { is_itemized: isItemized }: TakenResponse,
-  fence: ResponseFence,
-  last: ResponseEvent,
-): Promise<void> {
-  await keepEnd(deps, { ...fence, isItemized }, last["response"] as ResponseObject, null);
+async function endAsWritten(deps: ResponsesDeps, fence: ResponseFence, last: ResponseEvent): Promise<void> {
+  await keepEnd(deps, fence, last["response"] as ResponseObject, null);
 }
 
 /**
  * What was asked, with all that the model is shown.
  * @throws DomainError `not_found` if it was deleted meanwhile.
  */
-async function readRequest(
-  deps: ResponsesDeps,
-  { organization }: ResponseFence,
-  { id, is_itemized: isItemized, sealed_bytes: bytes }: TakenResponse,
-): Promise<WholeRequest> {
+async function readRequest(deps: ResponsesDeps, { organization, id }: ResponseFence): Promise<WholeRequest> {
   const sealed = await readSealedRequest(deps.db, organization, id);
   if (sealed === undefined) throw notFound("response");
-  if (!isItemized)
-    return deps.sealing.seated(organization.id, bytes, () => openRequest(deps, organization.id, id, sealed));
   const head = await openHead(deps, organization.id, id, sealed);
   const beforeId = await findContentsBefore(deps.db, organization, id);
   const before =
@@ -198,7 +186,6 @@ async function readRequest(
       ? []
       : await readChain(deps, organization, beforeId, {
           mayTruncate: head.body.truncation === "auto",
-          isWhole: false,
           characters: Number.POSITIVE_INFINITY,
         });
   const { characters } = await findInputPlaces(deps.db, organization, id, []);
@@ -215,11 +202,10 @@ async function takenUp(
   fence: ResponseFence,
   start: DraftStart,
 ): Promise<RunGiven> {
-  const request = await readRequest(deps, fence, row);
+  const request = await readRequest(deps, fence);
   const given = {
     fence,
     start,
-    isItemized: row.is_itemized,
     documentIds: row.document_ids,
     outages: row.outages,
   };

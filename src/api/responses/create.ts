@@ -94,11 +94,9 @@ async function begin(
   refuseMissing(body);
   const agent = await findModel(deps, principal, body.model);
   const isKept = body.store !== false;
-  const isItemized = isKept;
   const before = await conversationBefore(deps, store, principal, {
     previousId: body.previous_response_id,
     mayTruncate: body.truncation === "auto",
-    isWhole: isKept && !isItemized,
   });
   const { input, ...asked } = body;
   const isRepeatable = idempotencyKey !== undefined;
@@ -128,11 +126,9 @@ async function begin(
   const request: KeptRequest = {
     body: asked,
     echo: prepared.echo,
-    before: before.items,
     items,
     caller: keptCaller(principal),
-    previous: before.previous,
-    isItemized,
+    previousId: before.previousId,
   };
   const isStream = body.stream === true;
   if (response.isBackground) {
@@ -188,9 +184,7 @@ function answerParts(
     },
     shown: (ids) => ids.forEach((one) => documents.add(one)),
     ended(ended) {
-      const { isItemized } = request;
-      if (isKept)
-        store.keepEnd({ response: { ...response, documentIds: [...documents] }, isItemized }, ended);
+      if (isKept) store.keepEnd({ ...response, documentIds: [...documents] }, ended);
     },
     asRefusal(error) {
       if (isKept) store.drop(response);
