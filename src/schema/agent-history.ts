@@ -1,10 +1,11 @@
 /** Contract of an agent's history. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { envelope, Person, Timestamp } from "./fields.ts";
 
 const AgentChange = z
   .object({
-    version: z.string().meta({ description: "The agent's version from then on", example: "1.0.1" }),
+    version: field.text("The agent's version from then on", "1.0.1"),
     at: Timestamp,
     by: Person.nullable().describe("Who did it; null: not known"),
     action: z
@@ -13,7 +14,7 @@ const AgentChange = z
     changes: z
       .array(
         z.object({
-          field: z.string().meta({ description: "The field of the agent", example: "temperature" }),
+          field: field.text("The field of the agent", "temperature"),
           before: z.unknown().meta({ description: "Its value until then", example: 0.2 }),
           after: z.unknown().meta({ description: "Its value from then on", example: 0.7 }),
         }),

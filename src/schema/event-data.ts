@@ -1,12 +1,13 @@
 /** The `data` of each type of event. Later versions may add fields, so that each of them may be missing. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { EVENT_TYPES, type EventType } from "../domain/events/event-types.ts";
 import { BatchId, AgentId, DocumentId, FolderId, RunId, Uuid } from "./ids.ts";
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 
-const count = (description: string, example = 1) => z.int().optional().meta({ description, example });
-const code = (description: string, example: string) => z.string().optional().meta({ description, example });
+const count = (description: string, example = 1) => field.optionalInteger(description, example);
+const code = (description: string, example: string) => field.optionalText(description, example);
 const folder = (description: string) => FolderId.nullish().describe(description);
 
 const VERSION = count("The version of the document, from 1");

@@ -1,5 +1,6 @@
 /** The contract of events: what happened to a resource, as lists, streams and deliveries show it. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { ErrorObject } from "./error.ts";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { RESOURCES_PER_PAGE, Timestamp } from "./fields.ts";
@@ -11,17 +12,16 @@ const EventTypeName = z.enum(EVENT_TYPES);
 export const Event = z
   .object({
     id: EventId,
-    type: z.string().meta({
-      description:
-        "What happened. Later versions add types, so that clients should pass over those that they do not know",
-      example: "document.completed",
-    }),
+    type: field.text(
+      "What happened. Later versions add types, so that clients should pass over those that they do not know",
+      "document.completed",
+    ),
     occurred_at: Timestamp,
     organization_id: OrganizationId,
     space_id: SpaceId.nullable().describe("Null for what is in no space"),
     resource: z
       .object({
-        type: z.string().meta({ description: "The kind of resource", example: "document" }),
+        type: field.text("The kind of resource", "document"),
         id: Uuid.nullable().meta({
           description: "The resource's id; null if it has none",
           example: "01900000-0000-7000-8000-000000000030",
@@ -38,10 +38,10 @@ export const Event = z
         api_key_id: ApiKeyId.nullable().describe("Null unless it was an API key"),
       })
       .describe("Who made the change; the service itself is `system`"),
-    request_id: z.string().nullable().meta({
-      description: "The `X-Request-Id` of the change; null: no request made it",
-      example: EXAMPLE_REQUEST_ID,
-    }),
+    request_id: field.nullableText(
+      "The `X-Request-Id` of the change; null: no request made it",
+      EXAMPLE_REQUEST_ID,
+    ),
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
       description: "Ids, states, codes and counts; never text and never names",
       example: { version: 1, chunk_count: 12 },
@@ -64,10 +64,7 @@ const MAX_WAIT_SECONDS = 30;
 const MAX_CURSOR_CHARACTERS = 255;
 const EXAMPLE_CURSOR = "MToxOjQy";
 
-const Cursor = z.string().meta({
-  description: "A place in the organization's log, to be kept and sent as it is",
-  example: EXAMPLE_CURSOR,
-});
+const Cursor = field.text("A place in the organization's log, to be kept and sent as it is", EXAMPLE_CURSOR);
 
 export const EventFilterQuery = z.object({
   after: z
@@ -107,12 +104,9 @@ export const EventPage = z
   .meta({ id: "EventPage" });
 
 const errorFields = {
-  detail: z.string().meta({
-    description: "The same as `error.message`",
-    example: "The events after this cursor are not kept any more.",
-  }),
+  detail: field.text("The same as `error.message`", "The events after this cursor are not kept any more."),
   error: ErrorObject.describe("The same failure, as OpenAI's clients read it"),
-  code: z.string().meta({ description: "The same as `error.code`", example: "cursor_expired" }),
+  code: field.text("The same as `error.code`", "cursor_expired"),
   oldest: Cursor.describe("The oldest cursor that can be gone on from"),
 };
 
@@ -123,7 +117,7 @@ export const CursorExpired = z.object(errorFields).meta({ id: "CursorExpired" })
 export const EventStreamEnd = z
   .object({
     ...errorFields,
-    status: z.int().meta({ description: "The status that a request would get", example: 410 }),
+    status: field.integer("The status that a request would get", 410),
     code: errorFields.code.optional(),
     oldest: errorFields.oldest.optional(),
   })

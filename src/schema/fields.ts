@@ -1,5 +1,6 @@
 /** The parts that the contracts of several resources share: ids, timestamps, pages, people, errors. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { AgentId, DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "./ids.ts";
 import { NOT_BLANK } from "./requests/patterns.ts";
 
@@ -111,12 +112,10 @@ export function envelope<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
       items: z.array(item).describe("Results of the current page"),
-      total_items: z.int().meta({ description: "Hits over all pages", example: 1 }),
-      total_pages: z
-        .int()
-        .meta({ description: "Pages of `page_size` entries; 0 if there are none", example: 1 }),
-      page: z.int().meta({ description: "Current page, from 1", example: 1 }),
-      page_size: z.int().meta({ description: "Entries per page", example: 20 }),
+      total_items: field.integer("Hits over all pages", 1),
+      total_pages: field.integer("Pages of `page_size` entries; 0 if there are none", 1),
+      page: field.integer("Current page, from 1", 1),
+      page_size: field.integer("Entries per page", 20),
     })
     .meta({ id: name });
 }
@@ -135,16 +134,13 @@ export function pageOf<Items>(
   };
 }
 
-export const AvatarUrl = z
-  .string()
-  .nullable()
-  .meta({ description: "Where the user's picture is; null if there is none", example: null });
+export const AvatarUrl = field.nullableText("Where the user's picture is; null if there is none", null);
 
 /** A person, as shown with what they made. */
 export const Person = z
   .object({
     id: UserId,
-    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    name: field.text("The display name", "Ada Example"),
     avatar_url: AvatarUrl,
   })
   .meta({ id: "Person", description: "A user, as shown with what they made" });

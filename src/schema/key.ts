@@ -1,5 +1,6 @@
 /** Contract of API keys. The text of a key is shown once, in the answer to the request that makes it. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { canonicalCidr } from "../domain/tenancy/cidr.ts";
 import { CAPABILITIES } from "../domain/tenancy/principal.ts";
 import { envelope, Name, OrganizationParams, pageQuery, Timestamp, TimestampInput } from "./fields.ts";
@@ -41,13 +42,8 @@ const Cidrs = z.array(Cidr).min(1).max(MAX_CIDRS);
 const ApiKey = z
   .object({
     id: ApiKeyId,
-    name: z
-      .string()
-      .meta({ description: "For its owner; two keys may have the same", example: "automation" }),
-    prefix: z.string().meta({
-      description: "The beginning of its text, by which a key is recognized",
-      example: "sk-hf-a1B2c3",
-    }),
+    name: field.text("For its owner; two keys may have the same", "automation"),
+    prefix: field.text("The beginning of its text, by which a key is recognized", "sk-hf-a1B2c3"),
     user_id: UserId.describe("Its owner, whose rights bound what it may do"),
     created_by: UserId.nullable().describe(
       "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
@@ -74,14 +70,11 @@ const ApiKey = z
       example: null,
     }),
     last_used_at: Timestamp.nullable().describe("When it was used last; null: never"),
-    last_used_ip: z
-      .string()
-      .nullable()
-      .meta({ description: "The address of the last use, behind the trusted proxies", example: "192.0.2.7" }),
-    last_used_user_agent: z.string().nullable().meta({
-      description: "The first 256 characters of the `User-Agent` of the last use",
-      example: "curl/8.5.0",
-    }),
+    last_used_ip: field.nullableText("The address of the last use, behind the trusted proxies", "192.0.2.7"),
+    last_used_user_agent: field.nullableText(
+      "The first 256 characters of the `User-Agent` of the last use",
+      "curl/8.5.0",
+    ),
     overlap_ends_at: Timestamp.nullable().meta({
       description: "Until when the text before the last roll is accepted too; null: it is not",
       example: null,
@@ -99,10 +92,7 @@ const ApiKey = z
 
 export const ApiKeyPage = envelope(ApiKey, "ApiKeyPage");
 export const ApiKeyCreated = ApiKey.extend({
-  key: z.string().meta({
-    description: "The key's text, to be sent as `Authorization: Bearer …`. Shown only here",
-    example: "sk-hf-…",
-  }),
+  key: field.text("The key's text, to be sent as `Authorization: Bearer …`. Shown only here", "sk-hf-…"),
 }).meta({ id: "ApiKeyCreated" });
 
 const wanted = {

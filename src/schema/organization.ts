@@ -1,5 +1,6 @@
 /** The contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import {
   AvatarUrl,
   envelope,
@@ -44,7 +45,7 @@ const lifetimes = {
 export const Organization = z
   .object({
     id: OrganizationId,
-    name: z.string().meta({ description: "The display name", example: "Acme" }),
+    name: field.text("The display name", "Acme"),
     created_at: Timestamp,
     ...lifetimes,
   })
@@ -62,8 +63,8 @@ export const OrganizationPatch = writtenBack(
 export const Member = z
   .object({
     user_id: UserId,
-    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
-    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    email: field.text("The e-mail address", "ada@acme.example"),
+    name: field.text("The display name", "Ada Example"),
     role,
     avatar_url: AvatarUrl,
     created_at: Timestamp,
@@ -86,10 +87,7 @@ export const AuditRow = z
     actor: z
       .object({
         id: UserId,
-        name: z.string().nullable().meta({
-          description: "The name that the user has now; null if there is none",
-          example: "Ada Example",
-        }),
+        name: field.nullableText("The name that the user has now; null if there is none", "Ada Example"),
       })
       .nullable()
       .describe("The user who asked for it; null: the service or its operator did it"),
@@ -98,32 +96,26 @@ export const AuditRow = z
       example: "jwt",
     }),
     api_key_id: ApiKeyId.nullable().describe("The API key that was used; null: none was"),
-    action: z.string().meta({
-      description: "What was done: a kind of resource, a colon and a verb",
-      example: "documents:create",
-    }),
-    resource_type: z.string().meta({ description: "The kind of what it was done to", example: "document" }),
-    resource_id: z.string().nullable().meta({
-      description: "The id of what it was done to; null if it has none",
-      example: "01900000-0000-7000-8000-000000000030",
-    }),
+    action: field.text("What was done: a kind of resource, a colon and a verb", "documents:create"),
+    resource_type: field.text("The kind of what it was done to", "document"),
+    resource_id: field.nullableText(
+      "The id of what it was done to; null if it has none",
+      "01900000-0000-7000-8000-000000000030",
+    ),
     space_id: SpaceId.nullable().describe("The space it is in; null: it is in none"),
-    request_id: z.string().nullable().meta({
-      description: "The `X-Request-Id` of the request; null: there was none",
-      example: EXAMPLE_REQUEST_ID,
-    }),
-    outcome: z.string().meta({
-      description: "`success`, `denied`, or how it failed",
-      example: "success",
-    }),
-    code: z.string().nullable().meta({
-      description: "Why requests with a key were refused: the code of the error; null: they were not",
-      example: "document_not_found",
-    }),
-    route: z.string().nullable().meta({
-      description: "Which requests with a key were refused; null: none",
-      example: "GET /v1/data/{document_id}/text",
-    }),
+    request_id: field.nullableText(
+      "The `X-Request-Id` of the request; null: there was none",
+      EXAMPLE_REQUEST_ID,
+    ),
+    outcome: field.text("`success`, `denied`, or how it failed", "success"),
+    code: field.nullableText(
+      "Why requests with a key were refused: the code of the error; null: they were not",
+      "document_not_found",
+    ),
+    route: field.nullableText(
+      "Which requests with a key were refused; null: none",
+      "GET /v1/data/{document_id}/text",
+    ),
     count: z
       .int()
       .min(1)
@@ -135,7 +127,7 @@ export const AuditRow = z
       }),
     target: z
       .object({
-        type: z.string().meta({ description: "The kind of what was made", example: "document" }),
+        type: field.text("The kind of what was made", "document"),
         id: Uuid.meta({
           description: "The id of what was made",
           example: "01900000-0000-7000-8000-000000000030",
@@ -168,7 +160,7 @@ export const AuditChainPart = z
     head: z
       .object({
         seq: chainSeq("The number of the last row; 0: none is chained", 412),
-        hash: z.string().meta({ description: "In hexadecimal", example: "9f2c" }),
+        hash: field.text("In hexadecimal", "9f2c"),
       })
       .describe("The end of the chain. Kept elsewhere, it shows later that nothing before it was changed"),
     fault: z
@@ -215,17 +207,14 @@ const UsageRow = z
     agent_id: AgentId.nullable().describe(
       "The agent of the turns; null for documents and for searches that the model reranked",
     ),
-    prompt_tokens: z.int().meta({
-      description: "Tokens that the models of turns and of reranked searches have read, as they count them",
-      example: 412,
-    }),
-    completion_tokens: z.int().meta({ description: "Tokens that they have written", example: 38 }),
-    turns: z.int().meta({ description: "Answers of agents", example: 1 }),
-    documents: z.int().meta({ description: "Documents that were uploaded", example: 0 }),
-    bytes: z.int().meta({
-      description: "Bytes of the day's documents, as far as they still exist",
-      example: 0,
-    }),
+    prompt_tokens: field.integer(
+      "Tokens that the models of turns and of reranked searches have read, as they count them",
+      412,
+    ),
+    completion_tokens: field.integer("Tokens that they have written", 38),
+    turns: field.integer("Answers of agents", 1),
+    documents: field.integer("Documents that were uploaded", 0),
+    bytes: field.integer("Bytes of the day's documents, as far as they still exist", 0),
   })
   .meta({ id: "UsageRow" });
 export const UsagePage = envelope(UsageRow, "UsagePage");
@@ -247,12 +236,9 @@ const TokenBudget = z
       example: "user",
     }),
     owner_id: Uuid.describe("The organization, the user or the API key"),
-    month: z.string().meta({ description: "The month in UTC", example: "2026-01" }),
-    used: z.int().meta({ description: "Prompt and completion tokens of the month", example: 41_200 }),
-    quota: z
-      .int()
-      .nullable()
-      .meta({ description: "The most tokens of a month; null: there is no such budget", example: 1_000_000 }),
+    month: field.text("The month in UTC", "2026-01"),
+    used: field.integer("Prompt and completion tokens of the month", 41_200),
+    quota: field.nullableInteger("The most tokens of a month; null: there is no such budget", 1_000_000),
   })
   .meta({ id: "TokenBudget" });
 export const TokenBudgetPage = envelope(TokenBudget, "TokenBudgetPage");

@@ -1,5 +1,6 @@
 /** Contract of webhooks: endpoints that events are delivered to, and what became of each delivery. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { EventTypes } from "./event.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput } from "./fields.ts";
@@ -43,15 +44,15 @@ export const Webhook = z
       "The space whose events it gets; null: those of the organization that its maker sees, without " +
         "private spaces",
     ),
-    url: z.string().meta({ description: "Where events are sent by POST", example: EXAMPLE_URL }),
+    url: field.text("Where events are sent by POST", EXAMPLE_URL),
     types: z.array(z.string()).meta({
       description: "The types of events that it gets; empty: all but `document.progressed`",
       example: ["document.completed"],
     }),
-    description: z.string().nullable().meta({
-      description: "For those who manage it; null: there is none",
-      example: "Search index of the web site",
-    }),
+    description: field.nullableText(
+      "For those who manage it; null: there is none",
+      "Search index of the web site",
+    ),
     status: z.enum(STATUSES).meta({
       description:
         "`active`; `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active",
@@ -82,10 +83,7 @@ export const Webhook = z
   .meta({ id: "Webhook" });
 
 const WithSecret = {
-  secret: z.string().meta({
-    description: "Signs each delivery as Standard Webhooks says. Shown only here",
-    example: "whsec_…",
-  }),
+  secret: field.text("Signs each delivery as Standard Webhooks says. Shown only here", "whsec_…"),
 };
 
 export const WebhookPage = envelope(Webhook, "WebhookPage");
@@ -151,29 +149,20 @@ export const WebhookDelivery = z
     event_id: EventId.nullable().describe(
       "The `webhook-id` of each attempt; null for events that were not kept until they could be delivered",
     ),
-    event_type: z.string().nullable().meta({
-      description: "The event's type; null like `event_id`",
-      example: "document.completed",
-    }),
+    event_type: field.nullableText("The event's type; null like `event_id`", "document.completed"),
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
         "`pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; " +
         "`skipped`: not sent, since its maker may not see the event any more or it was not kept for so long",
       example: "delivered",
     }),
-    attempts: z.int().meta({ description: "Requests that were made so far", example: 1 }),
-    http_status: z.int().nullable().meta({
-      description: "The status that the last attempt was answered with; null: it had no answer",
-      example: 200,
-    }),
-    error_code: z.string().nullable().meta({
-      description: "Why it is not delivered; null if it is, or was not tried yet",
-      example: null,
-    }),
-    duration_ms: z.int().nullable().meta({
-      description: "Milliseconds of the last attempt; null before the first",
-      example: 42,
-    }),
+    attempts: field.integer("Requests that were made so far", 1),
+    http_status: field.nullableInteger(
+      "The status that the last attempt was answered with; null: it had no answer",
+      200,
+    ),
+    error_code: field.nullableText("Why it is not delivered; null if it is, or was not tried yet", null),
+    duration_ms: field.nullableInteger("Milliseconds of the last attempt; null before the first", 42),
     created_at: Timestamp,
     last_attempt_at: Timestamp.nullable().describe("Null before the first attempt"),
     next_attempt_at: Timestamp.nullable().meta({ description: "Null unless it is pending", example: null }),

@@ -1,5 +1,6 @@
 /** Contract of moving and deleting many documents. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { Deletion } from "../deletion.ts";
 import { FolderId } from "../ids.ts";
 import { documentChoice, requireOneChoice } from "./choice.ts";
@@ -36,14 +37,14 @@ export const BulkResult = z
     document_id: z
       .unknown()
       .meta({ description: "As it was sent", example: "01900000-0000-7000-8000-000000000030" }),
-    success: z.boolean().meta({ description: "Whether it was done, or would be", example: true }),
+    success: field.flag("Whether it was done, or would be", true),
     error: z
       .object({
         code: z.enum(["invalid_id", "not_found", "forbidden", "wrong_space"]).meta({
           description: "Why not; `wrong_space`: the folder is of another space",
           example: "not_found",
         }),
-        message: z.string().meta({ description: "The same for people", example: "Document not found" }),
+        message: field.text("The same for people", "Document not found"),
       })
       .nullable()
       .meta({ description: "What is wrong; null: nothing", example: null }),

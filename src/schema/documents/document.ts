@@ -3,6 +3,7 @@
  * processing-state.ts, uploads and changes are in changes.ts, runs and batches in run.ts.
  */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { FILE_TYPES } from "../../domain/file-type.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp } from "../fields.ts";
 import { DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "../ids.ts";
@@ -27,13 +28,12 @@ export const Document = z
   .object({
     id: DocumentId,
     file_type: FileType,
-    file_size: z.int().meta({ description: "Bytes of the original", example: 48_213 }),
-    file_path: z.string().meta({
-      description: "Where the original is: spaces/<space_id>/documents/<document_id>/original/<filename>",
-      example:
-        "spaces/01900000-0000-7000-8000-000000000010/" +
+    file_size: field.integer("Bytes of the original", 48_213),
+    file_path: field.text(
+      "Where the original is: spaces/<space_id>/documents/<document_id>/original/<filename>",
+      "spaces/01900000-0000-7000-8000-000000000010/" +
         "documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
-    }),
+    ),
     doc_metadata: DocumentMetadata,
     processing_state: State,
     space_id: SpaceId,
@@ -42,14 +42,11 @@ export const Document = z
     created_at: Timestamp,
     updated_at: Timestamp,
     folder_id: FolderId.nullable().describe("The folder that it is in; null: the space's root"),
-    folder_path: z.string().nullable().meta({
-      description: "Folder names from the root, joined by `/`; null at the root",
-      example: "Reports/2026",
-    }),
-    version: z
-      .int()
-      .nullable()
-      .meta({ description: "The published version; null before the first", example: 1 }),
+    folder_path: field.nullableText(
+      "Folder names from the root, joined by `/`; null at the root",
+      "Reports/2026",
+    ),
+    version: field.nullableInteger("The published version; null before the first", 1),
   })
   .meta({ id: "Document" });
 

@@ -1,5 +1,6 @@
 /** Contract of resource folders. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person } from "../fields.ts";
 import { FolderId, OrganizationId, SpaceId } from "../ids.ts";
 import { NOT_BLANK_WITHOUT_SLASH } from "../requests/patterns.ts";
@@ -14,14 +15,14 @@ const FolderName = Name.refine((name) => !name.includes("/"), "must not hold a s
 export const Folder = z
   .object({
     id: FolderId,
-    name: z.string().meta({ description: "Its name", example: "Reports" }),
+    name: field.text("Its name", "Reports"),
     parent_folder_id: FolderId.nullable().meta({
       description: "The folder that it is in; null at the root of the space",
       example: null,
     }),
     org_id: OrganizationId,
     home_space_id: SpaceId,
-    from_system: z.boolean().meta({ description: "True for a folder of the service itself", example: false }),
+    from_system: field.flag("True for a folder of the service itself", false),
     created_by: Person.nullable().describe("Who made it; null: not known any more"),
   })
   .meta({ id: "Folder" });
@@ -91,9 +92,9 @@ export const EnsuredFolders = z
       .array(
         z
           .object({
-            path: z.string().meta({ description: "As it was sent", example: "Reports/2026" }),
+            path: field.text("As it was sent", "Reports/2026"),
             id: FolderId,
-            created: z.boolean().meta({ description: "Whether this request made it", example: true }),
+            created: field.flag("Whether this request made it", true),
           })
           .meta({ id: "EnsuredFolder" }),
       )
@@ -112,13 +113,9 @@ export const FolderContents = z
     folder: Folder.describe("The folder itself"),
     sub_folders: z.array(Folder).describe("Direct sub-folders"),
     documents: z.array(Document).describe("Documents directly in the folder, one page of them"),
-    sub_folder_count: z
-      .int()
-      .meta({ description: "Direct sub-folders, all of which are listed", example: 1 }),
-    document_count: z
-      .int()
-      .meta({ description: "Documents directly in the folder, over all pages", example: 1 }),
-    page: z.int().meta({ description: "Page of the documents, from 1", example: 1 }),
-    page_size: z.int().meta({ description: "Documents per page", example: 100 }),
+    sub_folder_count: field.integer("Direct sub-folders, all of which are listed", 1),
+    document_count: field.integer("Documents directly in the folder, over all pages", 1),
+    page: field.integer("Page of the documents, from 1", 1),
+    page_size: field.integer("Documents per page", 100),
   })
   .meta({ id: "FolderContents" });

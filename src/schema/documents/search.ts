@@ -1,5 +1,6 @@
 /** Contract of hybrid search. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
 import { NOT_BLANK } from "../requests/patterns.ts";
 import { missing } from "../requests/problem.ts";
@@ -175,12 +176,12 @@ const SearchHit = z
     chunk_id: ChunkId,
     document_id: DocumentId,
     space_id: SpaceId,
-    document_name: z.string().meta({ description: "The document's file name", example: "report.pdf" }),
+    document_name: field.text("The document's file name", "report.pdf"),
     file_type: FileType,
-    folder_path: z.string().nullable().meta({
-      description: "Folder names from the root, joined by `/`; null at the root",
-      example: "Reports/2026",
-    }),
+    folder_path: field.nullableText(
+      "Folder names from the root, joined by `/`; null at the root",
+      "Reports/2026",
+    ),
     chunk_index: ChunkIndex,
     score: z.number().min(0).max(1).meta({
       description: "`dense_score` + `sparse_score`; scores of several searches can be compared",
@@ -205,13 +206,13 @@ const SearchHit = z
 
 export const SearchResults = z
   .object({
-    query: z.string().meta({ description: "The query as it was sent", example: "How did revenue develop?" }),
+    query: field.text("The query as it was sent", "How did revenue develop?"),
     space_id: SpaceId.nullable().describe("The space that was searched; null with `space_ids`"),
     space_ids: z
       .array(SpaceId)
       .optional()
       .describe("The spaces that were asked for, of a request with `space_ids`"),
-    total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),
+    total_results: field.integer("Number of results in this answer", 1),
     results: z
       .array(SearchHit)
       .describe(

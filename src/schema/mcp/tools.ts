@@ -3,6 +3,7 @@
  * they have less than those of the routes that the tools stand for.
  */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { ownMetadata, tagList } from "../documents/changes.ts";
 import { FileType } from "../documents/document.ts";
 import { RESOURCES_PER_PAGE } from "../fields.ts";
@@ -20,11 +21,10 @@ const MAX_CONTENT_CHARACTERS = 4_000_000;
 const MAX_CURSOR_CHARACTERS = 128;
 const MAX_WAIT_SECONDS = 60;
 
-const Uri = z.string().meta({
-  description: "The document as a resource",
-  example:
-    "holdfast://spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030",
-});
+const Uri = field.text(
+  "The document as a resource",
+  "holdfast://spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030",
+);
 const Cursor = z
   .string()
   .max(MAX_CURSOR_CHARACTERS)
@@ -44,11 +44,11 @@ const Wait = z
   .max(MAX_WAIT_SECONDS)
   .default(0)
   .describe("Seconds to wait for the end of its processing; 0: the answer comes at once");
-const FileName = z.string().meta({ description: "The file's name", example: "report.pdf" });
-const Status = z.string().optional().meta({
-  description: "Where its latest processing is: `completed`, `failed` and `cancelled` are its ends",
-  example: "completed",
-});
+const FileName = field.text("The file's name", "report.pdf");
+const Status = field.optionalText(
+  "Where its latest processing is: `completed`, `failed` and `cancelled` are its ends",
+  "completed",
+);
 
 const ProcessingError = z.string().optional().describe("Why the latest processing failed");
 

@@ -3,11 +3,12 @@
  * @see https://platform.openai.com/docs/api-reference/responses/object
  */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { citedChunk, evidence, statement } from "../chat/completion.ts";
 import { listOf } from "./list.ts";
 
-const text = (description: string, example: string) => z.string().meta({ description, example });
-const count = (description: string, example: number) => z.int().meta({ description, example });
+const text = (description: string, example: string) => field.text(description, example);
+const count = (description: string, example: number) => field.integer(description, example);
 
 const STATUS = z.enum(["in_progress", "completed", "incomplete"]).meta({
   description: "`incomplete`: it was cut off",
@@ -68,7 +69,7 @@ export const SearchResult = z.object({
   document_id: text("The document's id elsewhere in this API", "01900000-0000-7000-8000-000000000030"),
   chunk_id: text("The chunk", "01900000-0000-7000-8000-000000000031"),
   chunk_index: count("Which chunk of the document it is, from 0", 3),
-  page: z.int().nullable().meta({ description: "The page that it begins on", example: 2 }),
+  page: field.nullableInteger("The page that it begins on", 2),
 });
 
 export const FileSearchCall = z
@@ -141,11 +142,11 @@ export const ResponseAnswer = z
     id: text("The response", "resp_01900000000070008000000000000025"),
     object: z.literal("response").describe("As OpenAI's clients expect it"),
     created_at: count("When it was asked for, in Unix seconds", 1_790_000_000),
-    completed_at: z.int().nullable().meta({ description: "When it was complete; else null", example: null }),
+    completed_at: field.nullableInteger("When it was complete; else null", null),
     status: z
       .enum(["queued", "in_progress", "completed", "failed", "cancelled", "incomplete"])
       .meta({ description: "`incomplete`: `incomplete_details` says why", example: "completed" }),
-    background: z.boolean().meta({ description: "Whether it goes on without its client", example: false }),
+    background: field.flag("Whether it goes on without its client", false),
     error: z
       .object({
         code: text("`server_error` or `rate_limit_exceeded`", "server_error"),
@@ -158,11 +159,10 @@ export const ResponseAnswer = z
       .nullable()
       .describe("Set if it is `incomplete`"),
     output: z.array(OutputItem).describe("Messages, searches and function calls, in order"),
-    waiting_for: z.string().optional().meta({
-      description:
-        "Set while a response in the background waits for an outage to end: its code. It is then tried again",
-      example: "provider_unavailable",
-    }),
+    waiting_for: field.optionalText(
+      "Set while a response in the background waits for an outage to end: its code. It is then tried again",
+      "provider_unavailable",
+    ),
     usage: ResponseUsage.nullable().describe("Null until it has ended"),
     ...ResponseEcho.shape,
   })
@@ -203,9 +203,9 @@ export const ResponseStreamError = z
   .object({
     type: z.literal("error").describe("The last event of a stream that cannot go on"),
     sequence_number: count("Its number", 5),
-    code: z.string().nullable().meta({ description: "As errors of this API name it", example: "turn_lost" }),
+    code: field.nullableText("As errors of this API name it", "turn_lost"),
     message: text("What went wrong", "The response was deleted."),
-    param: z.string().nullable().meta({ description: "The field at fault, if it is one", example: null }),
+    param: field.nullableText("The field at fault, if it is one", null),
   })
   .meta({ id: "ResponseStreamError" });
 

@@ -1,5 +1,6 @@
 /** The files of vector stores and their batches, as OpenAI's clients send and read them. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { DocumentId } from "../ids.ts";
 import { AttributesInput, AttributesOutput } from "./attributes.ts";
 import { MomentInSeconds } from "./files.ts";
@@ -64,7 +65,7 @@ export const StoreFile = z
     object: z.literal("vector_store.file").describe("As OpenAI's clients expect it"),
     created_at: MomentInSeconds.describe("When it came into the store"),
     vector_store_id: VectorStoreIdOutput,
-    usage_bytes: z.int().meta({ description: "Its size once it has completed", example: 2_048 }),
+    usage_bytes: field.integer("Its size once it has completed", 2_048),
     status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({
       description: "By the document's latest run",
       example: "completed",
@@ -74,7 +75,7 @@ export const StoreFile = z
         code: z
           .enum(["server_error", "unsupported_file", "invalid_file", "rate_limit_exceeded"])
           .meta({ description: "The kind of failure", example: "invalid_file" }),
-        message: z.string().meta({ description: "What went wrong", example: "The file is empty." }),
+        message: field.text("What went wrong", "The file is empty."),
       })
       .nullable()
       .meta({ description: "Why it failed", example: null }),
@@ -85,20 +86,17 @@ export const StoreFile = z
           type: z.literal("static").describe("As it was asked for"),
           static: z
             .object({
-              max_chunk_size_tokens: z.int().meta({ description: "Tokens of a chunk", example: 240 }),
-              chunk_overlap_tokens: z.int().meta({ description: "Tokens that two share", example: 0 }),
+              max_chunk_size_tokens: field.integer("Tokens of a chunk", 240),
+              chunk_overlap_tokens: field.integer("Tokens that two share", 0),
             })
             .describe("The sizes, in tokens"),
         }),
         z.object({ type: z.literal("other").describe("A document that people put there") }),
       ])
       .describe("How it is chunked"),
-    filename: z.string().meta({ description: "Its name", example: "manual.pdf" }),
+    filename: field.text("Its name", "manual.pdf"),
     document_id: DocumentId,
-    waiting_for: z
-      .string()
-      .nullable()
-      .meta({ description: "The code of the outage that an `in_progress` file waits for", example: null }),
+    waiting_for: field.nullableText("The code of the outage that an `in_progress` file waits for", null),
     waiting_since: MomentInSeconds.nullable().meta({ description: "Since when it waits", example: null }),
   })
   .meta({ id: "VectorStoreFile" });

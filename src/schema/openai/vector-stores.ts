@@ -1,5 +1,6 @@
 /** `/v1/vector_stores`, as OpenAI's clients send and read it. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
 import { NOT_BLANK } from "../requests/patterns.ts";
 import { AttributeFilter, AttributesOutput, Metadata } from "./attributes.ts";
@@ -94,11 +95,11 @@ export const VectorStoreUpdate = z
 
 export const FileCounts = z
   .object({
-    in_progress: z.int().meta({ description: "Files that are processed, or wait for it", example: 0 }),
-    completed: z.int().meta({ description: "Files that search finds", example: 2 }),
-    failed: z.int().meta({ description: "Files whose processing failed", example: 0 }),
-    cancelled: z.int().meta({ description: "Files whose processing was cancelled", example: 0 }),
-    total: z.int().meta({ description: "All files", example: 2 }),
+    in_progress: field.integer("Files that are processed, or wait for it", 0),
+    completed: field.integer("Files that search finds", 2),
+    failed: field.integer("Files whose processing failed", 0),
+    cancelled: field.integer("Files whose processing was cancelled", 0),
+    total: field.integer("All files", 2),
   })
   .meta({ id: "VectorStoreFileCounts", description: "How many files have which status" });
 
@@ -107,9 +108,9 @@ export const VectorStore = z
     id: VectorStoreIdOutput,
     object: z.literal("vector_store").describe("As OpenAI's clients expect it"),
     created_at: MomentInSeconds,
-    name: z.string().meta({ description: "As it was given, or the folder's", example: "Manuals" }),
-    description: z.string().nullable().meta({ description: "What it is for", example: null }),
-    usage_bytes: z.int().meta({ description: "The size of its completed files", example: 4_096 }),
+    name: field.text("As it was given, or the folder's", "Manuals"),
+    description: field.nullableText("What it is for", null),
+    usage_bytes: field.integer("The size of its completed files", 4_096),
     file_counts: FileCounts,
     status: z.enum(["expired", "in_progress", "completed"]).meta({
       description: "`in_progress` while files are; `expired` stores take no files",
@@ -200,7 +201,7 @@ export const VectorStoreSearch = z
 const TextContent = z
   .object({
     type: z.literal("text").describe("As OpenAI's clients expect it"),
-    text: z.string().meta({ description: "The text", example: "The oil is changed every 500 hours." }),
+    text: field.text("The text", "The oil is changed every 500 hours."),
   })
   .meta({ id: "VectorStoreText" });
 
@@ -216,7 +217,7 @@ const pageOf = <Item extends z.ZodType, Name extends string>(item: Item, object:
 const FoundChunk = z
   .object({
     file_id: FileIdOutput,
-    filename: z.string().meta({ description: "The file's name", example: "manual.pdf" }),
+    filename: field.text("The file's name", "manual.pdf"),
     score: z.number().min(0).max(1).meta({ description: "As in hybrid search", example: 0.61 }),
     attributes: AttributesOutput,
     content: z.array(TextContent).describe("The text of the chunk"),
