@@ -24,10 +24,7 @@ interface CallModelInput {
   readonly results: readonly ToolResult[];
 }
 
-/**
- * Ends the wait of those of the turns that ended without a workflow and wait for one.
- * @returns how each of them had ended.
- */
+/** Ends the wait of those turns that wait without a workflow. @returns how each had ended. */
 export type AdoptWaiting = (turnIds: readonly string[]) => Promise<readonly AdoptedStatus[]>;
 
 /** The turns in this process's memory, as its activities see them. */

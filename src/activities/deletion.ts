@@ -110,10 +110,7 @@ async function purgeLooseFiles(
   return files.length;
 }
 
-/**
- * Deletions share segments of the index, and the first one purges for all.
- * @returns false if another process has locked a segment.
- */
+/** Deletions share index segments: the first purges for all. @returns false if a segment is locked. */
 async function purgePostings({ db }: DeletionDeps, { organization }: DeletionInput): Promise<boolean> {
   let isPurged = true;
   for (const segment of await inTenant(db, organization, (sql) => findSegmentsToPurge(sql, "deleted"))) {

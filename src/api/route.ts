@@ -35,10 +35,7 @@ export interface RouteRequest {
    * @throws as at the beginning of the request, if the caller has lost the right to it meanwhile.
    */
   readonly authenticateAgain: () => Promise<Principal>;
-  /**
-   * Counts the request as a chat turn too, for routes that find out late that it is one.
-   * @throws DomainError `rate_limited`
-   */
+  /** Counts the request as a chat turn too, for routes that learn late. @throws DomainError `rate_limited` */
   readonly countTurn: () => Promise<void>;
   /** Audits what the request opens by an id: whole content, or without a space what is known about it. */
   readonly opened: NoteOpened;

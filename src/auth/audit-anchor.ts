@@ -19,10 +19,7 @@ function privateKey(secret: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, secret]), format: "der", type: "pkcs8" });
 }
 
-/**
- * The public half of the instance's key, for any library that verifies a JWS.
- * @returns a JWK whose `kid` is its thumbprint (RFC 7638).
- */
+/** The public half of the instance's key: a JWK whose `kid` is its thumbprint (RFC 7638). */
 export async function anchorPublicKey(secret: Uint8Array): Promise<JWK> {
   const jwk = createPublicKey(privateKey(secret)).export({ format: "jwk" }) as JWK;
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: "sig" };

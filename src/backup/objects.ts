@@ -137,10 +137,7 @@ async function eachObject(
   return { count, bytes };
 }
 
-/**
- * Reads every object of the back-up.
- * @throws ExpectedFailure that names the first one that is missing or has another hash than in the index
- */
+/** Reads every object of the back-up. @throws ExpectedFailure that names the first missing or changed one */
 export async function checkObjects(folder: string, onDone: OnCopied): Promise<Copied> {
   const source = createDirectoryStore(join(folder, OBJECTS));
   return eachObject(folder, (object) => checkObject(source, object), onDone);

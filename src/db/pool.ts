@@ -256,10 +256,7 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Runs one statement outside a transaction.
- * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
- */
+/** Runs one statement outside a transaction. @throws DomainError `database_unavailable` without Postgres. */
 export async function queryOnce<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   query: string | pg.QueryConfig,

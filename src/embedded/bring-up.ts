@@ -117,10 +117,7 @@ function metricsAddresses({ api, metrics }: Config): string[] {
   );
 }
 
-/**
- * Applies the user's provisioning file at every start, or the demo's once.
- * @returns the demo's key; undefined without the demo.
- */
+/** Applies the user's provisioning file at every start, or the demo's once. @returns the demo's key. */
 async function provision(
   { config, stop, progress }: Session,
   env: NodeJS.ProcessEnv,

@@ -33,10 +33,7 @@ export function gateCookie({ secret, port }: Pick<GateSettings, "secret" | "port
   return { name: cookieName(port), value: `${until}.${proofOf(until, secret)}` };
 }
 
-/**
- * Answers the printed link, and every request for a sign-in from a browser that has not shown the secret.
- * @returns whether it has answered
- */
+/** Answers the printed link, and sign-ins of browsers without the secret. @returns whether it answered */
 export async function answerAtGate(
   settings: GateSettings,
   request: IncomingMessage,

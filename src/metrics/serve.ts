@@ -43,10 +43,7 @@ interface MetricsDeps {
 
 const COUNT_EVERY_MS = 10 * 60_000;
 
-/**
- * If the port is in use, the process goes on without metrics and says so in the log.
- * @returns a function that stops serving.
- */
+/** If the port is in use, logs that and goes on without metrics. @returns a function that stops serving. */
 export async function serveMetrics({
   config,
   log,

@@ -168,10 +168,7 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
   }
 }
 
-/**
- * Sends the body and waits for the head of the answer.
- * @throws Error if there is none, also if the receiver speaks of something else without end.
- */
+/** Sends the body and waits for the answer's head. @throws Error if none comes, or endless other words. */
 async function firstAnswer(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
   let provisional = 0;
   return new Promise((resolve, reject) => {

@@ -43,15 +43,9 @@ export interface ListedObject {
  * @example `test/storage/object-store.test.ts` holds every store to this.
  */
 export interface ObjectStore {
-  /**
-   * Stores the whole body or nothing; a reader never sees a part of it.
-   * @returns the bytes that were stored.
-   */
+  /** Stores the whole body or nothing; no reader sees a part of it. @returns the bytes that were stored. */
   put(name: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<{ bytes: number }>;
-  /**
-   * Resolves when the object is open.
-   * @throws `not_found`, or `range_not_satisfiable` for a start after the end.
-   */
+  /** Resolves when the object is open. @throws `not_found`; `range_not_satisfiable` past the end. */
   get(name: string, options?: GetOptions): Promise<Readable>;
   /** Bytes stored. @throws `not_found`. */
   size(name: string): Promise<number>;

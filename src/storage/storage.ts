@@ -57,10 +57,7 @@ export interface Storage {
    * stop.
    */
   get(input: StoreGet): Promise<Readable>;
-  /**
-   * Id of the organization key that encrypts the object: a UUID in lower case.
-   * @throws `not_found`, `corrupt`.
-   */
+  /** Id of the organization key of the object: a UUID in lower case. @throws `not_found`, `corrupt`. */
   keyId(name: string): Promise<string>;
   /** Plaintext bytes. @throws `not_found`. */
   size(name: string): Promise<number>;

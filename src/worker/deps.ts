@@ -43,10 +43,7 @@ interface WorkerProcess {
   readonly parserChildren: number;
 }
 
-/**
- * Opens the shared parts and the activities with what they need.
- * @throws as {@link openSharedDeps} does, and if the data folder cannot be written.
- */
+/** Opens the shared parts and the activities. @throws as {@link openSharedDeps}, or for the data folder. */
 export async function openWorkerDeps(
   config: RealConfig,
   { name, parserChildren }: WorkerProcess,

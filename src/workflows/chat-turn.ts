@@ -57,10 +57,7 @@ async function runTool(
   }
 }
 
-/**
- * Returns if another attempt may help, so that the tool runs again through its queue.
- * @throws the error if it cannot.
- */
+/** Returns if another attempt may help: the tool runs again by its queue. @throws the error if not. */
 function unlessHopeless(error: unknown): undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true))

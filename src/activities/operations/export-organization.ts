@@ -51,10 +51,7 @@ interface ExportWork {
   readonly archive: Archive;
 }
 
-/**
- * Writes the directory, then one page a step, then the manifest.
- * @returns the progress to store, and whether it was the last step.
- */
+/** Writes the directory, then a page a step, then the manifest. @returns the progress, and if it is done. */
 export async function exportStep(
   work: ExportWork,
   progress: ExportProgress,

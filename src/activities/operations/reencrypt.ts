@@ -137,10 +137,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
   return NEXT;
 }
 
-/**
- * Writes a copy under a new name and points all rows to it at once.
- * @returns its bytes; undefined if there was nothing to do.
- */
+/** Writes a copy under a new name and points all rows to it. @returns its bytes; undefined: nothing done. */
 async function encryptAgain(
   { deps, organization, current }: Work,
   from: string,

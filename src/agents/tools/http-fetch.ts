@@ -26,10 +26,7 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
   });
 }
 
-/**
- * The hosts to which the agent's `config` narrows the operator's; null if it has none.
- * @throws DomainError `bad_request` if it is not valid.
- */
+/** The hosts that the agent's `config` leaves; null: no config. @throws DomainError `bad_request`. */
 function hostsOf(config: unknown): readonly string[] | null {
   if (config === null) return null;
   const parsed = HttpFetchConfig.safeParse(config);

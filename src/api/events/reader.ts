@@ -18,10 +18,7 @@ interface Wanted extends LogPart {
   readonly limit: number;
 }
 
-/**
- * Looks the caller's rights up, then reads what they let through.
- * @throws DomainError as authentication and {@link readEventPage} do.
- */
+/** Looks the caller's rights up, then reads. @throws as authentication and {@link readEventPage}. */
 export type ReadEvents = (asker: Asker, wanted: Wanted) => Promise<EventPage>;
 
 /** After an event all the organization's streams read: they must leave connections to others. */

@@ -172,10 +172,7 @@ async function endAsWritten(deps: ResponsesDeps, fence: ResponseFence, last: Res
   await keepEnd(deps, fence, last["response"] as ResponseObject, null);
 }
 
-/**
- * What was asked, with all that the model is shown.
- * @throws DomainError `not_found` if it was deleted meanwhile.
- */
+/** What was asked, with all that the model is shown. @throws DomainError `not_found` if it is gone. */
 async function readRequest(deps: ResponsesDeps, { organization, id }: ResponseFence): Promise<WholeRequest> {
   const sealed = await readSealedRequest(deps.db, organization, id);
   if (sealed === undefined) throw notFound("response");

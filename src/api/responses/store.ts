@@ -42,10 +42,7 @@ export interface ResponseStore {
   find(principal: Principal, id: string): Promise<StoredResponse>;
   /** Opens nothing. @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
-  /**
-   * To stop or delete it, which tells nothing of it: also where its documents are out of reach by now.
-   * @throws DomainError `response_not_found`.
-   */
+  /** To stop or delete it, also without reaching its documents. @throws DomainError `response_not_found`. */
   findOwnRow(principal: Principal, id: string): Promise<ResponseRow>;
   /** Resolves when all is written that this process has answered the caller with. */
   written(principal: Principal): Promise<void>;

@@ -91,10 +91,7 @@ const DRAIN_MS = 25_000;
 const FLUSH_MS = 5_000;
 const PING_MS = 15_000;
 
-/**
- * Needs Postgres for the lease; Temporal may be down.
- * @throws DomainError `database_unavailable`.
- */
+/** Needs Postgres for the lease; Temporal may be down. @throws DomainError `database_unavailable`. */
 export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const { db, log } = deps;
   const apiProcessId = newId();

@@ -116,10 +116,7 @@ function textFault(text: string): string | null {
   return text.isWellFormed() ? null : "half of a surrogate pair is not allowed";
 }
 
-/**
- * Returns the values of all parts.
- * @throws ValidationProblems with the problems of all parts, if there are any.
- */
+/** Returns the values of all parts. @throws ValidationProblems with the problems of all parts */
 export function allValues<Name extends string>(parts: Record<Name, Parsed>): Record<Name, unknown> {
   const found: Parsed[] = Object.values(parts);
   const problems = found.flatMap((part) => ("problems" in part ? part.problems : []));

@@ -32,10 +32,7 @@ export async function lockManagedSpace(sql: Sql, principal: Principal, id: strin
   return space;
 }
 
-/**
- * Provisioning files and the command line call everybody's own space by the reserved name.
- * @throws DomainError `bad_request`
- */
+/** Everybody's own space has the reserved name in files and commands. @throws DomainError `bad_request` */
 export function requireSharedName(name: string): void {
   if (name.trim().toLowerCase() === PRIVATE_SPACE)
     throw new DomainError("name_reserved", "This name is kept for the users' own spaces.");

@@ -38,10 +38,7 @@ export function authorizeWebhook(
   else authorize(principal, "webhooks:manage", spaceId ? { space_id: spaceId } : undefined);
 }
 
-/**
- * Locks the webhook's row until the transaction ends.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** Locks the webhook's row for the transaction. @throws DomainError `not_found`, `permission_denied` */
 export async function lockManagedWebhook(sql: Sql, principal: Principal, id: string): Promise<WebhookRow> {
   authorizeLogin(principal);
   const webhook = await findWebhook(sql, principal.organization.id, id, { lock: true });

@@ -32,10 +32,7 @@ export async function makeRoles(db: OwnerDatabase): Promise<void> {
   await inTransaction(db.owner, ensureRoles);
 }
 
-/**
- * Like {@link makeRoles}, in the transaction of `sql`.
- * @throws ExpectedFailure with the statements that a superuser should run, if this login may not.
- */
+/** Like {@link makeRoles}, in `sql`. @throws ExpectedFailure with the statements for a superuser. */
 export async function ensureRoles(sql: Sql): Promise<void> {
   const { rows } = await sql.query<{ user: string }>("select quote_ident(current_user) as user");
   try {

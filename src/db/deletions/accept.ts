@@ -51,10 +51,7 @@ export async function markDocumentsDeleted(
   return marked;
 }
 
-/**
- * Deletes the file, its document, and the cached embeddings that no other file uses.
- * @returns false if it is deleted already.
- */
+/** Deletes the file, its document, and its own cached embeddings. @returns false if it was deleted. */
 export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rows } = await sql.query<{ document_id: string | null }>(
     `update raw_files
@@ -122,10 +119,7 @@ export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<b
   return true;
 }
 
-/**
- * Deletes the space with its webhooks; from now on nobody reaches it.
- * @returns false if it is deleted already.
- */
+/** Deletes the space with its webhooks: nobody reaches it any more. @returns false if it was deleted. */
 export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update spaces

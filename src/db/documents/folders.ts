@@ -53,10 +53,7 @@ export async function lockFolderTree(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('folders ' || $1::text, 0))", [spaceId]);
 }
 
-/**
- * Keeps the folder from being deleted until the transaction ends.
- * @throws DomainError `not_found` if it is deleted already.
- */
+/** Keeps the folder from being deleted in this transaction. @throws DomainError `not_found` if it was. */
 export async function lockLiveFolder(sql: Sql, id: string): Promise<void> {
   const { rowCount } = await sql.query(
     `select

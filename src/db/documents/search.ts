@@ -43,10 +43,7 @@ const FIELDS: FieldColumns = {
   "processing_state.embedding_model": "(case when run.embedded then run.embedding_model end)",
 };
 
-/**
- * The conditions as one expression on {@link DOCUMENT_TABLES}.
- * @throws TypeError for a field that documents do not have.
- */
+/** The conditions on {@link DOCUMENT_TABLES}. @throws TypeError for a field that documents lack. */
 export function documentFilterSql(conditions: readonly Clause[], params: Parameters): string {
   return filterSql(conditions, FIELDS, params);
 }

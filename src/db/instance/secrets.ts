@@ -23,10 +23,7 @@ export async function loadInstanceSecret(db: Database, name: string, master: Mas
   return openSecret((await findSecret(db, name)) ?? (await createSecret(db, name, master)), name, master);
 }
 
-/**
- * Like {@link loadInstanceSecret}, for callers that must change nothing.
- * @returns undefined if the secret was never used.
- */
+/** Like {@link loadInstanceSecret}, but changes nothing. @returns undefined if it was never used. */
 export async function findInstanceSecret(
   db: Database,
   name: string,
@@ -54,10 +51,7 @@ async function openSecret(
 /** More than there will ever be. */
 const MOST_SECRETS = 100;
 
-/**
- * Opens every stored secret and makes none.
- * @returns names of those that the master key opens, and of those that it does not.
- */
+/** Opens every stored secret, makes none. @returns names of those that the master key opens, and others. */
 export async function tryInstanceSecrets(
   db: Database,
   master: MasterKey,

@@ -133,10 +133,7 @@ const candidatesIn = (table: Table): string => {
     for no key update`;
 };
 
-/**
- * Finds a row by the id that the file gives, else by its name.
- * @returns undefined if that is a mistake, which is noted.
- */
+/** Finds a row by the file's id, else by its name. @returns undefined for a mistake, which is noted. */
 export async function locate(run: Run, table: Table, named: Named): Promise<Located | undefined> {
   const { isKeptWhenGone } = KINDS[table];
   const values = [named.id ?? null, named.name, named.parentId];

@@ -167,10 +167,7 @@ export async function hasIsolatedClaims(system: pg.Pool): Promise<boolean> {
   return rows[0]!.has;
 }
 
-/**
- * Closes a claim whose workflow has closed, and returns its active runs to the queue.
- * @returns how many runs returned to the queue.
- */
+/** Closes a claim whose workflow has closed. @returns how many of its active runs are queued again. */
 export async function releaseClaim(system: pg.Pool, claimId: string): Promise<number> {
   return inTransaction(system, async (sql) => {
     const released = await sql.query(

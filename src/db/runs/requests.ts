@@ -172,10 +172,7 @@ export async function cancelRun(sql: Sql, runId: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/**
- * Cancels at most `limit` active runs of the batch, in the order they were queued.
- * @returns how many it cancelled.
- */
+/** Cancels at most `limit` active runs of the batch, in their order. @returns how many it cancelled. */
 export async function cancelRunsOfBatch(sql: Sql, batchId: string, limit: number): Promise<number> {
   noteTenantEvents(sql);
   const { rowCount } = await sql.query(

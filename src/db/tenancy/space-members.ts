@@ -85,10 +85,7 @@ export async function setSpaceRole(
   await requireOwner(sql, spaceId);
 }
 
-/**
- * The caller must have locked the space's row.
- * @throws DomainError `bad_request` if no owner would be left.
- */
+/** The caller must have locked the space's row. @throws DomainError `bad_request` if no owner is left. */
 export async function removeSpaceMember(sql: Sql, spaceId: string, userId: string): Promise<void> {
   await sql.query("delete from space_members where space_id = $1 and user_id = $2", [spaceId, userId]);
   await requireOwner(sql, spaceId);

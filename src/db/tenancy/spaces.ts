@@ -116,10 +116,7 @@ export async function findSpaceOfOrganization(
   return rows[0];
 }
 
-/**
- * Makes a shared space with the user as its owner.
- * @throws DomainError `bad_request` if the organization has one of that name.
- */
+/** Makes a shared space with the user as owner. @throws DomainError `bad_request` if the name is taken. */
 export async function insertSpace(
   sql: Sql,
   organization: OrganizationRef,

@@ -21,10 +21,7 @@ interface NewOrganization {
   readonly operationId: string;
 }
 
-/**
- * Makes the organization and notes its number in the operation's report, in one transaction.
- * @returns undefined if the id or the name is taken.
- */
+/** Makes the organization and notes its number in the report. @returns undefined if id or name is taken. */
 export async function insertOrganization(
   db: Database,
   { id, archived, operationId }: NewOrganization,

@@ -48,10 +48,7 @@ export async function giveBackTurns(db: Database, turnIds: readonly string[]): P
   );
 }
 
-/**
- * Ends the wait of those of the turns that wait. Of several workflows that ask for one turn, one gets it.
- * @returns how each of them had ended.
- */
+/** Ends the wait of those turns that wait, for one workflow of several. @returns how each had ended. */
 export async function adoptWaitingTurns(db: Database, turnIds: readonly string[]): Promise<AdoptedStatus[]> {
   const { rows } = await queryOnce<{ status: AdoptedStatus }>(
     db.system,

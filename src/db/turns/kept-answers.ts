@@ -146,10 +146,7 @@ export async function writeKeptTurn(
   });
 }
 
-/**
- * Reads what follows piece `afterNo`, in one snapshot.
- * @returns undefined if the turn is not kept any more.
- */
+/** Reads what follows piece `afterNo`, in one snapshot. @returns undefined if the turn is kept no more. */
 export async function readKeptTurn(
   db: Database,
   organization: OrganizationRef,

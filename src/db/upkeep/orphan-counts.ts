@@ -55,10 +55,7 @@ function present(organizationId: string, faults: [kind: string, count: number][]
     .map(([kind, count]) => ({ organization_id: organizationId, kind, count }));
 }
 
-/**
- * Counts and keeps what it found, unless a process began to within `everyMinutes`.
- * @returns whether it counted.
- */
+/** Counts, unless a process began to within `everyMinutes`. @returns whether it counted. */
 export async function countWhenDue(
   db: Database,
   everyMinutes: number,

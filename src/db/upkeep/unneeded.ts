@@ -45,10 +45,7 @@ export async function findHiddenRuns(sql: Sql, limit: number): Promise<RunOfSpac
   return rows;
 }
 
-/**
- * Deletes a part of the hidden run's embeddings, and with the last of them its mark.
- * @returns whether there is more to do.
- */
+/** Deletes a part of the hidden run's embeddings, at last its mark. @returns whether more is left. */
 export async function purgeHiddenRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
   const { isPublished } = await lockDocumentOfRun(sql, run.run_num);
   if (isPublished) return false;
@@ -103,10 +100,7 @@ export async function findSpentRuns(sql: Sql, limit: number): Promise<RunOfSpace
   return rows;
 }
 
-/**
- * Deletes a part of the spent run's embeddings, text and chunks, and notes if nothing is left.
- * @returns whether there is more to do.
- */
+/** Deletes a part of the spent run's embeddings, text and chunks. @returns whether there is more to do. */
 export async function purgeSpentRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
   await lockDocumentOfRun(sql, run.run_num);
   const { rowCount } = await sql.query(

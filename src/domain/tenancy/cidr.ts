@@ -33,10 +33,7 @@ export function canonicalAddress(text: string): string | null {
   return readAddress(text)?.toString() ?? null;
 }
 
-/**
- * Parses canonical texts.
- * @throws TypeError if one is not a network: they were checked when they were stored
- */
+/** Parses canonical texts. @throws TypeError if one is no network: they were checked when stored */
 export function networksOf(cidrs: readonly string[]): Network[] {
   return cidrs.map((cidr) => {
     const [base = "", prefix] = cidr.split("/");

@@ -39,10 +39,7 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   }
 }
 
-/**
- * Waits for the lock. `onWait` is called once, if another process holds it.
- * @throws the reason of `signal`.
- */
+/** Waits for the lock. `onWait` is called once, if another process has it. @throws the `signal`'s reason. */
 export async function waitForLock(
   path: string,
   { onWait, signal }: { onWait: () => void; signal?: AbortSignal | undefined },

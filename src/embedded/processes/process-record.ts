@@ -17,10 +17,7 @@ interface RecordedProcess extends ProcessId {
 const STOP_GRACE_MS = 15_000;
 const POLL_MS = 50;
 
-/**
- * Makes this process the only one that runs on the data folder.
- * @throws StartError if another process runs on it
- */
+/** Makes this process the data folder's only one. @throws StartError if another process runs on it */
 export async function claimDataDir(dataDir: string): Promise<FileLock> {
   const result = await tryLock(join(dataDir, "holdfast.pid"));
   if ("release" in result) return result;

@@ -36,10 +36,7 @@ export function issuerUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/**
- * Starts it and returns when it answers.
- * @throws StartError with its last lines if it does not start
- */
+/** Starts it and returns when it answers. @throws StartError with its last lines if it does not start */
 export async function startIssuer(
   { env, dataDir, port }: IssuerOptions,
   onLaunch: (running: Running) => void,

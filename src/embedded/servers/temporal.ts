@@ -73,10 +73,7 @@ export function temporalAddress(port: number): string {
   return `${LOOPBACK}:${port}`;
 }
 
-/**
- * Starts the server and returns when its namespace answers.
- * @throws StartError that says what to do
- */
+/** Starts the server and returns when its namespace answers. @throws StartError that says what to do */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const program = await findTemporalProgram(options);
   options.signal?.throwIfAborted();

@@ -114,10 +114,7 @@ function createAnswer() {
     },
     /** The events since the last call. */
     takeEvents,
-    /**
-     * The last events.
-     * @throws DomainError `provider_unavailable` if the model has not said that it is finished.
-     */
+    /** The last events. @throws DomainError `provider_unavailable` if the model has not said it finished. */
     end(): readonly ChatEvent[] {
       if (reason === undefined) throw providerGarbage("it ended too early");
       return [

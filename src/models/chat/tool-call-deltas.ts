@@ -31,10 +31,7 @@ export interface ToolCallCollector {
   readonly isEmpty: boolean;
   /** @throws DomainError `provider_unavailable` if there are too many calls or characters. */
   add(delta: ToolCallDelta): void;
-  /**
-   * All calls, by index.
-   * @throws DomainError `provider_unavailable` if a call has no name, or one that is too long.
-   */
+  /** All calls, by index. @throws DomainError `provider_unavailable` if one has no name or a too long one. */
   finish(): ToolCall[];
 }
 

@@ -4,10 +4,7 @@ export interface BytePairTokens {
   readonly count: (text: string) => number;
   /** Offsets [start, end) in UTF-16 units. Of a character's several tokens only the last is not empty. */
   readonly offsets: (text: string) => Array<[number, number]>;
-  /**
-   * The text of token ids, for a model whose tokenizer is known: one of OpenAI's.
-   * @throws Error for an id that the tokenizer has not.
-   */
+  /** The text of token ids, for one of OpenAI's models. @throws Error for an id that it does not have. */
   readonly decode: ((tokens: readonly number[]) => string) | undefined;
 }
 

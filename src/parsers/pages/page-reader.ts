@@ -10,10 +10,7 @@ import type { ParseInput } from "../parser.ts";
 export interface PageReader {
   /** The sizes of the pages `input.pages`, as far as there are such pages. */
   sizes(input: ParseInput): Promise<PageSizes>;
-  /**
-   * The page as PNG or WebP.
-   * @throws DomainError `page_not_found`; `too_large` if the picture would be too high
-   */
+  /** The page as PNG or WebP. @throws DomainError `page_not_found`; `too_large` if it would be too high */
   picture(input: ParseInput, request: PictureRequest): Promise<Uint8Array>;
   /** Loads what the first page would otherwise wait for. */
   warmUp(): Promise<void>;

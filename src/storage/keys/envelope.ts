@@ -81,10 +81,7 @@ export interface Envelope {
   readonly header: Buffer;
 }
 
-/**
- * Reads the first {@link HEADER_BYTES} of an object.
- * @throws `corrupt` if they are no header of this format.
- */
+/** Reads the first {@link HEADER_BYTES} of an object. @throws `corrupt` if they are no such header. */
 export function readHeader(header: Buffer): Envelope {
   if (header.byteLength !== HEADER_BYTES || !header.subarray(0, MAGIC.byteLength).equals(MAGIC))
     throw corrupt();
@@ -184,10 +181,7 @@ export interface CipherRange {
   readonly bytes: number;
 }
 
-/**
- * Where an encrypted object of `storedBytes` has plaintext [start, end).
- * @throws `range_not_satisfiable` if it is empty.
- */
+/** Where an encrypted object has plaintext [start, end). @throws `range_not_satisfiable` if empty. */
 export function openRange(
   storedBytes: number,
   { start, end }: { readonly start: number; readonly end?: number | undefined },
@@ -208,10 +202,7 @@ export function openRange(
   };
 }
 
-/**
- * Plaintext bytes of an encrypted object of `storedBytes`.
- * @throws `corrupt` for a size that no object can have.
- */
+/** Plaintext bytes of an encrypted object of `storedBytes`. @throws `corrupt` for an impossible size. */
 export function plainSize(storedBytes: number): number {
   const sealed = storedBytes - HEADER_BYTES;
   const count = Math.ceil(sealed / SEALED_BYTES);

@@ -28,10 +28,7 @@ export interface OrganizationKey {
 export interface Keyring {
   /** The key for new objects; the first use makes one. */
   current(organizationId: string): Promise<OrganizationKey>;
-  /**
-   * The key of an existing object.
-   * @throws `not_found` if it was deleted: nobody can read the object any more.
-   */
+  /** The key of an existing object. @throws `not_found` if it was deleted: the object is unreadable. */
   byId(organizationId: string, keyId: string): Promise<OrganizationKey>;
   /** Drops the organization's keys from this process's memory; others keep them up to 60 s longer. */
   forget(organizationId: string): void;
