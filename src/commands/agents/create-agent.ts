@@ -3,8 +3,7 @@ import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { type AgentRecord, insertAgent } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { AgentValues } from "../../domain/tenancy/agent-values.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { readChangedAgent, requireFolders } from "./agent.ts";
 

@@ -1,8 +1,7 @@
 /** Deletes an agent. Nobody finds it or chats with it afterwards. */
 import { markAgentDeleted } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { agentEtag, lockWritableAgent } from "./agent.ts";

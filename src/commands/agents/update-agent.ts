@@ -2,8 +2,7 @@
 import { type AgentRecord, updateAgent as writeAgent } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { AgentChanges } from "../../domain/tenancy/agent-values.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { agentEtag, lockWritableAgent, readChangedAgent, requireFolders } from "./agent.ts";

@@ -2,8 +2,7 @@
 import type { BatchRow } from "../../db/runs/batches.ts";
 import { cancelRunsOfBatch } from "../../db/runs/requests.ts";
 import { CANCELS_A_STEP } from "../../domain/work/batch.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
 /**

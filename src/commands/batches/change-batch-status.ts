@@ -4,8 +4,7 @@ import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { BatchStatus } from "../../domain/work/batch.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { readBatch } from "./batch.ts";
 

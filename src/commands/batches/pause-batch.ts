@@ -1,7 +1,6 @@
 /** Pauses a batch: no more of its runs are released. Those that are released go on. */
 import type { BatchRow } from "../../db/runs/batches.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
 /**

@@ -12,8 +12,7 @@ import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
 import { dataObjectName, fileNameOf } from "../../domain/paths.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { contentOf, newUpload, type StoredFile, uploadedEvent } from "./stored-file.ts";
 

@@ -4,8 +4,7 @@ import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { type RunRow, findRun } from "../../db/runs/read.ts";
 import { cancelRun as writeCancellation } from "../../db/runs/requests.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 
 /**

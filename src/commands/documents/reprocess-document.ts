@@ -1,8 +1,7 @@
 /** Processes the stored original of a document again, with another chunker if one is named. */
 import { queueRun } from "../../db/runs/requests.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { type Chunking, requireEmbeddable } from "./chunking.ts";
 import { type QueuedRun, queueDocumentRun } from "./queue-document-run.ts";
 

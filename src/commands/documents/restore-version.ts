@@ -1,7 +1,6 @@
 /** Publishes the version before the published one again, as a new version. No older version is kept. */
 import { queueRestore } from "../../db/documents/restore-version.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { type QueuedRun, queueDocumentRun } from "./queue-document-run.ts";
 
 interface Restoration {

@@ -2,8 +2,7 @@
 import { authorize } from "../../auth/policy.ts";
 import { createPathFolder as writePathFolder } from "../../db/files/folders.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requirePath } from "./file.ts";
 

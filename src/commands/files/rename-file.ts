@@ -6,8 +6,7 @@ import { moveFile, movePrefix, OCCUPIED } from "../../db/files/moves.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type FileAddress, fileNameOf, readAddress } from "../../domain/paths.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { fileNotFound, requirePath } from "./file.ts";
 

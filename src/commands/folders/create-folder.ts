@@ -3,8 +3,7 @@ import { authorize } from "../../auth/policy.ts";
 import { findFolder, type FolderRow, insertFolder, lockFolderTree } from "../../db/documents/folders.ts";
 import { inTenant } from "../../db/pool.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeFolder, requireParent } from "./folder.ts";
 

@@ -1,8 +1,7 @@
 /** Deletes a folder with all that is in it, whose storage is freed in the background. */
 import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { folderEtag, lockFolder } from "./folder.ts";

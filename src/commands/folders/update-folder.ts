@@ -9,8 +9,7 @@ import {
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeFolder, folderEtag, lockFolder, requireParent } from "./folder.ts";

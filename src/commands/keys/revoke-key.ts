@@ -2,8 +2,7 @@
 import { findKeyOwner, revokeApiKey } from "../../db/keys/api-keys.ts";
 import { inTenant } from "../../db/pool.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeKeyChange } from "./key.ts";
 

@@ -2,8 +2,7 @@
 import { PEPPER } from "../../auth/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeKeyChange } from "./key.ts";
 import { boundedExpiry, requireRoomForNewExpiry } from "./key-bounds.ts";

@@ -9,8 +9,7 @@ import {
   requireAnotherAdmin,
 } from "../../db/tenancy/members.ts";
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 
 interface WantedMember {

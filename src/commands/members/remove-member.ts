@@ -3,8 +3,7 @@ import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { lockMembers, removeMember as writeRemoval, requireAnotherAdmin } from "../../db/tenancy/members.ts";
 import { pauseWebhooksOfUser } from "../../db/webhooks/endings.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireMember } from "./member.ts";
 

@@ -2,8 +2,7 @@
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import { insertSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireSharedName } from "./space.ts";
 

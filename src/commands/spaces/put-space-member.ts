@@ -2,8 +2,7 @@
 import { inTenant } from "../../db/pool.ts";
 import { findSpaceMember, setSpaceRole, type SpaceMemberRow } from "../../db/tenancy/space-members.ts";
 import type { SpaceRole } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireMember } from "../members/member.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";

@@ -2,8 +2,7 @@
 import { inTenant } from "../../db/pool.ts";
 import { findSpaceMember, removeSpaceMember as deleteRole } from "../../db/tenancy/space-members.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 

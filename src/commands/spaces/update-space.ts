@@ -1,8 +1,7 @@
 /** Renames a space. */
 import { inTenant } from "../../db/pool.ts";
 import { renameSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireSharedName, spaceEtag } from "./space.ts";

@@ -3,8 +3,7 @@ import { insertUserFile, type UserFileRow } from "../../db/stores/user-files.ts"
 import { inTenant } from "../../db/pool.ts";
 import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import type { StoredFile } from "../documents/stored-file.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeUserFiles, presentUserFile } from "./user-file.ts";

@@ -2,8 +2,7 @@
 import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { findFolder } from "../../db/documents/folders.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { authorizeFolder, folderEtag } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";

@@ -2,8 +2,7 @@
 import { authorize } from "../../auth/policy.ts";
 import { type StoreRow, touchStore } from "../../db/stores/stores.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 
 /** So that searches write nothing, but for one of them in this time. */
 const NOTED_EVERY_MS = 60_000;

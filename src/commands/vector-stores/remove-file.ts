@@ -1,8 +1,7 @@
 /** Removes a file from a vector store: that document alone. The file itself stays, also in other stores. */
 import { lockDocumentsMadeOf } from "../../db/stores/user-files.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { type FileInStore, lockStoreFile } from "./file.ts";
 import { removeDocuments } from "./remove-documents.ts";
 

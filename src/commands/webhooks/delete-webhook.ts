@@ -1,8 +1,7 @@
 /** Deletes a webhook. Nothing is delivered to it from now on; its deliveries go in the background. */
 import { inTenant } from "../../db/pool.ts";
 import { markWebhookDeleted } from "../../db/webhooks/endings.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, webhookEtag } from "./webhook.ts";

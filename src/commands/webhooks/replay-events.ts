@@ -6,8 +6,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
 import { newId } from "../../domain/ids.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts";
 

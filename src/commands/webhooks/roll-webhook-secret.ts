@@ -2,8 +2,7 @@
 import { inTenant } from "../../db/pool.ts";
 import { replaceSecret } from "../../db/webhooks/records.ts";
 import { createWebhookSecret, sealWebhookSecret } from "../../storage/keys/webhook-secret.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, type IssuedWebhook, lockManagedWebhook, requireMaker } from "./webhook.ts";
 

@@ -4,7 +4,7 @@ import type { Sql } from "../../db/pool.ts";
 import { countWebhooks, findWebhook, type WebhookRow } from "../../db/webhooks/records.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { CommandDeps } from "../caller.ts";
 import { etagOf } from "../etag.ts";
 
 /** What commands need that look at the target of a webhook or make a secret. */
