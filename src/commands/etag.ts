@@ -2,6 +2,13 @@
 import { createHash } from "node:crypto";
 import { DomainError } from "../domain/errors.ts";
 
+/** What is changed if it is still as the caller read it. */
+export interface IfUnchanged {
+  readonly id: string;
+  /** The request's `If-Match` header; undefined: in every state. */
+  readonly ifMatch: string | undefined;
+}
+
 /**
  * The strong entity tag of a resource.
  * @param parts its id, and what changes whenever the resource does.

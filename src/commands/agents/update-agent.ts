@@ -3,13 +3,11 @@ import { type AgentRecord, updateAgent as writeAgent } from "../../db/agents/rec
 import { inTenant } from "../../db/pool.ts";
 import type { AgentChanges } from "../../domain/tenancy/agent-values.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { agentEtag, lockWritableAgent, readChangedAgent, requireFolders } from "./agent.ts";
 
-interface AgentUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface AgentUpdate extends IfUnchanged {
   readonly change: AgentChanges;
 }
 

@@ -2,14 +2,9 @@
 import { markDocumentsDeleted } from "../../db/deletions/accept.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { documentEtag, lockDocumentFor } from "./document.ts";
-
-interface DocumentDeletion {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-}
 
 /**
  * The raw file stays, and so do the cached vectors: uploading the same content again costs nothing.
@@ -19,7 +14,7 @@ interface DocumentDeletion {
 export async function deleteDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
-  { id, ifMatch }: DocumentDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   const { principal } = caller;
   const { organization, user } = principal;

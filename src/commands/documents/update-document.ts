@@ -12,14 +12,12 @@ import type { Principal } from "../../domain/tenancy/principal.ts";
 import { MAX_METADATA_CHARACTERS, SERVICE_METADATA } from "../../schema/documents/changes.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { requireParent } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
 import { documentEtag, lockDocumentFor } from "./document.ts";
 
-interface DocumentUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface DocumentUpdate extends IfUnchanged {
   /** A JSON merge patch (RFC 7396): null removes a key. The service's own may be in it. Undefined: none. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   /** Null moves the document to the root of its space; undefined leaves it where it is. */

@@ -10,13 +10,11 @@ import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeFolder, folderEtag, lockFolder, requireParent } from "./folder.ts";
 
-interface FolderUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface FolderUpdate extends IfUnchanged {
   /** Undefined leaves the name as it is. */
   readonly name: string | undefined;
   /** Null moves the folder to the root of its space; undefined leaves it in its place. */

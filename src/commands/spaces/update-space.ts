@@ -2,13 +2,11 @@
 import { inTenant } from "../../db/pool.ts";
 import { renameSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireSharedName, spaceEtag } from "./space.ts";
 
-interface SpaceUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface SpaceUpdate extends IfUnchanged {
   /** Without a name, or with the one that it has, nothing is written. */
   readonly name: string | undefined;
 }

@@ -2,14 +2,9 @@
 import { inTenant } from "../../db/pool.ts";
 import { markWebhookDeleted } from "../../db/webhooks/endings.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, webhookEtag } from "./webhook.ts";
-
-interface WebhookDeletion {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-}
 
 /**
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
@@ -18,7 +13,7 @@ interface WebhookDeletion {
 export async function deleteWebhook(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,
-  { id, ifMatch }: WebhookDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   await inTenant(deps.db, caller.principal.organization, async (sql) => {
     const webhook = await lockManagedWebhook(sql, caller.principal, id);

@@ -12,7 +12,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
 import { valueError, ValidationProblems } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { checkedTarget } from "./target.ts";
 import {
@@ -33,9 +33,7 @@ interface WebhookChange {
   readonly status: "active" | "paused" | undefined;
 }
 
-interface WebhookUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface WebhookUpdate extends IfUnchanged {
   readonly change: WebhookChange;
 }
 
