@@ -59,10 +59,7 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
   return isPurged ? finish(deps, input, deletion) : { purged: 0, done: false };
 }
 
-/**
- * Deletes objects first, then search entries, text, and rows: what names a thing goes after it, so that a
- * step after a crash finds the rest.
- */
+/** Deletes objects first, then entries, text and rows: a step after a crash still finds the names. */
 async function purgeDocument(
   deps: DeletionDeps,
   input: DeletionInput,

@@ -26,10 +26,7 @@ interface Needed {
   readonly dump?: number;
 }
 
-/**
- * From this version on pg_restore sets the parameter transaction_timeout. Older servers do not know it, so a
- * restore there fails at the first statement.
- */
+/** From this version on pg_restore sets transaction_timeout, at which older servers fail at once. */
 const SETS_TRANSACTION_TIMEOUT = 17;
 
 /**

@@ -184,10 +184,7 @@ async function firstAnswer(request: ClientRequest, body: Buffer): Promise<Incomi
   });
 }
 
-/**
- * Reads the answer to its end, so that its connection can be used again. One that is too long, breaks off or
- * takes too long counts by its status, which has arrived.
- */
+/** Reads the answer to its end, to use its connection again. A bad body counts by its status. */
 async function drain(response: IncomingMessage): Promise<void> {
   let bytes = 0;
   try {

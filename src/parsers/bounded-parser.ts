@@ -18,10 +18,7 @@ export const MAX_GROWTH = 4;
 /** Always allowed, since the marks around little text may be many times as long as the text. */
 const MIN_TEXT_CHARS = 16 * 1024;
 
-/**
- * How many times as long as the text that is allowed its places may be: short lines with an element of their
- * own take five times their text.
- */
+/** How many times its text the places may be long: short lines with own elements take five times. */
 const MAX_PLACES_GROWTH = 4;
 
 /** Kinds whose text is compressed or encoded: it is counted when it is unpacked, not by the file's size. */
@@ -61,10 +58,7 @@ export function withBounds(parser: Parser): Parser {
   };
 }
 
-/**
- * The size in bytes, which is never less than the number of characters. A missing or empty file counts as 0:
- * the parser refuses it with the right code.
- */
+/** The size in bytes, at least the number of characters. No file counts as 0: the parser refuses it. */
 async function ownCharacters(input: ParseInput): Promise<number> {
   return PACKED.has(input.fileType) ? 0 : inputSizeBytes(input).catch(() => 0);
 }

@@ -61,10 +61,7 @@ export async function openTemporaryFolder(
   return folder;
 }
 
-/**
- * Makes a folder, unless it is there, that is closed to other users. If this runs as root, parser processes
- * have users of their own, who may pass through to their files.
- */
+/** Makes a folder closed to other users. Run as root, parsers' users may pass through to their files. */
 export function ensureFolder(path: string): void {
   const isMade = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   if (isMade && process.getuid?.() === 0) chmodSync(path, 0o711);

@@ -35,10 +35,7 @@ interface SparseCandidate extends ChunkKey {
 export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
-  /**
-   * What no chunk's score reaches: the weights of all words that the space has, added up. Only a passage
-   * whose chunks are in two languages may count a word in both.
-   */
+  /** What no chunk's score reaches: the weights of all words of the space, added up. */
   readonly most: number;
   /** The same with the words that the space does not have, each as rare as can be. */
   readonly asked: number;
@@ -79,10 +76,7 @@ async function countLive(
   return { frequencies, passages };
 }
 
-/**
- * The terms that the space has, each with its word's weight. A word is as frequent as all its terms together,
- * since a chunk is in one language and has one of them.
- */
+/** The terms of the space with their words' weights. A word is as frequent as all its terms together. */
 function weigh(
   chunks: number,
   words: readonly QueryWord[],

@@ -1,7 +1,4 @@
-/**
- * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
- * folder and models behind the gate of their provider.
- */
+/** Opens what the worker needs besides the shared parts: activities, parsers, gated models. */
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/pipeline/chunking.ts";
 import { createWriteGate } from "../process/concurrency/fair-gate.ts";

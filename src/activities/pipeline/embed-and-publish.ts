@@ -26,10 +26,7 @@ import { createPublisher } from "./publish.ts";
 const TEXTS_A_REQUEST = 64;
 const CHUNKS_A_QUERY = 1_024;
 
-/**
- * Publishes each member as soon as its own chunks are embedded.
- * Idempotent: embeddings and refusals are stored as they come, and a published member is not taken again.
- */
+/** Publishes each member once its own chunks are embedded. Idempotent: what is done stays done. */
 export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Promise<GroupOutcome> {
   const outcome = await attemptStep(deps, input, "embed", async (attempt) => {
     const { name, dimensions } = deps.embedding;

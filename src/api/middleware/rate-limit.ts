@@ -1,7 +1,4 @@
-/**
- * Refuses requests above the minute's budgets: those of each key, user and organization, those of their chat
- * turns, and that of each address whose credentials are refused.
- */
+/** Refuses requests above the minute's budgets: of keys, users, organizations, turns, addresses. */
 import type { Context } from "koa";
 import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";

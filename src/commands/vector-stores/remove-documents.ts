@@ -5,10 +5,7 @@ import type { Sql } from "../../db/pool.ts";
 import type { Caller } from "../caller.ts";
 import { recordChanges } from "../record-change.ts";
 
-/**
- * A document with a raw file loses that too; of one without, people's own, the raw file stays as with every
- * deletion of a document. The caller has locked them.
- */
+/** A document's raw file goes with it; one that people put there themselves stays. Lock them first. */
 export async function removeDocuments(
   sql: Sql,
   caller: Caller,

@@ -54,10 +54,7 @@ export async function takeDocuments(
   return rows.map((row) => row.id);
 }
 
-/**
- * Writes an event for each document that goes with its folder, in the name of whoever deleted the folder.
- * What goes with a space has none: nobody reaches it any more.
- */
+/** Writes an event for each document that goes with its folder. Nobody reaches what goes with a space. */
 async function tellDeleted(sql: Sql, deletion: Deletion, documentIds: readonly string[]): Promise<void> {
   noteTenantEvents(sql);
   await sql.query(

@@ -21,10 +21,7 @@ export interface NamedKey {
   readonly key: ProvisionApiKey;
   /** Ids of the chosen spaces; null means all, undefined that the file does not say. */
   readonly spaces: readonly string[] | null | undefined;
-  /**
-   * All texts that the file gives to keys of this user. A key that has one of them belongs to the entry with
-   * that text, so it is not found by its name.
-   */
+  /** All texts that the file gives to keys of this user: a key with one belongs to that entry, by no name. */
   readonly texts: readonly string[];
 }
 

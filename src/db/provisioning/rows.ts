@@ -114,10 +114,7 @@ export interface Located {
   readonly parentId: string | null;
 }
 
-/**
- * Finds and locks candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their
- * parent, `$3`. Those that are not gone come first.
- */
+/** Locks candidates by id, `$1` (null: none), or name, `$2`, within parent `$3`; gone ones come last. */
 const candidatesIn = (table: Table): string => {
   const { parent, isGone, hasName } = KINDS[table];
   return `

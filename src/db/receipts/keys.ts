@@ -1,7 +1,4 @@
-/**
- * Keeps the keys that sign receipts. The public half of each stays as long as the organization; of private
- * halves there is one, sealed with a key of the organization.
- */
+/** Keeps the keys that sign receipts: every public half, and one private half, sealed. */
 import { type Database, inTenant, type OrganizationRef, queryOnce, type Sql } from "../pool.ts";
 
 /** The public half of a key. */
@@ -78,10 +75,7 @@ export async function insertSigningKey(
   });
 }
 
-/**
- * Retires the key that signs if another key of the organization than `keyId` seals it, and deletes its
- * private half: the next receipt makes a new one. Idempotent.
- */
+/** Retires a signing key sealed by another key than `keyId`, for the next receipt to make a new one. */
 export async function retireSigningKeyOfOldSeal(
   sql: Sql,
   organizationId: string,

@@ -84,10 +84,7 @@ export async function countEntries(
   return new Map(rows.map((row) => [row.run_num, row.count]));
 }
 
-/**
- * Notes the model whose vectors locked runs are published with. It differs from the one they were prepared
- * for if the configuration was changed in between.
- */
+/** Notes the model whose vectors locked runs are published with: a configuration may have changed. */
 export async function noteModel(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   await sql.query(
     `update pipeline_runs run

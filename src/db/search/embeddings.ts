@@ -64,10 +64,7 @@ export async function denseCandidates(
   return scanAll(sql, scope, narrowing, nearest);
 }
 
-/**
- * Of a smaller share of a space all vectors are read: the index would have to be walked further than that
- * costs, because what it finds is mostly filtered out.
- */
+/** Of a smaller share of a space all vectors are read: the index would walk further for what passes. */
 const LEAST_SHARE = 0.3;
 
 /** The index serves searches of much of a large space; narrower ones read their documents' vectors. */

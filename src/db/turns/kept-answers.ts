@@ -1,7 +1,4 @@
-/**
- * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
- * the encrypted pieces of its answer, and its encrypted end.
- */
+/** Keeps the answers of chat turns with an Idempotency-Key: their process, sealed pieces and end. */
 import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Checks all rows of one organization against each other, with functions of the database. For the command
- * line, metrics and thorough maintenance; it reads most of what the organization has.
- */
+/** Checks an organization's rows against each other: for commands, metrics, thorough maintenance. */
 import { type Database, type OrganizationRef, type Sql, inTenant } from "../pool.ts";
 import { countIndexedTerms } from "../search/index/indexed-terms.ts";
 import { type TurnFaultCounts, countTurnFaults } from "../turns/adoption.ts";

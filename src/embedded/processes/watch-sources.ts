@@ -47,10 +47,7 @@ export function watchSources(folder: string, signal: AbortSignal): AsyncGenerato
   })();
 }
 
-/**
- * Watches each folder separately. With `recursive`, Node 24 on Linux watches each file instead, and loses a
- * file that an editor replaces by renaming another one.
- */
+/** Watches each folder: with `recursive`, Node 24 on Linux loses files that an editor replaces. */
 function watchTree(root: string, signal: AbortSignal, onChange: (path: string) => void): void {
   const watchers = new Map<string, FSWatcher>();
   const watchFolder = (path: string): void => {

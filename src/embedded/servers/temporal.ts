@@ -186,10 +186,7 @@ async function becomesReady(
   return false;
 }
 
-/**
- * Leaves out the user's own Temporal settings (address, key, profile), which are for another server, and
- * turns off its check for newer versions.
- */
+/** Leaves out the user's own Temporal settings, which are for another server, and its version check. */
 function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
   return {
     PATH: "/usr/bin:/bin",

@@ -44,10 +44,7 @@ const ELSEWHERE = 0.3;
 const LEAST_WEIGHT = 0.2;
 /** At 1 fewer questions about something else are refused; at 2 the only rare word decides alone. */
 const RARITY_POWER = 1.5;
-/**
- * Rare words that count as missing from every question, so that two of two words say more than one of one.
- * 1 to 4 do, each with a floor of its own.
- */
+/** Rare words that count as missing from every question: two of two say more than one of one. 1 to 4 do. */
 const ALWAYS_MISSING = 2;
 /**
  * The coverage below which nothing is quoted. From .03 up more than 80 % of another collection's questions
@@ -150,10 +147,7 @@ function weightsOf(words: readonly QuestionWord[], candidates: readonly Candidat
   return weights.map((weight) => weight / (sum + ALWAYS_MISSING * rarest));
 }
 
-/**
- * Whether the sources share only one word with a question of several: what is written about capital does not
- * say what the capital of a country is.
- */
+/** Whether the sources share but one word with a question of several: that is too little to answer it. */
 function isOneOfSeveral(words: readonly QuestionWord[], candidates: readonly Candidate[]): boolean {
   const found = new Set(candidates.flatMap(({ own, above, named }) => [...own, ...above, ...named]));
   const asked = words.reduce((sum, { weight }) => sum + weight, 0);

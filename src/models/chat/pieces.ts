@@ -139,10 +139,7 @@ interface Cell {
   readonly value: string;
 }
 
-/**
- * The cells in groups that fit into a quote: nearly always one. The groups after the first begin with the
- * first cell again, since that says what the row is about.
- */
+/** The cells in groups that fit a quote, nearly always one; later groups repeat the first cell. */
 function groupsOf(cells: readonly Cell[]): Cell[][] {
   const lengthOf = ({ name, value }: Cell): number => name.length + value.length + 4;
   const first = cells[0]!;

@@ -12,10 +12,7 @@ import { createSplitQueue, stillWanted } from "./split-request.ts";
 import type { EmbeddingModel } from "./types.ts";
 
 interface MergeOptions {
-  /**
-   * Milliseconds that a request that is not full waits for more texts while its organization has others under
-   * way; 5 by default. If there are none under way it is sent at once.
-   */
+  /** Milliseconds a part-full request waits for more texts while others are under way; 5 by default. */
   readonly maxWaitMs?: number;
   /** Texts of one request; by default what the model prefers, else 256. */
   readonly maxBatch?: number;

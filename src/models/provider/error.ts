@@ -3,10 +3,7 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
 import { parseRetryAfter, parseRetryAfterMs } from "../../domain/retry-after.ts";
 
-/**
- * A refusal that one of several texts may have caused; the request has to be split to find out which. Refused
- * credentials, models and addresses are not among these.
- */
+/** A refusal that one of several texts may have caused, which a split finds; not of credentials or models. */
 export class MayBeOfOneText extends DomainError {}
 
 /**

@@ -19,10 +19,7 @@ const MIN_EMPTY_CELLS = 1_000;
 
 type Row = readonly string[];
 
-/**
- * Where a row stands in the file, by its index among the rows and by the indexes of the first and the last of
- * its cells that have text; undefined if that is unknown.
- */
+/** Where a row stands in the file, by its index and those of its first and last cells with text. */
 export type SpotOfRow = (index: number, first: number, last: number) => Spot | undefined;
 
 /** A block with the places of its lines, for {@link UnitWriter.add}; without places if they are not known. */

@@ -9,10 +9,7 @@ export interface Demand {
 
 export type FairGate = <T>(demand: Demand, work: () => Promise<T>) => Promise<T>;
 
-/**
- * Lets `limit` pieces of work run at once, of all callers; the others wait as long as {@link
- * createFairQueue} says, by the time that the work of their owners took.
- */
+/** Lets `limit` pieces of work run at once; others wait as in {@link createFairQueue}, by owners' time. */
 export function createFairGate(limit: number): FairGate {
   const waiting = createFairQueue<Demand & { start(): void }>();
   let running = 0;

@@ -14,10 +14,7 @@ import { DomainError } from "../../domain/errors.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { cursorOf } from "./cursor.ts";
 
-/**
- * One read looks at no more positions than this, so that it costs little also if the caller sees almost
- * nothing of a long log. The events of one resource have an index.
- */
+/** One read looks at no more positions, for callers who see almost nothing of a long log. */
 const POSITIONS_A_READ = 5_000;
 
 export interface EventPage {

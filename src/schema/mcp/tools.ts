@@ -1,7 +1,4 @@
-/**
- * The contract of the tools that `/mcp` offers: what each takes and gives. Answers are read by models, so
- * they have less than those of the routes that the tools stand for.
- */
+/** The contract of `/mcp`'s tools. Models read their answers: less than those of the routes behind. */
 import { z } from "zod";
 import { field } from "../field.ts";
 import { ownMetadata, tagList } from "../documents/changes.ts";

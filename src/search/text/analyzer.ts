@@ -44,10 +44,7 @@ const ALL_LANGUAGES: readonly string[] = [
   "tr",
 ];
 
-/**
- * Languages whose terms are stems. Each has terms of its own, such as `de:haus`, so that the words of a query
- * can be stemmed as those of each chunk were.
- */
+/** Languages whose terms are stems, each with its own, such as `de:haus`: queries stem as chunks did. */
 export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStemmer);
 
 const LATIN_STEMMED = STEMMED_LANGUAGES.filter(

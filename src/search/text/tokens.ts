@@ -179,10 +179,7 @@ const roleAt = (text: string, at: number): number =>
   at < text.length ? (ROLES[text.charCodeAt(at)] ?? IS_OTHER) : SEPARATES;
 const IS_SPACE = /^\s?$/;
 
-/**
- * The end of the word at `start` if it is a run of nothing but ASCII letters without a hump; otherwise
- * `start`, and the run has to be looked at more closely.
- */
+/** The end of the word at `start` if it is plain ASCII without a hump; else `start`, to look closer. */
 function endOfPlainWord(text: string, start: number): number {
   let end = start;
   let mayHaveHump = false;

@@ -19,10 +19,7 @@ import {
 import { refusedPayloads } from "../../telemetry/instruments.ts";
 import type { SealSinks } from "../../domain/payloads/seal-sinks.ts";
 
-/**
- * Marks what a client sends with its place. The arguments of schedules are marked in schedules.ts, because
- * Temporal has no interceptor for updates of a schedule.
- */
+/** Marks what a client sends with its place; schedules.ts marks its own: no interceptor sees updates. */
 export const clientSealing = {
   workflow: [
     {

@@ -23,15 +23,9 @@ export interface Ledger {
   flushed(timeoutMs: number): Promise<void>;
 }
 
-/**
- * How long opened turns are gathered for one write. This also keeps the write out of the way of their first
- * model calls. A turn whose process is killed sooner leaves no row.
- */
+/** How long opened turns are gathered for one write, out of their first calls' way. Killed: no row. */
 const OPENS_APART_MS = 20;
-/**
- * How long ends are gathered for one write, so that it does not delay the last piece of the answer. A turn
- * whose process is killed sooner ends as lost.
- */
+/** How long ends are gathered for one write behind the answers. A turn killed sooner ends as lost. */
 const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
 /** While the database is down, the oldest entries beyond this number are dropped; a log line counts them. */

@@ -210,10 +210,7 @@ export interface SegmentPostings {
   readonly byTerm: ReadonlyMap<string, Buffer>;
 }
 
-/**
- * Returns the segments of the space, with their postings of the terms; none if there are no terms. Includes
- * postings of hidden runs, which the caller leaves out.
- */
+/** Returns the space's segments with their postings of the terms, those of hidden runs included. */
 export async function readPostings(
   sql: Sql,
   { spaceNum }: Pick<SearchScope, "spaceNum">,

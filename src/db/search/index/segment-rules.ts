@@ -2,10 +2,7 @@
 
 /** How many segments of a size are merged into one. A query reads a row of each for each term. */
 export const MERGE_AT = 4;
-/**
- * Terms, with repetitions, from which on a segment is not merged any more: about 13,000 chunks. It keeps the
- * transactions that merge and purge to a few seconds.
- */
+/** Terms from which a segment is not merged any more: 13,000 chunks, so that merges take seconds. */
 export const FINAL_TERMS = 2_000_000;
 const SMALLEST_TIER_TERMS = 8_192;
 const TIER_FACTOR = 4;
