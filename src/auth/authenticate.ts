@@ -20,7 +20,6 @@ export const OPERATORS = "operators";
 const MAX_TOKEN_LENGTH = 16_384;
 
 interface Credentials {
-  /** The `Authorization` header as it came. */
   readonly authorization: string | undefined;
   /** The `X-Organization-Id` header as it came. */
   readonly organizationId: string | undefined;

@@ -14,7 +14,6 @@ export interface WriteBehind<T> {
 }
 
 interface WriteBehindSettings<T> {
-  /** What the entries are, for log lines. */
   readonly name: string;
   readonly maxEntries: number;
   readonly log: Pick<Log, "error">;

@@ -43,7 +43,6 @@ export type Chunker = (units: readonly TextUnit[], options: ChunkOptions, tokeni
 /** The text between two units of a chunk. */
 export const UNIT_SEPARATOR = "\n\n";
 
-/** The text of a chunk and what it is made of. */
 export interface ChunkText {
   readonly text: string;
   readonly tokens: number;

@@ -3,7 +3,6 @@
 import { packPlaces, type PackedPlaces, placeSlicer, unpackPlaces } from "../domain/locations/packed.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 
-/** Text of a chunk that is text of a unit. */
 export interface Stretch {
   readonly unit: TextUnit;
   /** Offsets in the unit's text [from, to). */

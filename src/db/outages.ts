@@ -5,7 +5,6 @@ import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** How long a connection is waited for. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a statement may take, and a transaction may idle. */
 export const STATEMENT_TIMEOUT_MS = 60_000;

@@ -25,7 +25,6 @@ export interface AnchorStatement {
 
 /** The instance secret that anchors are signed with: the 32 bytes of an Ed25519 private key. */
 export const ANCHOR_SECRET = "audit-anchor";
-/** The prefix of the objects of all anchors. */
 export const ANCHOR_PREFIX = "anchors/";
 /** Three parts like every object name, because version 0.3.0 lists the whole store to that depth. */
 export const ANCHOR_NAME = /^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}(?:T\d{6}Z)?\.jws$/;

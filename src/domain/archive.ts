@@ -31,7 +31,6 @@ export interface Directory {
   readonly space_members: Row[];
   readonly folders: Row[];
   readonly agents: Row[];
-  /** The public keys of receipts. */
   readonly receipt_keys: Row[];
   readonly vector_stores: Row[];
 }

@@ -34,7 +34,6 @@ export function isLanguageKnown(fit: number): boolean {
   return fit >= LEAST_KNOWN_FIT;
 }
 
-/** A chunk of the sample. */
 export interface SampledChunk {
   readonly runNum: number;
   /** Equal for equal texts. */

@@ -37,7 +37,6 @@ export function joinPath(folder: string, name: string): string {
   return folder === "" ? name : `${folder}/${name}`;
 }
 
-/** The last part of a path. */
 export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

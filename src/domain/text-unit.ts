@@ -60,7 +60,6 @@ export interface ParsedDocument {
   readonly warnings: readonly ParseWarning[];
 }
 
-/** What a chunker knows of a chunk. */
 export type ChunkMetadata = {
   /** The innermost heading above the chunk. */
   readonly heading_text?: string;

@@ -8,7 +8,6 @@ import { closesFence, fenceOpening, isTableDelimiter } from "./text/markdown-lin
 /** UTF-16 code units of a heading; the rest becomes a paragraph after it. */
 const MAX_HEADING_CHARS = 512;
 
-/** UTF-8 bytes of a unit. */
 const MAX_UNIT_BYTES = 64 * 1024;
 
 /** A longer table head or fence opening is not repeated in parts: its block is cut as plain text. */
@@ -102,7 +101,6 @@ const PARTS_OF: Partial<Record<TextUnit["type"], (text: string) => Part[] | unde
 
 const QUOTE: Frame = { ...PLAIN, around: (_part, index) => [index === 0 ? "" : "> ", ""] };
 
-/** The lines of [from, to) of a text. */
 function linesOf(text: string, from: number, to: number): Line[] {
   let start = from;
   return text

@@ -34,7 +34,6 @@ export interface OcrSettings {
 }
 
 export interface Nesting {
-  /** The number of documents around it. */
   readonly depth: number;
   /** What may still be read inside the outermost document; shared by all documents in it. */
   readonly left: { files: number; bytes: number };
@@ -112,7 +111,6 @@ export function storableText(text: string): string {
 const MAX_PART_CHARS = 256;
 const MAX_SHAPE_CHARS = 128;
 
-/** The name of a part as locations have it. */
 export function partName(name: string): string {
   return boundedName(name, MAX_PART_CHARS);
 }

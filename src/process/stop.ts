@@ -77,7 +77,6 @@ export async function closingOnFailure<T>(
   }
 }
 
-/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -94,7 +94,6 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
   "webhook.disabled": { reason: code("Why it is not active", "gone") },
 };
 
-/** The `data` of the events of each type. */
 export const EVENT_DATA = Object.fromEntries(
   EVENT_TYPES.map((type) => [type, z.looseObject(FIELDS[type] ?? {})]),
 ) as Readonly<Record<EventType, z.ZodObject>>;

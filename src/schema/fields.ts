@@ -84,7 +84,6 @@ export function pageQuery(limits: PageLimits = RESOURCES_PER_PAGE) {
 
 const MAX_WAIT_SECONDS = 60;
 
-/** The `wait` of a query string. */
 export const WaitQuery = z.object({
   wait: z
     .int()

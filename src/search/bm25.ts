@@ -31,7 +31,6 @@ interface SparseCandidate extends ChunkKey {
   readonly bm25: number;
 }
 
-/** The chunks that have words of a query, and their scores. */
 export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];

@@ -39,7 +39,6 @@ export interface SpacesScope {
   readonly spaces: readonly SpaceRef[];
 }
 
-/** Spaces of one search that are searched at the same time. */
 const SPACES_AT_ONCE = 4;
 /** How long a search waits for two connections. */
 const MAX_WAIT_MS = 10_000;

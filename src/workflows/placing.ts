@@ -104,7 +104,6 @@ function placeEnds(workflowType: string, change: Command): void {
   }
 }
 
-/** Marks the answers to queries and updates. */
 function placeAnswers({ queries }: Sent, change: Command): void {
   const { respondToQuery, updateResponse } = change;
   if (respondToQuery)

@@ -34,7 +34,6 @@ export interface Attempt {
   readonly members: readonly Member[];
   /** Aborts when the member is cancelled, superseded or deleted, or when the worker stops. */
   signalOf(member: Member): AbortSignal;
-  /** Records the error of a member. */
   ended(member: Member, stage: RunError["stage"], error: unknown): void;
 }
 

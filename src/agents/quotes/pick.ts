@@ -32,7 +32,6 @@ const HALF_AT = 900;
 const NEIGHBOUR_GAIN = 0.15;
 const CANDIDATES = 3;
 const RIVAL_FROM = 0.85;
-/** Words of a statement that are looked at. */
 const MAX_WORDS = 256;
 
 /** A word or a number of a statement, and where the passage has it. */

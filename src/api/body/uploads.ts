@@ -15,7 +15,6 @@ const MAX_PART_HEADER_BYTES = 16 * 1024;
 const MAX_BOUNDARY_CHARACTERS = 70;
 
 export interface UploadOptions<T> {
-  /** The longest file in bytes. */
   readonly maxBytes: number;
   /** The most parts of the form, files included. Default 32. */
   readonly maxFields?: number | undefined;

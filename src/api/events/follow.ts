@@ -29,7 +29,6 @@ export interface FollowedPage extends EventPage {
   readonly hasMore: boolean;
 }
 
-/** A stream reads no more events at once. */
 const EVENTS_A_READ = 100;
 const PING_MS = 15_000;
 /** Most losses of rights are events: each stream looks at once. This is for others, as an expired token. */

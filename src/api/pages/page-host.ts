@@ -16,7 +16,6 @@ import type { PageSeats } from "../files/file-seats.ts";
 import { shareWork } from "../../process/concurrency/share-work.ts";
 import { createPageCache, type PageCache } from "./page-cache.ts";
 
-/** A file that the caller may read. */
 interface PageFile {
   readonly object_key: string;
   readonly file_type: FileType;

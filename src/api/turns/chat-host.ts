@@ -67,7 +67,6 @@ export interface ChatHost {
   readonly forgetAgents: (id?: string) => void;
   readonly records: TurnRecords;
   readonly pingMs: number;
-  /** The names of the configured models. */
   readonly modelNames: readonly string[];
   /** Whether it is the built-in model, which quotes and calls no functions. */
   readonly isLocal: boolean;

@@ -23,7 +23,6 @@ export interface ResponseAsk {
   readonly maxToolCalls: number | undefined;
 }
 
-/** A hit with what its file is in the store. */
 export interface FoundHit extends SearchHit {
   /** A UUID: the document's, or that of the file that it was made of. */
   readonly fileId: string;
@@ -88,7 +87,6 @@ function parsed(text: string | null): Readonly<Record<string, unknown>> {
 }
 
 export interface SortedCalls {
-  /** Calls of the client's functions. */
   readonly functions: readonly ToolCall[];
   readonly searches: readonly ToolCall[];
   /** Calls of the agent's own tools, and of tools that do not exist. */

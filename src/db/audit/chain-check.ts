@@ -4,7 +4,6 @@ import { type Database, inTransaction, type Sql } from "../pool.ts";
 import { type Chain, type ChainedRow, CONTENT, linkHash } from "./chain.ts";
 
 interface ChainReport {
-  /** How many rows were checked. */
   readonly checked: number;
   /** How many rows are not chained yet. */
   readonly unchained: number;

@@ -9,7 +9,6 @@ interface Restore {
   readonly documentId: string;
   /** The version to publish again. */
   readonly version: number;
-  /** The id of the new run. */
   readonly runId: string;
   readonly createdBy: string;
   /** The model whose vectors the run will be published with. */

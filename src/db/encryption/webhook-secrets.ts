@@ -92,7 +92,6 @@ export async function replaceSeals(
     );
 }
 
-/** Counts webhooks with a secret that needs an older key of the organization. */
 export async function countSecretsOfOldKeys(sql: Sql, organizationId: string): Promise<number> {
   const { rows } = await sql.query<{ count: number }>(
     `select count(*)::int as count

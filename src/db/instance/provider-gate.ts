@@ -13,7 +13,6 @@ interface Entrance {
   readonly isTrial: boolean;
 }
 
-/** What the pipeline knows of a provider. */
 export interface ProviderState {
   /** False if the pipeline has never met an error of it. */
   readonly isKnown: boolean;

@@ -4,7 +4,6 @@ import type { Capability, OrganizationRole } from "../../domain/tenancy/principa
 import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 import type { ApiKeyRow } from "./api-keys.ts";
 
-/** The organization that a key belongs to. */
 export async function findOrganizationOfKey(db: Database, id: string): Promise<OrganizationRef | undefined> {
   const { rows } = await queryOnce<OrganizationRef>(
     db.maintenance,

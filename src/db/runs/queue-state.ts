@@ -6,7 +6,6 @@ interface QueueState {
   /** `queued`, `held` by a batch, `at work`, or the code of the error that the runs wait for. */
   readonly state: string;
   readonly runs: number;
-  /** Seconds since the oldest of them was accepted. */
   readonly oldest_seconds: number;
   /** Seconds since the first of them began to wait; null if they wait for nothing. */
   readonly waiting_seconds: number | null;

@@ -156,7 +156,6 @@ export async function lockSources(
   return [...own.rows, ...documents.rows];
 }
 
-/** A document that was made of a file. */
 export interface MadeDocument {
   readonly id: string;
   readonly space_id: string;

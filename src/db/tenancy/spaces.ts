@@ -78,7 +78,6 @@ export async function searchSpaces(
   );
 }
 
-/** Lists the spaces that the user has a role in. */
 export async function listSpacesOfUser(
   sql: Sql,
   userId: string,

@@ -7,7 +7,6 @@ import { type Database, queryOnce, type Sql } from "../pool.ts";
 const ADOPTED_FROM = "2 seconds";
 /** If the process dies meanwhile, another one starts a workflow for them so much later. */
 const ADOPTION_LEASE = `${DEADLINES.adoptionLease} milliseconds`;
-/** How many turns one workflow adopts. */
 export const TURNS_AN_ADOPTION = 500;
 
 /** The statement that lets ended turns wait for a workflow. It comes after the one that ends them. */

@@ -186,7 +186,6 @@ export async function loseTurns(db: Database, apiProcessId: string): Promise<Tur
   return rows;
 }
 
-/** No turn lasts longer. */
 const LONGEST_TURN = "1 hour";
 
 /** Of a row of `turns`: it is open, and not so old that its process must be gone. */

@@ -37,7 +37,6 @@ export async function lockExpiredIntents(
   return rows;
 }
 
-/** Deletes the intents of the objects. */
 export async function deleteIntents(sql: Sql, objectKeys: readonly string[]): Promise<void> {
   await sql.query(
     `delete from upload_intents

@@ -164,7 +164,6 @@ const COUNT_RESPONSE_FAULTS = `
         )
     ) as response_contents_unneeded`;
 
-/** Counts the faults of the organization as of one moment. */
 export async function countFaults(db: Database, organization: OrganizationRef): Promise<IntegrityCounts> {
   const count = async (sql: Sql): Promise<IntegrityCounts> => {
     await sql.query(PATIENCE);

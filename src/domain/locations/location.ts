@@ -9,7 +9,6 @@ export interface Context {
   readonly page?: number;
   /** Of a presentation, from 1. */
   readonly slide?: number;
-  /** The name of the shape on the slide. */
   readonly shape?: string;
   /** The name of the sheet. */
   readonly sheet?: string;

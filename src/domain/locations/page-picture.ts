@@ -29,7 +29,6 @@ export interface PageSize {
 }
 
 export interface PageSizes {
-  /** The number of all pages. */
   readonly total: number;
   /** Of those that were asked for. */
   readonly pages: readonly PageSize[];

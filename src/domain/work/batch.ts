@@ -13,7 +13,6 @@ export interface BatchStep {
   readonly status: BatchStatus;
   /** Runs that this step released to the queue. */
   readonly released: number;
-  /** Runs that this step cancelled. */
   readonly cancelled: number;
   /** Runs that are released and have not ended. */
   readonly open: number;

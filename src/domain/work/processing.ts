@@ -26,7 +26,6 @@ export interface RunError {
 /** The warning's code for a chunk without a vector: the model's provider refuses its text. */
 export const NOT_EMBEDDED = "not_embedded";
 
-/** The input of the workflow of a claim. */
 export interface PipelineInput {
   readonly organization: { readonly id: string; readonly num: number };
   readonly claimId: string;

@@ -31,7 +31,6 @@ export function chatTurnsWorkflowId(apiProcessId: string, groupId: string): stri
   return `${chatTurnsWorkflowPrefix(apiProcessId)}${groupId}`;
 }
 
-/** The prefix of the ids of all bookkeeping workflows of one API process. */
 export function chatTurnsWorkflowPrefix(apiProcessId: string): string {
   return `chat-turns/api-${apiProcessId}/`;
 }
@@ -46,7 +45,6 @@ export function chatTurnWorkflowId(organizationId: string, turnId: string): stri
   return `chat-turn/${organizationId}/${turnId}`;
 }
 
-/** The id of the turn from the id of its own workflow. */
 export function turnOfWorkflow(workflowId: string): string {
   return workflowId.slice(workflowId.lastIndexOf("/") + 1);
 }

@@ -15,7 +15,6 @@ interface Draft {
   arguments: string;
 }
 
-/** Calls of one answer. */
 const MAX_CALLS = 128;
 /** Names and arguments of all calls of one answer, so that a provider cannot fill the memory. */
 const MAX_CHARACTERS = 1_048_576;

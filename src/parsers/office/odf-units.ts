@@ -79,7 +79,6 @@ export function odfStyles(roots: readonly (MarkupElement | undefined)[]): OdfSty
   };
 }
 
-/** Writes the blocks of a container, in order. */
 export function writeOdf(walk: OdfWalk, container: MarkupElement | undefined): void {
   for (const child of container?.children ?? []) if (isElement(child)) writeBlock(walk, child);
 }
@@ -193,7 +192,6 @@ function writeList(walk: OdfWalk, list: MarkupElement): void {
   walk.writer.add("list", text, { places });
 }
 
-/** Adds the items of a list and of those inside it. */
 function addItems(
   walk: OdfWalk,
   list: MarkupElement,

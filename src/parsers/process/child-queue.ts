@@ -53,7 +53,6 @@ function mayHave(
 }
 
 export interface ChildQueue {
-  /** The number of busy processes. */
   readonly busy: number;
   /** Resolves with the process that the job got. Rejects with its signal's reason if aborted before. */
   wait(job: ChildJob): Promise<ParserChild>;

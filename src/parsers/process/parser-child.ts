@@ -41,7 +41,6 @@ export interface ParserChild {
   readonly gone: Promise<void>;
   /** Resolves when its folder has been removed too. */
   readonly cleared: Promise<void>;
-  /** The number of requests that it has taken. */
   requests(): number;
   /** False if its folder was removed, so that it can take no document any more. */
   hasFolder(): boolean;

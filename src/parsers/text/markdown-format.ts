@@ -34,7 +34,6 @@ export interface PlacedLine {
   readonly spot: Spot | undefined;
 }
 
-/** Lines as one block, each with its place. */
 export function placedLines(lines: readonly PlacedLine[]): PlacedText {
   const places: Place[] = [];
   let at = 0;

@@ -106,7 +106,6 @@ function readBlock(reader: Reader): void {
   readParagraph(reader);
 }
 
-/** Adds the lines up to `end` as one unit, without blank lines at its end. */
 function take(reader: Reader, type: UnitType, end: number): void {
   let last = end;
   while (last > reader.at + 1 && isBlank(lineAt(reader, last - 1))) last--;

@@ -109,7 +109,6 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   }
 }
 
-/** Writes what is inside of a block. */
 function walkInside(walk: Walk, block: MarkupElement): void {
   const outer = walk.block;
   walk.block = block;
@@ -149,7 +148,6 @@ function writeList(walk: Walk, list: MarkupElement): void {
   walk.writer.add("list", text, { repeats: walk.menus > 0, places });
 }
 
-/** Adds the items of a list and of those inside it. */
 function addItems(walk: Walk, list: MarkupElement, to: { level: number; lines: PlacedLine[] }): void {
   const { level, lines } = to;
   let number = Number.parseInt(attribute(list, "start") ?? "1", 10) || 1;

@@ -26,7 +26,6 @@ interface PartsRequest {
   readonly opened: NoteOpened;
 }
 
-/** How the items of a run are counted and read. */
 interface Source<Item> {
   readonly count: (sql: Sql, runNum: number) => Promise<number>;
   readonly read: (sql: Sql, runNum: number, from: number, limit: number) => Promise<Item[]>;

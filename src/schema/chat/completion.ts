@@ -50,7 +50,6 @@ export const evidence = {
   ),
 };
 
-/** The chunk that is cited. */
 export const citedChunk = {
   document_id: DocumentId,
   chunk_id: ChunkId,
@@ -80,7 +79,6 @@ const Citation = z
   })
   .meta({ id: "Citation" });
 
-/** The statement before a mark. */
 export const statement = {
   sentence_start: field.optionalInteger(
     "Where the statement before the mark begins in `content`, in UTF-16 units",

@@ -13,7 +13,6 @@ const MAX_HITS = 100;
 const DEFAULT_HITS = 10;
 const MAX_IDS = 1_000;
 const MAX_NEIGHBOURS = 3;
-/** Spaces of one search. */
 const MAX_SPACES = 20;
 
 /** How many neighbours the hits of a search bring. */

@@ -47,7 +47,6 @@ export function uuidParsing(loc: Location, input: string): Problem {
   return { type: "uuid_parsing", loc, msg: `Input should be a valid UUID, ${error}`, input, ctx: { error } };
 }
 
-/** A value that is not in a closed list. */
 export function literalError(loc: Location, expected: readonly unknown[], input: unknown): Problem {
   const names = expected.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   const list = names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

@@ -6,7 +6,6 @@ import type { Turn } from "../turn.ts";
 
 export interface OpenTurns extends TurnsInMemory {
   add(turn: Turn): void;
-  /** Lets go of a turn that nothing will adopt. */
   release(turnId: string): void;
   /** Lets go of a turn that has ended, and leaves it to a later workflow. Does nothing the second time. */
   leave(turnId: string): void;

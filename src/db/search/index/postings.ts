@@ -203,7 +203,6 @@ export async function insertBlocks(
   });
 }
 
-/** The postings that one segment has of the wanted terms. */
 export interface SegmentPostings {
   readonly list: SegmentChunks;
   /** Packed postings by term. */

@@ -138,7 +138,6 @@ function findRuns(search: Search, page: PageRuns): Found[] {
 interface Search {
   /** The text without blanks. */
   readonly compact: string;
-  /** Where its characters are in the text. */
   readonly offsets: readonly number[];
   readonly runs: readonly Run[];
   /** The characters of the text from `at` on that are the run's; 0 if it is another run. */

@@ -27,7 +27,6 @@ export function tableParts(block: LayoutBlock, runs: readonly Run[]): Part[] {
   return [...rowsAsText(before), { type: "table", pieces: tablePieces(table) }];
 }
 
-/** A piece for each line of the pipe table. */
 function tablePieces(rows: readonly Row[]): Piece[] {
   const lines = pipeTable(rows.map((row) => row.map((cell) => storableText(cell.text)))).split("\n");
   return lines.map((text, index) => {

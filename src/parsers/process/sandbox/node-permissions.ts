@@ -18,7 +18,6 @@ export function codePaths(entry: URL): string[] {
 }
 
 export interface ProcessFolders {
-  /** The folder that the process may read. */
   readonly folder: string;
   /** A folder inside of it that the process may also write. */
   readonly scratch: string;
