@@ -13,7 +13,6 @@ export interface Readiness {
 
 interface ReadinessDeps {
   readonly probes: Readonly<Record<Report["dependencies"][number]["name"], Probe>>;
-  /** The kind of the object store, for the report. */
   readonly storeKind: StoreKind;
   /** Resolves when chat takes turns for the first time. */
   readonly started: Promise<void>;

@@ -49,7 +49,6 @@ export interface AnchorCheck {
   /** The instance's anchor key, 32 bytes. */
   readonly secret: Uint8Array;
   readonly store: ObjectStore;
-  /** Compare only this organization. */
   readonly organizationId: string | undefined;
 }
 

@@ -22,7 +22,6 @@ export interface Connection {
   readonly masterKey: () => Promise<MasterKey>;
   /** The secret for hashes of API keys. */
   readonly pepper: () => Promise<Buffer>;
-  /** Loads the instance secret with that name. */
   readonly secret: (name: string) => Promise<Buffer>;
 }
 

@@ -35,7 +35,6 @@ export async function recordChange(
   await appendAudit(sql, principal, entryOf(requestId, action, changed));
 }
 
-/** Rows of one statement. */
 const ROWS_AT_ONCE = 1_000;
 
 /** As {@link recordChange}, for one change of many things; each gets its row. */

@@ -14,7 +14,6 @@ export interface ChainHead {
   readonly oldest_at: string | null;
 }
 
-/** The statement that is signed. */
 export interface AnchorStatement {
   readonly type: "holdfast-audit-anchor";
   readonly version: 1;

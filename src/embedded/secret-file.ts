@@ -16,7 +16,6 @@ export async function masterKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "master.key"), () => randomBytes(MASTER_KEY_BYTES).toString("base64"));
 }
 
-/** The password of the superuser of the embedded Postgres. */
 export async function postgresPassword(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "postgres-password"), () => randomBytes(PASSWORD_BYTES).toString("hex"));
 }

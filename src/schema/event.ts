@@ -59,7 +59,6 @@ export const EventTypes = z.array(EventTypeName).max(EVENT_TYPES.length);
 
 /** In place of a cursor: the end of the log. */
 export const NOW = "now";
-/** The longest `wait`. */
 const MAX_WAIT_SECONDS = 30;
 const MAX_CURSOR_CHARACTERS = 255;
 const EXAMPLE_CURSOR = "MToxOjQy";

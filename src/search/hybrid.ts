@@ -218,7 +218,6 @@ function areUnrelated(known: readonly FusedVector[], { sparse, found }: Candidat
   return known.length > 0 && known.every(({ fusion }) => isUnrelated(best, fusion));
 }
 
-/** The candidates with their scores. */
 function scored(
   { deps, request, query }: Search,
   known: readonly FusedVector[],

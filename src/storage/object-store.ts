@@ -102,7 +102,6 @@ export function isStoredName(name: string): boolean {
   return ANCHOR_NAME.test(name) || OBJECT_NAME.test(name);
 }
 
-/** The id of the organization in an object's name. */
 export function organizationOf(name: string): string {
   return assertObjectName(name).slice(0, 36);
 }

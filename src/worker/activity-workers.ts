@@ -44,7 +44,6 @@ export type ActivityQueue = keyof typeof HOSTED;
 
 type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter" | "workerHooks">;
 
-/** The options that all workers of this process share. */
 export function workerOptions(
   { config, workerDataConverter, workerHooks }: ConnectedDeps,
   connection: NativeConnection,

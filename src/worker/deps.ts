@@ -34,7 +34,6 @@ export interface WorkerDeps extends SharedDeps {
 }
 
 interface WorkerProcess {
-  /** The name of the process in its log lines. */
   readonly name: string;
   /** How many parser processes run at once. */
   readonly parserChildren: number;

@@ -11,7 +11,6 @@ import {
 } from "../../db/stores/expiry.ts";
 import { deleteUserFile, type MadeDocument } from "../../db/stores/user-files.ts";
 
-/** Documents of one transaction. */
 const DOCUMENTS_A_STEP = 500;
 
 /**

@@ -9,7 +9,6 @@ import type { Statement } from "./statement.ts";
 
 /** A source of a mark, with what is quoted from it for the statement before the mark. */
 export interface MarkedQuote extends Choice {
-  /** The number of the source. */
   readonly index: number;
   /** UTF-16 offsets [start, end) of the mark in the answer. */
   readonly start: number;

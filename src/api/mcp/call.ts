@@ -125,7 +125,6 @@ function requireCapability({ capabilities }: Principal, capability: Route["capab
 }
 
 interface Audited {
-  /** An action of the policy. */
   readonly action: string;
   readonly resource: string;
   /** Null for a list. */

@@ -35,7 +35,6 @@ export function passagesOf(items: readonly KeptItem[]): Passage[] {
   }));
 }
 
-/** The items as messages for the model, in their order. */
 export function messagesOf(items: readonly KeptItem[]): ChatMessage[] {
   const messages: ChatMessage[] = [];
   for (const item of items) {

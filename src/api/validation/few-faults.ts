@@ -1,7 +1,6 @@
 /** Cuts a list after a hundred faulty elements before it is checked: zod makes an issue for each. */
 import { z } from "zod";
 
-/** The most faults that are reported. */
 export const MAX_FAULTS = 100;
 
 export interface Cut {

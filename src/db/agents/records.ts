@@ -234,7 +234,6 @@ export async function updateAgent(
   return rowCount === 1;
 }
 
-/** Marks the agent as deleted: nobody finds or uses it from then on. */
 export async function markAgentDeleted(sql: Sql, id: string): Promise<void> {
   await sql.query("update agents set deleted_at = now() where id = $1", [id]);
 }

@@ -46,7 +46,6 @@ export async function deleteApiProcess(db: Database, id: string): Promise<void> 
   await queryOnce(db.system, "delete from api_processes where id = $1", [id]);
 }
 
-/** Finds API processes whose lease has run out. */
 export async function findDeadApiProcesses(db: Database): Promise<string[]> {
   const { rows } = await queryOnce<{ id: string }>(
     db.system,

@@ -12,7 +12,6 @@ export interface ReceiptKeyRow {
   readonly retired_at: Date | null;
 }
 
-/** The key that signs. */
 export interface SealedReceiptKey {
   readonly kid: string;
   readonly publicKey: Buffer;

@@ -70,7 +70,6 @@ export async function putContents(
   if (rowCount === 1) await insertItems(sql, organizationId, { id, isOutput: false }, items);
 }
 
-/** Adds the output of a response to its contents. */
 export async function addOutput(
   sql: Sql,
   organizationId: string,

@@ -36,7 +36,6 @@ export async function markRefused(
   );
 }
 
-/** Returns whether the model refuses every chunk of the run. */
 export async function isRefusedWhole(sql: Sql, runNum: number, modelNum: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `select

@@ -31,7 +31,6 @@ export interface SearchedModel {
   readonly dimensions: number;
   /** Published chunks of the space with its vectors. */
   readonly chunks: number;
-  /** Whether its vectors of the space have an index. */
   readonly hasIndex: boolean;
   /** How well it tells the space's texts apart, 0 to 1; null while that was not measured. */
   readonly languageFit: number | null;
@@ -51,7 +50,6 @@ export interface SearchScope {
   readonly chunks: number;
   /** Terms of those chunks, with repetitions. */
   readonly terms: number;
-  /** The languages whose stems are among the space's terms. */
   readonly languages: readonly string[];
   /** The models of the space's published vectors; more than one while a new model takes over. */
   readonly models: readonly SearchedModel[];

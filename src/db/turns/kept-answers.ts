@@ -77,7 +77,6 @@ export async function claimKeptTurn(
   });
 }
 
-/** Whether the caller has a turn under the key. */
 export async function hasKeptTurn(
   db: Database,
   { organization, callerId, key }: KeptTurnKey,

@@ -25,7 +25,6 @@ export interface Finding {
   readonly pipeline_run_id: string | null;
 }
 
-/** What the database has of one run. */
 interface RunEvidence {
   readonly id: string;
   readonly status: RunStatus;

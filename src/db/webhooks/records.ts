@@ -109,7 +109,6 @@ export async function findWebhook(
 
 interface WebhookSearch {
   readonly organizationId: string;
-  /** Webhooks of these spaces. */
   readonly spaceIds: readonly string[];
   /** Whether those of the organization are listed too. */
   readonly withOrganization: boolean;

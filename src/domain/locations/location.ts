@@ -10,7 +10,6 @@ export interface Context {
   /** Of a presentation, from 1. */
   readonly slide?: number;
   readonly shape?: string;
-  /** The name of the sheet. */
   readonly sheet?: string;
   /** The headings above it, outermost first. */
   readonly heading_path?: readonly string[];

@@ -36,5 +36,4 @@ export interface PageSizes {
 
 const PAGED: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF"]);
 
-/** Whether a file of this type has pages that can be shown. */
 export const hasPages = (fileType: FileType): boolean => PAGED.has(fileType);

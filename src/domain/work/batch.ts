@@ -23,7 +23,6 @@ export interface BatchStep {
 /** A batch's released, unfinished runs: enough for busy workers, and a pause takes effect at once. */
 export const BATCH_WINDOW_RUNS = 128;
 export const MAX_BATCH_DOCUMENTS = 100_000;
-/** How many runs one statement cancels. */
 export const CANCELS_A_STEP = 5_000;
 
 interface BatchState {

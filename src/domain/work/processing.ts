@@ -5,7 +5,6 @@ export const ACTIVE_STATUSES = ["queued", "parsing", "chunking", "embedding"] as
 export const RUN_STATUSES = [...ACTIVE_STATUSES, "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Whether a run of this status changes no more. */
 export function hasEnded(status: RunStatus): boolean {
   return !(ACTIVE_STATUSES as readonly RunStatus[]).includes(status);
 }

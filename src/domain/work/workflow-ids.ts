@@ -40,7 +40,6 @@ export function operationWorkflowId(operationId: string): string {
   return `operation/${operationId}`;
 }
 
-/** The workflow of one turn that runs tools. */
 export function chatTurnWorkflowId(organizationId: string, turnId: string): string {
   return `chat-turn/${organizationId}/${turnId}`;
 }

@@ -36,7 +36,6 @@ export interface Running {
   stop(): Promise<void>;
   /** Kills it and its process group at once. */
   kill(): void;
-  /** Sends it a message over its channel. */
   send(message: string): void;
   /** The last lines that this launch wrote. */
   logTail(): Promise<string>;

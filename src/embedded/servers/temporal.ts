@@ -68,7 +68,6 @@ function addressFile(dataDir: string): string {
   return join(dataDir, "temporal", "address");
 }
 
-/** The address of a server on `port`, for clients. */
 export function temporalAddress(port: number): string {
   return `${LOOPBACK}:${port}`;
 }

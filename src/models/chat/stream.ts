@@ -112,7 +112,6 @@ function createAnswer() {
       for (const call of delta.tool_calls ?? []) calls.add(call);
       reason = choice.finish_reason ?? reason;
     },
-    /** The events since the last call. */
     takeEvents,
     /** The last events. @throws DomainError `provider_unavailable` if the model has not said it finished. */
     end(): readonly ChatEvent[] {

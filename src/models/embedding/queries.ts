@@ -18,7 +18,6 @@ export interface QueryEmbeddings {
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
   /** The same for another model, which is opened once and kept; null if it cannot be opened. */
   another(model: Pick<EmbeddingModel, "name" | "dimensions">): Promise<QueryEmbeddings | null>;
-  /** Closes the other models. */
   close(): Promise<void>;
 }
 

@@ -51,7 +51,6 @@ interface Reader {
   readonly writer: UnitWriter;
   readonly info: Map<string, string>;
   readonly fonts: Map<number, number>;
-  /** Heading levels by number of style. */
   readonly headings: Map<number, number>;
   stack: Group[];
   codePage: number;

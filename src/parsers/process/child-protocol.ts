@@ -48,7 +48,6 @@ export function withCheckedPlaces(unit: TextUnit): TextUnit {
   return rest;
 }
 
-/** The characters of a unit's text and places. */
 export function unitSize({ text, places }: TextUnit): number {
   return text.length + packedSize(places);
 }

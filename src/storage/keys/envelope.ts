@@ -211,7 +211,6 @@ export function plainSize(storedBytes: number): number {
   return size;
 }
 
-/** Bytes of the encrypted object of `size` plaintext bytes. */
 export function storedSize(size: number): number {
   return HEADER_BYTES + size + TAG_BYTES * Math.max(1, Math.ceil(size / SEGMENT_BYTES));
 }

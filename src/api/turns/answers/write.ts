@@ -16,7 +16,6 @@ export interface AnswerWriter {
 }
 
 interface WrittenAnswer {
-  /** The cited sources. */
   readonly citations: readonly Citation[];
   readonly quotes: readonly MarkedQuote[];
   /** Sources that were taken out of marks because they do not support the statement. */

@@ -51,7 +51,6 @@ async function headerTermsOf(
   return rows;
 }
 
-/** Returns the segments that have postings of any of the runs. */
 export async function segmentsOf(sql: Sql, runNums: readonly number[]): Promise<number[]> {
   const { rows } = await sql.query<{ segment_num: number }>(
     `select distinct segment_num
