@@ -73,8 +73,7 @@ async function assertEmpty({ db }: Source): Promise<void> {
       "A restore is at work in this database, perhaps of a command that was killed: " +
         "wait until its pg_restore has ended, or end it.",
     );
-  // A restore that was killed between its commit and `migrate` leaves all rows, but without the rights that a
-  // start requires.
+  // A restore killed between its commit and `migrate` leaves all rows without the rights of a start.
   const wayOut =
     "Restore into a new one; where a restore was killed once its rows were there, " +
     "`holdfast migrate` and `holdfast backup verify --manifest` end it.";

@@ -77,8 +77,7 @@ export async function detectFileKind(
 /** The media type of a format that no parser reads and that would be taken for another one. */
 function foreignMediaType(start: Buffer, extension: string): string | undefined {
   const opening = start.subarray(0, FOREIGN_WITHIN_BYTES).toString("latin1");
-  // FITS, a format of astronomical pictures: its header is text, in records of 80 characters without line
-  // breaks.
+  // FITS, a format of astronomical pictures: its header is text, in records of 80 characters.
   if (/^(?:SIMPLE {2}|XTENSION)= /.test(opening)) return "application/fits";
   if (!opening.startsWith("PK\x03\x04")) return undefined;
   const sun = /mimetype[^]{0,40}?(application\/vnd\.sun\.xml\.[\w.]{1,40})/.exec(opening)?.[1];

@@ -45,8 +45,7 @@ export function watchSignals(): ProcessStop {
  * without a stack, and ends the process with exit code 1, or {@link HOPELESS_EXIT} if a restart cannot help.
  */
 export async function runProcess(name: string, main: () => Promise<void>): Promise<void> {
-  // Node and libraries write warnings here. Without a handler, a full disk would turn one of them into a
-  // crash.
+  // Node and libraries write warnings here. Without a handler a full disk would make one a crash.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   try {
     await main();

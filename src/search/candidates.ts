@@ -89,8 +89,7 @@ async function findSparse(
   const best = sparse
     .best(conditions, limit)
     .map((found): Candidate => ({ ...found, cosine: null, fusion: null }));
-  // The dense side still runs, and only at its end it is known which of these it finds too: all are looked up
-  // meanwhile.
+  // The dense side still runs, and only its end tells which of these it finds too: all are looked up.
   return { sparse, best: hasMoreVectors(scope, limit) ? await withCosines(sql, scope, vectors, best) : best };
 }
 

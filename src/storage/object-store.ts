@@ -208,8 +208,7 @@ export async function* untilAborted(
 ): AsyncGenerator<Uint8Array> {
   if (signal === undefined) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
-  // A Promise.race of each piece with one promise for the abort would keep every piece in memory until the
-  // end.
+  // A Promise.race of each piece with one abort promise would keep every piece in memory.
   let interrupt: ((reason: unknown) => void) | undefined;
   const abort = (): void => interrupt?.(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
@@ -259,8 +258,7 @@ export function streamOf(pieces: AsyncIterable<Uint8Array>, { signal, close }: S
     void close().catch(() => {});
     destroy(error, ended);
   };
-  // The stream keeps an error for a reader that comes later; without a listener it would end the process
-  // before.
+  // The stream keeps an error for a later reader; without a listener it would end the process.
   stream.on("error", () => {});
   return signal === undefined ? stream : addAbortSignal(signal, stream);
 }

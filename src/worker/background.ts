@@ -9,8 +9,7 @@ export async function workInBackground(): Promise<void> {
   // Linux has a priority for each thread, and those of V8 are running already.
   const threads = await readdir("/proc/self/task").catch(() => [String(process.pid)]);
   for (const thread of threads) lower(Number(thread));
-  // On desktops Linux shares the processor among sessions first; a process may lower only a session that it
-  // leads.
+  // On desktops Linux shares the processor among sessions; a process may lower only one it leads.
   if (await leadsSession().catch(() => false))
     await writeFile("/proc/self/autogroup", String(PRIORITY_BELOW_NORMAL)).catch(() => undefined);
 }

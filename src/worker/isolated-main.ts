@@ -37,8 +37,7 @@ const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
   },
 });
 
-// The worker that started this process was killed. The current attempt ends in order, because its document is
-// not to blame.
+// The worker that started this was killed. The attempt ends in order: its document is not to blame.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 
 async function main(): Promise<void> {

@@ -136,8 +136,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
       work.signal.throwIfAborted();
       const texts = await textsToEmbed(batch, deps.embedding);
       const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {
-        // Vectors that were paid for are stored, so that they are not asked for again together with the text
-        // that failed.
+        // Vectors that were paid for are stored, so that they are not asked for again with the failed text.
         const known = error instanceof PartlyEmbedded ? error.outcomes : [];
         const kept = batch.flatMap((text, index) =>
           known[index] === undefined ? [] : [{ ...text, vector: known[index] }],

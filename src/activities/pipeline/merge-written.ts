@@ -15,8 +15,7 @@ export async function mergeWritten(
     const merge = async (): Promise<number> => {
       const merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum));
       if (merged > 0 || !(await tenant((sql) => isMergeDue(sql, spaceNum)))) return merged;
-      // In a transaction of its own, which holds no segment while it waits for one: two could else wait for
-      // each other.
+      // In its own transaction, which holds no segment while it waits for one: two could block each other.
       return tenant((sql) => mergeSegments(sql, organization.num, spaceNum, "awaited"));
     };
     const demand = { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS };

@@ -29,8 +29,7 @@ export function createTurnSweeper({ db, client, nowMs = Date.now }: SweeperDeps)
     if (dead.length === 0 || nowMs() - reachableSinceMs < DEADLINES.processLease) return;
     for (const apiProcessId of dead) {
       const lost = await loseTurns(db, apiProcessId);
-      // The process may have died after the ledger got a turn's end and before its workflow did. No process
-      // is left to report that end.
+      // The process may have died between a turn's end in the ledger and its workflow's: none reports that.
       const unreported = await findTurnsOfProcess(db, apiProcessId, await listRunningTurns(client));
       await terminateTurns(client, apiProcessId, [...lost, ...unreported]);
       await deleteApiProcess(db, apiProcessId);

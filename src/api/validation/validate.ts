@@ -17,8 +17,7 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
   const { value: given, isCut } =
     part === "body" ? cutFaults(schema, input) : { value: readStrings(schema, input), isCut: false };
   const parsed = schema.safeParse(given, { reportInput: true, error: expectedKind });
-  // A list that was cut still has a hundred faults: if the check finds none, that is a defect here, and no
-  // reason to accept.
+  // A list that was cut still has a hundred faults: if the check finds none, that is a defect here.
   if (parsed.success && !isCut) return { value: parsed.data };
   const issues = parsed.error?.issues ?? [];
   const shown = part === "body" ? input : withLists(input, given);

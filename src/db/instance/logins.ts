@@ -244,8 +244,7 @@ async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise
     await sql.query(`grant ${ROLES[name]} to ${quoted}`);
   }
   await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
-  // A role may change its own settings, so an injected statement could have left some that no connection can
-  // work with.
+  // A role may change its own settings: an injected statement could have left unusable ones.
   const { rows } = await sql.query<{ database: string }>("select current_database() as database");
   await sql.query(`alter role ${quoted} reset all`);
   await sql.query(`alter role ${quoted} in database ${pg.escapeIdentifier(rows[0]!.database)} reset all`);

@@ -14,8 +14,7 @@ create table audit_log (
   space_id uuid,
   request_id text,
   outcome text not null,
-  -- A job chains committed rows of each organization by a keyed hash, so that writers never wait for one
-  -- another.
+  -- A job chains committed rows of each organization by a keyed hash: writers never wait.
   chain_seq bigint,
   chain_hash bytea
 );

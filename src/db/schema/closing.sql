@@ -1,7 +1,6 @@
 -- How the rows of an organization that was closed are deleted.
 
--- Nobody gets into the organization from here on, and nothing opens it again. Idempotent: one that is closed
--- keeps its time.
+-- Nobody gets into the organization from here on, for good. Idempotent: the first time stays.
 create function close_organization(organization uuid) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   update public.organizations set deleted_at = now() where id = organization and deleted_at is null;

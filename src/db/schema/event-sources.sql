@@ -119,8 +119,7 @@ begin
   order by entry.ordinal, event.ordinal;
 end $$;
 
--- How a run ends or that it waits, whoever writes it. Runs that end because their document was deleted are
--- part of its deletion.
+-- How a run ends or waits, whoever writes it. Those of deleted documents are part of the deletion.
 create function note_run_event() returns trigger language plpgsql security definer
   set search_path = public, pg_temp as $$
 declare

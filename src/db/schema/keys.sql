@@ -31,8 +31,7 @@ create table api_key_spaces (
 );
 create index on api_key_spaces (space_id);
 
--- Texts that keys had before they were rolled. They stay after their time, so that a provisioning file cannot
--- bring one back.
+-- Texts that keys had before they were rolled, kept so that a provisioning file brings none back.
 create table superseded_keys (
   hash bytea primary key,
   api_key_id uuid not null references api_keys on delete cascade,

@@ -1,5 +1,4 @@
--- Sessions of the Model Context Protocol. Any API process serves a session's requests, so nothing of one is
--- in memory alone.
+-- Sessions of the Model Context Protocol. Any API process serves them: nothing is in memory alone.
 
 create table mcp_sessions (
   id uuid primary key,

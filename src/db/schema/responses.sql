@@ -15,8 +15,7 @@ create table responses (
   -- The process that has it in hand, and how often one has taken it: the fence of what is written.
   api_process_id uuid not null,
   attempt int not null default 1,
-  -- How many of the attempts an outage ended, the code of the last one while it is waited for, and until
-  -- when.
+  -- Attempts that an outage ended, the code of the last one while it is waited for, and until when.
   outages int not null default 0,
   waiting_for text,
   retry_at timestamptz,
@@ -63,8 +62,7 @@ create table response_contents (
   before_id uuid,
   -- Sealed bytes of its own items.
   bytes bigint not null,
-  -- Lengths of what the model is shown of them and of all that comes before: texts, and the addresses of
-  -- pictures.
+  -- Lengths of what the model is shown up to here: texts, and the addresses of pictures.
   text_characters bigint not null,
   image_characters bigint not null,
   primary key (organization_id, id),

@@ -1,5 +1,4 @@
--- What search reads: chunks, postings and embeddings by run (the generation), and what of them is not to be
--- seen.
+-- What search reads: chunks, postings, embeddings by run (the generation), and what is hidden.
 
 create table chunks (
   organization_id uuid not null,
@@ -106,8 +105,7 @@ begin
 end $$;
 create trigger forget_vectors after delete on spaces for each row execute function forget_vectors();
 
--- Spaces whose vectors have an index of their own (embeddings_hnsw_<space>_<model>); a search uses it while
--- the row is there.
+-- Spaces with their own vector index (embeddings_hnsw_<space>_<model>), used while the row is there.
 create table vector_indexes (
   organization_num int not null,
   space_num int not null,
@@ -171,8 +169,7 @@ create table hidden_runs (
   primary key (space_num, run_num)
 );
 
--- Published chunks and their terms by embedding model, as differences that add up to the space's totals
--- (BM25's N and average length).
+-- Published chunks and terms by model, as differences that add up to the totals of BM25.
 create table space_statistics (
   organization_num int not null,
   space_num int not null,

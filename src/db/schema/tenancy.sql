@@ -10,8 +10,7 @@ create table organizations (
   default_key_lifetime_seconds int check (default_key_lifetime_seconds > 0)
 );
 
--- Each organization's data-encryption key, wrapped by the master key. Old ones stay until nothing is
--- encrypted with them.
+-- Each organization's data-encryption keys, wrapped by the master key. Old ones stay while needed.
 create table organization_keys (
   id uuid primary key,
   organization_id uuid not null references organizations,

@@ -43,8 +43,7 @@ create index on webhooks (created_by);
 create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
 create index webhooks_at_rest on webhooks (organization_id, position) where status = 'active' and is_resting;
 
--- One row for each event and endpoint, and one for each stretch of the log that was skipped because it was
--- not kept any more.
+-- One row for each event and endpoint, and for each stretch of the log that was skipped as not kept.
 create table webhook_deliveries (
   num bigint generated always as identity primary key,
   id uuid not null unique,

@@ -62,8 +62,7 @@ function readWritten(text: string): Address | null {
   if (!/^[0-9a-f.:]{2,64}$/i.test(text)) return null;
   if (!text.includes(":")) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
   if (!ipaddr.IPv6.isValid(text)) return null;
-  // The deprecated `::192.0.2.1` is an IPv6 address. The library takes it for the IPv4 address inside; `URL`
-  // does not.
+  // The deprecated `::192.0.2.1` is IPv6. The library takes it for IPv4; `URL` does not.
   return ipaddr.IPv6.parse(/^::\d+\./.test(text) ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text);
 }
 

@@ -47,8 +47,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
   const stopRotating = keepBounded(options.logPath);
   const stdio: StdioOptions = ["ignore", file.fd, file.fd];
   if (options.onMessage !== undefined) stdio.push("ipc");
-  // A process group of its own, so that Ctrl-C in the terminal reaches only the supervisor, which stops its
-  // parts in order.
+  // A process group of its own: Ctrl-C reaches only the supervisor, which stops its parts in order.
   const identity = options.user === undefined ? {} : { uid: options.user.uid, gid: options.user.gid };
   const child = spawn(options.command, options.args, {
     stdio,

@@ -105,8 +105,7 @@ async function stopLeftover(leftover: RecordedProcess): Promise<void> {
   signal(leftover.pid, leftover.stopSignal);
   const deadline = Date.now() + STOP_GRACE_MS;
   while (Date.now() < deadline && (await isRunning(leftover))) await sleep(POLL_MS);
-  // Kill its group too, because a worker may have had children. The group keeps its number as long as one of
-  // them lives.
+  // Kill its group too: a worker may have had children, and the group lives as long as one of them.
   signal(-leftover.pid, "SIGKILL");
   while (await isRunning(leftover)) await sleep(POLL_MS);
 }

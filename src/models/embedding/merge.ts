@@ -88,8 +88,7 @@ function createScheduler(model: EmbeddingModel, options: MergeOptions) {
   const queue = createEmbeddingQueue();
   const splits = createSplitQueue();
   const ask = createAsker(model);
-  // Parts of refused requests have as many places of their own as other requests, so that neither waits for
-  // the other.
+  // Parts of refused requests have as many places of their own: neither kind waits for the other.
   const whole = createPlaces(maxInFlight, maxInFlightOfAll);
   const split = createPlaces(maxInFlight, maxInFlightOfAll);
   let immediate: NodeJS.Immediate | undefined;

@@ -168,8 +168,7 @@ function pieces(
 
 function eachToken(vocabulary: Vocabulary, text: string, visit: Visit): void {
   let reached = 0;
-  // One character may become several units. A token that begins inside it gets an empty range, so that none
-  // overlap.
+  // One character may become several units. A token inside it gets an empty range: none overlap.
   const report = (id: number, start: number, end: number): boolean => {
     const from = Math.max(start, reached);
     reached = Math.max(end, from);

@@ -25,8 +25,7 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
       .replace(/\p{Mn}/gu, "")
       .replaceAll("ς", "σ"),
   cyrillic: (text) => text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", ""),
-  // Without vowel marks and lengthening; one form for alef with and without hamza, and for Persian yeh and
-  // kaf.
+  // Without vowel marks and lengthening; one form for alef with or without hamza, for yeh and kaf.
   arabic: (text) =>
     text
       .replace(/[\u064b-\u065f\u0670\u0640]/g, "")

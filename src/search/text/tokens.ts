@@ -18,8 +18,7 @@ const MAX_RAW_LENGTH = 1_024;
 const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
 const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const HANGUL = String.raw`\p{sc=Hangul}`;
-// Joiners (U+200C, U+200D), the soft hyphen and the marks of writing direction belong to the word around
-// them.
+// Joiners (U+200C, U+200D), the soft hyphen and direction marks belong to the word around them.
 const UNSEEN = String.raw`\u200c-\u200f\u00ad\u061c\u202a-\u202e\u2066-\u2069`;
 const LETTER = String.raw`[[\p{L}\p{N}\p{M}_${UNSEEN}]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
 const ADDRESS = String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+`;
@@ -36,8 +35,7 @@ const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
 const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
 const NOT_IN_ADDRESS = /[,:/]/;
 const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
-// Accents without a letter, or the lengthening of Arabic words by itself, are no word: nothing is left after
-// normalizing.
+// Accents without a letter, or Arabic lengthening alone, are no word: normalizing leaves nothing.
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
 /** A number and its unit, such as 5mg. One letter is more often of a name (4E); an ending (5th) is none. */

@@ -60,8 +60,7 @@ export async function* encryptStream(
   dataKey.fill(0);
   yield header;
   const reader = createByteReader(source);
-  // One buffer for all segments: memory outside of V8's heap is collected only with the whole heap, which
-  // stops everything.
+  // One buffer for all segments: memory outside of V8's heap is collected only with all of it.
   const segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
   try {
     let last = false;
