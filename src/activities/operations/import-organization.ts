@@ -146,17 +146,12 @@ async function importUserFile(
   await inTenant(deps.db, organization, (sql) => insertUserFile(sql, organization.id, userFile, objectKey));
 }
 
-interface Content {
-  readonly sha256: string | null;
-  readonly content: readonly string[];
-}
-
 /** @throws DomainError `corrupt` if the content does not have the recorded checksum */
 async function storeContent(
   deps: ImportDeps,
   archive: Archive,
   organization: OrganizationRef,
-  { sha256, content }: Content,
+  { sha256, content }: { readonly sha256: string | null; readonly content: readonly string[] },
 ): Promise<string> {
   const name = objectName(organization.id, newId());
   await declareUpload(deps.db.system, organization.id, name);

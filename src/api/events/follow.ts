@@ -108,17 +108,12 @@ export async function followStream(
   stream.end();
 }
 
-interface Place {
-  position: number;
-  last: number;
-}
-
 /** Waits for what comes after the place, sends it, and moves the place on. */
 async function step(
   { hub, read }: EventHost,
   stream: EventStream,
   { asker, principal, filter }: Follow,
-  place: Place,
+  place: { position: number; last: number },
 ): Promise<void> {
   const { id, num } = principal.organization;
   const isLive = place.position >= place.last;

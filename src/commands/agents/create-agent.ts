@@ -7,11 +7,6 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { readChangedAgent, requireFolders } from "./agent.ts";
 
-interface NewAgent {
-  readonly spaceId: string;
-  readonly values: AgentValues;
-}
-
 /**
  * @throws DomainError `permission_denied`; `not_found` for a space or a folder that the caller does not
  * reach; `bad_request` if the space has an agent of that name.
@@ -20,7 +15,7 @@ interface NewAgent {
 export async function createAgent(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,
-  { spaceId, values }: NewAgent,
+  { spaceId, values }: { readonly spaceId: string; readonly values: AgentValues },
 ): Promise<AgentRecord> {
   const { principal } = caller;
   authorizeLogin(principal);

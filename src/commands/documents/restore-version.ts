@@ -3,11 +3,6 @@ import { queueRestore } from "../../db/documents/restore-version.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
 import { type QueuedRun, queueDocumentRun } from "./queue-document-run.ts";
 
-interface Restoration {
-  readonly documentId: string;
-  readonly version: number;
-}
-
 /**
  * @throws DomainError `not_found` for the document or the version, `permission_denied`; `bad_request` if the
  * version is the published one, never was published, or its text is not kept any more
@@ -16,7 +11,7 @@ interface Restoration {
 export async function restoreVersion(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,
   caller: Caller,
-  { documentId, version }: Restoration,
+  { documentId, version }: { readonly documentId: string; readonly version: number },
 ): Promise<QueuedRun> {
   return queueDocumentRun(deps, caller, {
     documentId,

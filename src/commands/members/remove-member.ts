@@ -7,11 +7,6 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireMember } from "./member.ts";
 
-interface MemberRemoval {
-  readonly organizationId: string;
-  readonly userId: string;
-}
-
 /**
  * Keys are revoked, webhooks paused, and shared spaces without another owner pass to the first admin. The
  * private space stays.
@@ -21,7 +16,7 @@ interface MemberRemoval {
 export async function removeMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { organizationId, userId }: MemberRemoval,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
 ): Promise<void> {
   const { organization } = caller.principal;
   authorizeLogin(caller.principal);

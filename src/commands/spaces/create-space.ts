@@ -6,10 +6,6 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireSharedName } from "./space.ts";
 
-interface NewSpace {
-  readonly name: string;
-}
-
 /**
  * The caller is the owner of the new space.
  * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has
@@ -19,7 +15,7 @@ interface NewSpace {
 export async function createSpace(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { name }: NewSpace,
+  { name }: { readonly name: string },
 ): Promise<SpaceRow> {
   const { organization, user } = caller.principal;
   authorizeLogin(caller.principal);

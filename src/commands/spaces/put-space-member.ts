@@ -7,12 +7,6 @@ import { requireMember } from "../members/member.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 
-interface WantedRole {
-  readonly spaceId: string;
-  readonly userId: string;
-  readonly role: SpaceRole;
-}
-
 interface PutSpaceMember {
   readonly member: SpaceMemberRow;
   /** True if the user had no role in the space before. */
@@ -28,7 +22,7 @@ interface PutSpaceMember {
 export async function putSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { spaceId, userId, role }: WantedRole,
+  { spaceId, userId, role }: { readonly spaceId: string; readonly userId: string; readonly role: SpaceRole },
 ): Promise<PutSpaceMember> {
   const { organization } = caller.principal;
   const put = await inTenant(deps.db, organization, async (sql) => {

@@ -6,11 +6,6 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 
-interface SpaceMemberRemoval {
-  readonly spaceId: string;
-  readonly userId: string;
-}
-
 /**
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
  * would be left.
@@ -19,7 +14,7 @@ interface SpaceMemberRemoval {
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { spaceId, userId }: SpaceMemberRemoval,
+  { spaceId, userId }: { readonly spaceId: string; readonly userId: string },
 ): Promise<void> {
   await inTenant(deps.db, caller.principal.organization, async (sql) => {
     const space = await lockManagedSpace(sql, caller.principal, spaceId);

@@ -162,15 +162,10 @@ async function recordSources(
     );
 }
 
-interface Again {
-  readonly known: StoreFileRow;
-  readonly file: WantedFile;
-}
-
 async function putAgain(
   sql: Sql,
   { deps, caller, store }: Acceptance,
-  { known, file }: Again,
+  { known, file }: { readonly known: StoreFileRow; readonly file: WantedFile },
 ): Promise<void> {
   const { attributes, chunking } = file;
   const at = { type: "document", id: known.document_id, spaceId: store.space_id };

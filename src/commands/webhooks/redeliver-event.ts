@@ -13,11 +13,6 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts";
 
-interface Redelivery {
-  readonly webhookId: string;
-  readonly deliveryId: string;
-}
-
 /**
  * It has the same id as before, by which a receiver knows it.
  * @returns the delivery as it is now.
@@ -28,7 +23,7 @@ interface Redelivery {
 export async function redeliverEvent(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
-  { webhookId, deliveryId }: Redelivery,
+  { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryRow> {
   const { organization } = caller.principal;
   const delivery = await inTenant(deps.db, organization, async (sql) => {

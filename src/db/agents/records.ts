@@ -95,16 +95,11 @@ const FIELDS: FieldColumns = {
   updated_at: "agent.updated_at",
 };
 
-interface Search {
-  readonly filters: readonly Condition[];
-  readonly order_by: readonly OrderTerm[];
-}
-
 /** Lists the agents that the caller may use: in reach, and public ones unless the key was narrowed. */
 export async function searchAgents(
   sql: Sql,
   principal: Principal,
-  search: Search,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
   page: PageRequest,
 ): Promise<Page<AgentRecord>> {
   const params = parameters([

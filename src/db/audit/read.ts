@@ -63,16 +63,11 @@ const FIELDS: FieldColumns = {
   route: `(${DETAILS} ->> 'route')`,
 };
 
-interface Search {
-  readonly filters: readonly Condition[];
-  readonly order_by: readonly OrderTerm[];
-}
-
 /** Reads one page of the organization's audit log, newest first if no order is given. */
 export async function searchAuditLog(
   sql: Sql,
   organizationId: string,
-  search: Search,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
   page: PageRequest,
 ): Promise<Page<AuditLogRow>> {
   const filters = { conditions: search.filters, fields: FIELDS };

@@ -48,11 +48,6 @@ export function documentFilterSql(conditions: readonly Clause[], params: Paramet
   return filterSql(conditions, FIELDS, params);
 }
 
-interface DocumentSearch {
-  readonly filters: readonly Condition[];
-  readonly order_by: readonly OrderTerm[];
-}
-
 /**
  * Returns a page of the documents in reach that meet the conditions. Reads the ids of the page first, because
  * the columns of a document are costly to compute and sorting would compute them for every match.
@@ -60,7 +55,7 @@ interface DocumentSearch {
 export async function searchDocuments(
   sql: Sql,
   reach: Reach,
-  search: DocumentSearch,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
   page: PageRequest,
 ): Promise<Page<DocumentRow>> {
   const spaceIds = reachedSpaceIds(reach);

@@ -60,12 +60,6 @@ export async function listSpaceMemberIds(sql: Sql, spaceId: string): Promise<str
   return rows.map((row) => row.user_id);
 }
 
-interface Role {
-  readonly spaceId: string;
-  readonly userId: string;
-  readonly role: SpaceRole;
-}
-
 /**
  * Gives the user the role, whichever the user had. Idempotent. The caller must have locked the space's row.
  * @throws DomainError `bad_request` if no owner would be left.
@@ -73,7 +67,7 @@ interface Role {
 export async function setSpaceRole(
   sql: Sql,
   organization: OrganizationRef,
-  { spaceId, userId, role }: Role,
+  { spaceId, userId, role }: { readonly spaceId: string; readonly userId: string; readonly role: SpaceRole },
 ): Promise<void> {
   await sql.query(
     `insert into space_members (space_id, user_id, organization_id, role)

@@ -100,15 +100,10 @@ function merged(answers: readonly SearchAnswer[], limit: number): SearchHit[] {
   return [...best.values()].toSorted((one, other) => other.score - one.score).slice(0, limit);
 }
 
-interface FoundHits {
-  readonly spaceId: string;
-  readonly hits: readonly SearchHit[];
-}
-
 async function presentHits(
   { db }: Pick<Deps, "db">,
   { organization }: Principal,
-  { spaceId, hits }: FoundHits,
+  { spaceId, hits }: { readonly spaceId: string; readonly hits: readonly SearchHit[] },
 ) {
   if (hits.length === 0) return [];
   const ids = [...new Set(hits.map((hit) => hit.document_id))];
