@@ -167,34 +167,31 @@ export async function findResponse(
 }
 
 /** What was asked; undefined if it was deleted meanwhile. */
-export async function readSealedRequest(
+export const readSealedRequest = async (
   db: Database,
   organization: OrganizationRef,
   id: string,
-): Promise<SealedText | undefined> {
-  const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<SealedText>(
-      `select request_key_id as "keyId", sealed_request as sealed
-       from responses
-       where id = $1`,
-      [id],
-    ),
-  );
-  return rows[0];
-}
+): Promise<SealedText | undefined> => readSealed(db, organization, id, "request");
 
 /** The response as it ended; undefined if it has not, or was deleted meanwhile. */
-export async function readSealedResponse(
+export const readSealedResponse = async (
   db: Database,
   organization: OrganizationRef,
   id: string,
+): Promise<SealedText | undefined> => readSealed(db, organization, id, "response");
+
+async function readSealed(
+  db: Database,
+  organization: OrganizationRef,
+  id: string,
+  part: "request" | "response",
 ): Promise<SealedText | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<SealedText>(
-      `select response_key_id as "keyId", sealed_response as sealed
+      `select ${part}_key_id as "keyId", sealed_${part} as sealed
        from responses
        where id = $1
-         and sealed_response is not null`,
+         and sealed_${part} is not null`,
       [id],
     ),
   );

@@ -131,6 +131,14 @@ export async function takeQueued(
   return taken.rows;
 }
 
+/** A run of organization `$1` and priority `$2` that waits in lane `$3`. */
+const QUEUED_IN_LANE = `organization_id = $1
+  and priority = $2
+  and status = 'queued'
+  and claim_id is null
+  and not held
+  and run_lane(file_type, file_size) = $3`;
+
 /**
  * At most `$4` runs of lane `$3`, round robin over their users: the oldest run of each, then the second of
  * each. If the lane is full (`$5`), only runs of users who have nothing under way in it. The recursive query
@@ -142,12 +150,7 @@ const RUNS_BY_USER = `
     (
       select run_user(created_by) as id
       from pipeline_runs
-      where organization_id = $1
-        and priority = $2
-        and status = 'queued'
-        and claim_id is null
-        and not held
-        and run_lane(file_type, file_size) = $3
+      where ${QUEUED_IN_LANE}
       order by 1
       limit 1
     )
@@ -157,12 +160,7 @@ const RUNS_BY_USER = `
          lateral (
            select run_user(created_by) as id
            from pipeline_runs
-           where organization_id = $1
-             and priority = $2
-             and status = 'queued'
-             and claim_id is null
-             and not held
-             and run_lane(file_type, file_size) = $3
+           where ${QUEUED_IN_LANE}
              and run_user(created_by) > users.id
            order by 1
            limit 1
@@ -178,12 +176,7 @@ const RUNS_BY_USER = `
            from (
              select id, num
              from pipeline_runs
-             where organization_id = $1
-               and priority = $2
-               and status = 'queued'
-               and claim_id is null
-               and not held
-               and run_lane(file_type, file_size) = $3
+             where ${QUEUED_IN_LANE}
                and run_user(created_by) = users.id
              order by num
              limit $4

@@ -60,6 +60,16 @@ export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined
   return rows[0];
 }
 
+/** Those that the caller may use: `$1` are the spaces in reach, `$2` whether the key was narrowed. */
+const USABLE = `
+  from agents agent
+  join spaces space
+    on space.id = agent.space_id
+    and space.deleted_at is null
+  where agent.deleted_at is null
+    and (agent.space_id = any($1) or (agent.is_public and not $2))
+    and not agent.from_system`;
+
 export interface ModelListEntry {
   readonly id: string;
   readonly name: string;
@@ -78,13 +88,7 @@ export async function listUsableAgents(
 ): Promise<ModelListEntry[]> {
   const { rows } = await sql.query<ModelListEntry>(
     `select agent.id, agent.name, agent.organization_id, agent.created_at
-     from agents agent
-     join spaces space
-       on space.id = agent.space_id
-       and space.deleted_at is null
-     where agent.deleted_at is null
-       and (agent.space_id = any($1) or (agent.is_public and not $2))
-       and not agent.from_system
+     ${USABLE}
      order by agent.created_at, agent.id
      limit $3`,
     [reachedSpaceIds(principal.reach), principal.isScoped, limit],
@@ -101,14 +105,8 @@ export async function findUsableAgent(
   if (!isUuid(id)) return undefined;
   const { rows } = await sql.query<ModelListEntry>(
     `select agent.id, agent.name, agent.organization_id, agent.created_at
-     from agents agent
-     join spaces space
-       on space.id = agent.space_id
-       and space.deleted_at is null
-     where agent.id = $3
-       and agent.deleted_at is null
-       and (agent.space_id = any($1) or (agent.is_public and not $2))
-       and not agent.from_system`,
+     ${USABLE}
+       and agent.id = $3`,
     [reachedSpaceIds(principal.reach), principal.isScoped, id],
   );
   return rows[0];

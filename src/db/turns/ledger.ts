@@ -42,17 +42,7 @@ const OPEN_TURNS = `
   )
   select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
          starts_conversation, started_at, 'open'
-  from jsonb_to_recordset($1::jsonb) as turn (
-    id uuid,
-    organization_id uuid,
-    space_id uuid,
-    agent_id uuid,
-    user_id uuid,
-    api_key_id uuid,
-    api_process_id uuid,
-    starts_conversation boolean,
-    started_at timestamptz
-  )
+  from jsonb_populate_recordset(null::turns, $1)
   on conflict (id) do nothing`;
 
 const END_TURNS = `
@@ -63,21 +53,7 @@ const END_TURNS = `
     )
     select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
            starts_conversation, started_at, status, error_code, ended_at, coalesce(is_rerank, false)
-    from jsonb_to_recordset($1::jsonb) as turn (
-      id uuid,
-      organization_id uuid,
-      space_id uuid,
-      agent_id uuid,
-      user_id uuid,
-      api_key_id uuid,
-      api_process_id uuid,
-      starts_conversation boolean,
-      started_at timestamptz,
-      status text,
-      error_code text,
-      ended_at timestamptz,
-      is_rerank boolean
-    )
+    from jsonb_populate_recordset(null::turns, $1)
     on conflict (id) do update
     set status = excluded.status,
         error_code = excluded.error_code,
@@ -98,14 +74,7 @@ const END_TURNS = `
 const INSERT_CALLS = `
   insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens)
   select turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens
-  from jsonb_to_recordset($1::jsonb) as call (
-    turn_id uuid,
-    call_no smallint,
-    organization_id uuid,
-    model text,
-    prompt_tokens int,
-    completion_tokens int
-  )
+  from jsonb_populate_recordset(null::turn_calls, $1)
   on conflict (turn_id, call_no) do nothing`;
 
 /** Notes turns as open, in one statement. Idempotent: a turn that was noted already stays as it is. */
