@@ -42,7 +42,6 @@ const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
 /**
  * Removes marks without a source. Code is left as it is, because brackets mean something else there, and so
  * is everything before the turn's first search. Each piece takes time linear in its own length.
- * @see test/agents/citations.test.ts
  */
 export function createCitationFilter(
   sources: Pick<Sources, "get" | "wereSearched">,

@@ -27,7 +27,6 @@ export const PEPPER = "pepper";
 
 /**
  * Makes a key text: `sk-hf-`, 256 random bits as 43 base62 characters, and the CRC-32 of all that as 6 more.
- * @see test/auth/api-keys.test.ts
  */
 export function createKeyText(): string {
   const body = START + base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`), RANDOM_CHARS);
@@ -48,7 +47,6 @@ export function isWellFormedKey(text: string): boolean {
  * Finds the keys in a text that somebody reports: the text itself, its words without quotes and commas
  * (`Authorization: Bearer "sk-…",`), and each part that looks like a created key, as in a URL. Lists each key
  * once. Takes time linear in the text's length.
- * @see test/auth/api-keys.test.ts
  */
 export function keysIn(text: string): string[] {
   const found = [text.trim(), ...text.split(AROUND_KEYS), ...(text.match(CREATED) ?? [])];

@@ -76,10 +76,7 @@ interface KeyCaller {
   readonly allowedNetworks: readonly Network[] | null;
 }
 
-/**
- * Keys are looked up at most once in 4 seconds, tokens at each request.
- * @see test/auth/authenticate.database.test.ts
- */
+/** Keys are looked up at most once in 4 seconds, tokens at each request. */
 export function createAuthenticator({
   db,
   pepper,

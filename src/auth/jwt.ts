@@ -51,7 +51,6 @@ type FindKey = ReturnType<typeof createLocalJWKSet>;
  * The issuer is asked for its keys when the first token comes. While it is down, the keys that were fetched
  * last serve. A token may be up to 30 seconds past its expiry, because clocks differ.
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html
- * @see test/auth/jwt.test.ts
  */
 export function createJwtVerifier({ issuer, audience: usual, now = Date.now }: JwtSettings): VerifyJwt {
   assertSafeUrl(issuer);

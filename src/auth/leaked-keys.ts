@@ -33,10 +33,7 @@ interface LeakedKeysSettings {
   readonly onRevoked: (userId: string) => void;
 }
 
-/**
- * Takes reports, and looks every 2 seconds for those of processes that died.
- * @see test/auth/leaked-keys.database.test.ts
- */
+/** Takes reports, and looks every 2 seconds for those of processes that died. */
 export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
   const { db, pepper, log } = settings;
   const pepperKey = createSecretKey(pepper);

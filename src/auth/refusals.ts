@@ -32,10 +32,7 @@ export interface Refusals {
 
 type Write = (actor: CallingActor, entry: AuditEntry) => void;
 
-/**
- * @param maxWindows how many are counted apart at the same time.
- * @see test/auth/refusals.test.ts
- */
+/** @param maxWindows how many are counted apart at the same time. */
 export function createRefusals(write: Write, maxWindows = MAX_WINDOWS): Refusals {
   // In the order of their ends, because all are equally long.
   const windows = new Map<string, Window>();

@@ -24,7 +24,6 @@ interface WriteBehindSettings<T> {
 /**
  * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second,
  * before what came after it.
- * @see test/auth/write-behind.database.test.ts
  */
 export function createWriteBehind<T>({
   name,

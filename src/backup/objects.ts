@@ -170,7 +170,6 @@ async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: str
  * Puts every object of the back-up into the store. Idempotent: an object that is there with the same hash is
  * left as it is, so that a repeat goes on where the last run stopped.
  * @throws ExpectedFailure if the store has a different object of the same name; nothing is replaced
- * @see test/backup/objects.test.ts
  */
 export async function restoreObjects(
   store: ObjectStore,

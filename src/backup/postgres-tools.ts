@@ -34,7 +34,6 @@ const SETS_TRANSACTION_TIMEOUT = 17;
  * pg_dump may leave out what it does not know, and an older pg_restore cannot read what a newer pg_dump
  * wrote; a newer pg_restore may not work with an older server.
  * @throws ExpectedFailure that says what to install
- * @see test/backup/postgres-tools.test.ts
  */
 export async function findPostgresTools(
   needed: Needed,

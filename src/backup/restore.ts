@@ -28,7 +28,6 @@ export interface Restored extends Migrated {
  * comes last, so that it is still empty for a repeat after a failure.
  * @throws ExpectedFailure if the back-up is not whole or of a later version, the database is not empty, or
  * pg_restore reports any error
- * @see test/backup/restore.database.test.ts
  */
 export async function restoreBackup(
   target: Source,

@@ -55,7 +55,6 @@ export interface AnchorCheck {
 /**
  * Opens and compares one anchor after the other.
  * @throws CommandError if there is none
- * @see test/cli/audit-anchors.database.test.ts
  */
 export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGenerator<AnchorReport> {
   let count = 0;

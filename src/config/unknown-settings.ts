@@ -18,7 +18,6 @@ interface UnknownSetting {
 /**
  * Finds variables that are set and unknown, and either are at most two slips away from a known one or have a
  * prefix of Holdfast's own.
- * @see test/config/unknown-settings.test.ts
  */
 export function findUnknownSettings(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,7 +1,4 @@
-/**
- * Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail.
- * @see test/db/filter-sql.database.test.ts
- */
+/** Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail. */
 import type { Clause, Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
 
 /**

@@ -35,7 +35,6 @@ export interface Migrated {
  * the schema, what that version added stays.
  * @throws ExpectedFailure if the database is older than 0.10, or if something is wrong that this login may
  *   not repair, or nobody can. Nothing is changed then.
- * @see test/db/migrate.database.test.ts
  * @see test/db/access/access.database.test.ts
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {

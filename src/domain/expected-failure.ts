@@ -43,7 +43,6 @@ const DEEPEST_CAUSE = 5;
  * Describes an expected failure, in one line unless it lists several mistakes. It never contains a secret: no
  * connection string, no value of a setting.
  * @returns undefined if the failure was not expected, so that its stack should be printed.
- * @see test/domain/expected-failure.test.ts
  */
 export function describeFailure(error: unknown): string | undefined {
   if (error instanceof ExpectedFailure) return error.message;

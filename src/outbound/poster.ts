@@ -73,7 +73,6 @@ class RefusedTarget extends Error {}
  * A connection is used again only for the host that it was made for, and the addresses of a name are judged
  * at each new connection, which goes to one of the very addresses that were judged. By default 10 s for a
  * whole answer, and 256 attempts at once, of which 64 are one owner's; of an answer at most 64 KB are read.
- * @see test/outbound/poster.test.ts
  */
 export function createPoster(rules: PosterRules): Poster {
   const { timeoutMs = TIMEOUT_MS, allowHosts } = rules;

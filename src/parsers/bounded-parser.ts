@@ -44,7 +44,6 @@ const PACKED: ReadonlySet<FileType> = new Set<FileType>([
  * repeated text; it is left out with the warning `repeated_text_left_out`.
  *
  * Its `parse` throws `too_complex` for more than {@link MAX_UNITS} units.
- * @see test/parsers/bounded-parser.test.ts
  */
 export function withBounds(parser: Parser): Parser {
   return {

@@ -53,7 +53,6 @@ const REFINED_BY_NAME: Readonly<Record<string, ReadonlySet<FileType>>> = {
  * its parser says what is wrong instead of the file passing as text.
  *
  * @param head The first {@link FILE_KIND_HEAD_BYTES} of the file, or all of it.
- * @see test/parsers/file-kind.test.ts
  */
 export async function detectFileKind(
   head: Buffer,

@@ -13,7 +13,6 @@ const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corru
  * with a warning; if it is the whole document, its error is thrown. Otherwise throws as `ParserPool.parse`
  * does.
  *
- * @see test/parsers/page-range.process.test.ts
  */
 export async function parsePages(
   pool: ParserPool,

@@ -18,7 +18,6 @@ type Write = (fd: number, bytes: Uint8Array) => number;
 
 /**
  * Writes whole lines to `fd`, in order. A line that cannot be written is dropped and counted. Never throws.
- * @see test/process/log-sink.test.ts
  */
 export function lineSink(fd: number, write: Write = writeSync): LineSink {
   /** The last line was written in part; the next one begins with a line break. */

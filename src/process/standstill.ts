@@ -41,7 +41,6 @@ export interface StandstillMeter {
   starvedMs(ms: number): number;
 }
 
-/** @see test/process/standstill.test.ts */
 export function createStandstillMeter({ now, cpuMs }: Clocks): StandstillMeter {
   const seconds: Second[] = [];
   const bornAt = now();

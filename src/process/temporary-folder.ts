@@ -26,7 +26,6 @@ const LEFT_AFTER_MS = 24 * 3_600_000;
 /**
  * Makes a folder of this process in `dataDir/tmp`, and removes folders of processes that no longer run.
  * @param onFailure Told if the folder cannot be made now; `subfolder` tries again.
- * @see test/process/temporary-folder.test.ts
  */
 export async function openTemporaryFolder(
   dataDir: string,

@@ -32,7 +32,6 @@ export async function openSignedReceipt(
 /**
  * The claims of a receipt that a key of the organization has signed, be it retired or not.
  * @returns undefined for any other text.
- * @see test/receipts/read-receipt.database.test.ts
  */
 export async function readReceipt(
   deps: ReadDeps,

@@ -33,7 +33,6 @@ const SAVED = new Map<string, z.ZodType>([
 /**
  * Adds what is wrong with the `config` of a tool attachment to `context`. Every tool accepts an absent
  * config.
- * @see test/schema/tool-config.test.ts
  */
 export function checkToolConfig(
   { tool_id, config }: { readonly tool_id: string; readonly config?: unknown },

@@ -34,7 +34,6 @@ export interface Archive {
  * same content gives the same part. The folder is made with the first part.
  *
  * @param key 32 bytes.
- * @see test/storage/archive.test.ts
  */
 export function openArchive(folder: string, key: Uint8Array): Archive {
   const secret = createSecretKey(key);

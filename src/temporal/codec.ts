@@ -172,7 +172,6 @@ const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta
  * For clients: encrypts every argument, result and failure. Workflow ids, search attributes and type names
  * stay readable. Its decoding throws an outage if keys cannot be read, and `corrupt` for a payload that was
  * not sealed for the workflow it is read from.
- * @see test/temporal/codec.test.ts
  */
 export function createDataConverter(sealer: PayloadSealer): DataConverter {
   return converterOf({

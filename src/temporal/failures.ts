@@ -13,10 +13,7 @@ type Level = "info" | "warn" | "error";
 /** Their workflows end as cancelled. Any other step that was not cancelled itself is tried again. */
 const ENDED_BY_CANCEL: ReadonlySet<string> = new Set(["adoptTurns", "callModel", "runTool"]);
 
-/**
- * For every worker, around all other interceptors: one line for each failure, before it is mapped.
- * @see test/temporal/failures.test.ts
- */
+/** For every worker, around all other interceptors: one line for each failure, before it is mapped. */
 export function reportingFailures(log: Log): ActivityInterceptorsFactory {
   return (context) => ({
     inbound: {

@@ -31,7 +31,6 @@ const FRESH_MS = 1_000;
  * its queues and Postgres and Temporal answer, else 503. Both answer with JSON that says what was found.
  * @throws ExpectedFailure if the port cannot be listened on, because probes would then kill a healthy worker.
  * The cause says why.
- * @see test/worker/health.test.ts
  */
 export async function serveHealth({
   port,

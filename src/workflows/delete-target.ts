@@ -16,7 +16,6 @@ const purgedCount = defineQuery<number>("purgedCount");
  * Repeats the idempotent step of a deletion until it reports that nothing is left.
  * @param purgedBefore documents that earlier executions removed, before it continued as new.
  * @returns how many documents were removed.
- * @see test/workflows/delete-target.stack.test.ts
  */
 export async function deleteTarget(input: DeletionInput, purgedBefore = 0): Promise<number> {
   let purged = purgedBefore;

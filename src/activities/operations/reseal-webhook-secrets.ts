@@ -21,7 +21,6 @@ interface ResealDeps {
 /**
  * Idempotent. A secret that was damaged stays as it is, and the key that it names is kept.
  * @param keyId the organization's current key.
- * @see test/activities/operations/reseal-webhook-secrets.database.test.ts
  */
 export async function resealWebhookSecrets(
   deps: ResealDeps,

@@ -12,7 +12,6 @@ import { drillPoint } from "../../telemetry/drill-point.ts";
 /**
  * Measures the models that are due on the space. Two at once measure the same and write the same row.
  * @returns how many were measured.
- * @see test/activities/upkeep/measure-languages.database.test.ts
  */
 export async function measureLanguages(
   db: Database,

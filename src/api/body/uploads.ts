@@ -71,7 +71,6 @@ interface Form<T> {
  * is read and dropped for at most 2 s, then its connection is cut.
  * @throws DomainError `bad_request` for a file over `maxBytes` and for a broken form, `cancelled` if the
  *   client went away; the error of `onFile`. Each of them only after `onFile` has ended.
- * @see test/api/body/uploads.test.ts
  */
 export async function receiveUpload<T>(
   req: IncomingMessage,

@@ -47,7 +47,6 @@ interface FollowedLog {
 
 const LOOK_EVERY_MS = 2_000;
 
-/** @see test/api/events/hub.test.ts */
 export function createEventHub({
   readLast,
   listen,

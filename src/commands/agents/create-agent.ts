@@ -10,7 +10,6 @@ import { readChangedAgent, requireFolders } from "./agent.ts";
 /**
  * @throws DomainError `permission_denied`; `not_found` for a space or a folder that the caller does not
  * reach; `bad_request` if the space has an agent of that name.
- * @see test/commands/agents/agents.database.test.ts
  */
 export async function createAgent(
   deps: Pick<CommandDeps, "db">,

@@ -6,10 +6,7 @@ import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { agentEtag, lockWritableAgent } from "./agent.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/agents/agents.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteAgent(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -16,7 +16,6 @@ interface AgentUpdate extends IfUnchanged {
  * writes nothing.
  * @throws DomainError `permission_denied`, `precondition_failed`; `not_found` for an agent or a folder that
  * the caller does not reach; `bad_request` if the space has an agent of that name.
- * @see test/commands/agents/agents.database.test.ts
  */
 export async function updateAgent(
   deps: Pick<CommandDeps, "db">,

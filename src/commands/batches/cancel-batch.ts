@@ -9,7 +9,6 @@ import { changeBatchStatus } from "./change-batch-status.ts";
  * Idempotent. The first runs are cancelled here, so that a small batch shows it at once; the workflow cancels
  * the rest.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended
- * @see test/commands/batches/batches.database.test.ts
  */
 export async function cancelBatch(
   deps: Pick<CommandDeps, "db">,

@@ -6,7 +6,6 @@ import { changeBatchStatus } from "./change-batch-status.ts";
 /**
  * Idempotent.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended or was cancelled
- * @see test/commands/batches/batches.database.test.ts
  */
 export async function pauseBatch(
   deps: Pick<CommandDeps, "db">,

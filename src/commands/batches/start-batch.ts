@@ -40,7 +40,6 @@ interface StartedBatch {
  * @throws ValidationProblems if the filters match more than {@link MAX_BATCH_DOCUMENTS} documents, or if
  * chunks would be larger than the model takes. A document that the caller may not process is no error: it is
  * answered in the results.
- * @see test/commands/batches/batches.database.test.ts
  */
 export async function startBatch(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,

@@ -30,7 +30,6 @@ interface FileAtPath {
  * published.
  * @throws DomainError `not_found` for the space, also if it was deleted meanwhile; `permission_denied`;
  * `bad_request` if a folder is at the path, and over the organization's quotas
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function acceptFile(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,

@@ -27,7 +27,6 @@ interface Upload {
  * @returns the new document, with nothing done to it yet, even if a worker has begun meanwhile.
  * @throws DomainError `not_found` for the space or the folder, also if one was deleted meanwhile;
  * `permission_denied`; `bad_request` for a folder of another space, and over the organization's quotas
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function acceptUpload(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,

@@ -7,10 +7,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended
- * @see test/commands/documents/documents.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended */
 export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, id: string): Promise<RunRow> {
   const { principal } = caller;
   const cancelled = await inTenantContended(deps.db, principal.organization, async (sql) => {

@@ -9,7 +9,6 @@ import { documentEtag, lockDocumentFor } from "./document.ts";
 /**
  * The raw file stays, and so do the cached vectors: uploading the same content again costs nothing.
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function deleteDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

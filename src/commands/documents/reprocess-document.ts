@@ -14,7 +14,6 @@ interface Reprocessing extends Chunking {
  * superseded.
  * @throws DomainError `not_found`, `permission_denied`; ValidationProblems if chunks would be larger than the
  * model takes
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function reprocessDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,

@@ -6,7 +6,6 @@ import { type QueuedRun, queueDocumentRun } from "./queue-document-run.ts";
 /**
  * @throws DomainError `not_found` for the document or the version, `permission_denied`; `bad_request` if the
  * version is the published one, never was published, or its text is not kept any more
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function restoreVersion(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,

@@ -28,7 +28,6 @@ interface DocumentUpdate extends IfUnchanged {
  * @throws DomainError `not_found` for the document or the folder, `permission_denied`, `precondition_failed`,
  * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large, or
  * what is the service's would change.
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function updateDocument(
   deps: Pick<CommandDeps, "db">,

@@ -16,7 +16,6 @@ interface NewPathFolder {
  * Idempotent: if there is such a folder already, nothing is written and the answer is the same.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if a file is at the path;
  * ValidationProblems for the root.
- * @see test/commands/files/files.database.test.ts
  */
 export async function createPathFolder(
   deps: Pick<CommandDeps, "db">,

@@ -22,7 +22,6 @@ interface FileDeletion {
 /**
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a path
  * folder that is not empty.
- * @see test/commands/files/files.database.test.ts
  */
 export async function deleteFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

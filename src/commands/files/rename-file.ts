@@ -23,7 +23,6 @@ interface FileRename {
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if something is at the new path, or for
  * a move below itself; `invalid` if a path would be too long; ValidationProblems if there can be no such
  * path.
- * @see test/commands/files/files.database.test.ts
  */
 export async function renameFile(
   deps: Pick<CommandDeps, "db">,

@@ -14,10 +14,7 @@ interface NewFolder {
   readonly parentFolderId: string | null;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a parent in another space.
- * @see test/commands/folders/folders.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` for a parent in another space. */
 export async function createFolder(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -6,10 +6,7 @@ import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { folderEtag, lockFolder } from "./folder.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/folders/folders.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteFolder(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

@@ -24,7 +24,6 @@ interface FolderUpdate extends IfUnchanged {
 /**
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a move into
  * itself or into another space.
- * @see test/commands/folders/folders.database.test.ts
  */
 export async function updateFolder(
   deps: Pick<CommandDeps, "db">,

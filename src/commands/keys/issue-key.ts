@@ -30,7 +30,6 @@ interface KeyIssue {
  * and for a space that the owner has no role in or that is private to an owner who is not the caller;
  * `bad_request` if the owner has as many keys as are allowed; ValidationProblems for an expiry that is past
  * or beyond the organization's maximum
- * @see test/commands/keys/keys.database.test.ts
  */
 export async function issueKey(
   deps: Pick<CommandDeps, "db" | "masterKey" | "config">,

@@ -15,7 +15,6 @@ interface KeyRevocation {
 /**
  * Idempotent.
  * @throws DomainError `not_found` if there is no such key or it is not the caller's, `permission_denied`
- * @see test/commands/keys/keys.database.test.ts
  */
 export async function revokeKey(
   deps: Pick<CommandDeps, "db" | "authenticator">,

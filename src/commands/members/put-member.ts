@@ -33,7 +33,6 @@ interface PutMember {
  * of before.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left, if the
  * e-mail address is in use, or if it would let somebody else log in to the user's private space.
- * @see test/commands/members/members.database.test.ts
  */
 export async function putMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

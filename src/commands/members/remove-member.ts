@@ -11,7 +11,6 @@ import { requireMember } from "./member.ts";
  * Keys are revoked, webhooks paused, and shared spaces without another owner pass to the first admin. The
  * private space stays.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left.
- * @see test/commands/members/members.database.test.ts
  */
 export async function removeMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

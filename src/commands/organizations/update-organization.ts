@@ -17,7 +17,6 @@ interface OrganizationUpdate {
  * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist
  * keep theirs.
  * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/organizations/organizations.database.test.ts
  */
 export async function updateOrganization(
   deps: Pick<CommandDeps, "db">,

@@ -10,7 +10,6 @@ import { requireSharedName } from "./space.ts";
  * The caller is the owner of the new space.
  * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has
  * it.
- * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function createSpace(
   deps: Pick<CommandDeps, "db" | "authenticator">,

@@ -11,7 +11,6 @@ import { lockManagedSpace, spaceEtag } from "./space.ts";
 /**
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private
  * space
- * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function deleteSpace(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "authenticator">,

@@ -17,7 +17,6 @@ interface PutSpaceMember {
  * Idempotent, but each call writes an audit row.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
  * would be left.
- * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function putSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

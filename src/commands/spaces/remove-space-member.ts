@@ -9,7 +9,6 @@ import { lockManagedSpace, requireShared } from "./space.ts";
 /**
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
  * would be left.
- * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

@@ -15,7 +15,6 @@ interface SpaceUpdate extends IfUnchanged {
  * @returns the space as it is after the change.
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a name that
  * is reserved or taken.
- * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function updateSpace(
   deps: Pick<CommandDeps, "db">,

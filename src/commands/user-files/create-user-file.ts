@@ -19,7 +19,6 @@ interface NewUserFile {
 /**
  * If it throws, the file is still in no table, and the caller discards it.
  * @throws DomainError `permission_denied`; `bad_request` over the organization's quotas
- * @see test/commands/user-files/user-files.database.test.ts
  */
 export async function createUserFile(
   deps: Pick<CommandDeps, "db" | "config">,

@@ -21,7 +21,6 @@ import { authorizeUserFiles } from "./user-file.ts";
  * id deletes that document.
  * @throws DomainError `not_found`, also for a document out of reach; `permission_denied` for a document that
  * the caller may only read, and for somebody else's file that a document was made of
- * @see test/commands/user-files/user-files.database.test.ts
  */
 export async function deleteUserFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

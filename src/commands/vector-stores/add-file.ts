@@ -11,7 +11,6 @@ import { requireStore } from "./store.ts";
 /**
  * @returns the file as it is answered.
  * @throws DomainError as `acceptFiles` does
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function addFile(
   deps: AcceptDeps,

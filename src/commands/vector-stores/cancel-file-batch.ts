@@ -12,7 +12,6 @@ import { requireStore } from "./store.ts";
  * What has completed stays in the store. Idempotent; a batch that has ended is left as it is.
  * @returns the batch as it is answered.
  * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function cancelFileBatch(
   deps: Pick<CommandDeps, "db">,

@@ -17,7 +17,6 @@ interface NewBatch {
 /**
  * @returns the batch as it is answered.
  * @throws DomainError as `acceptFiles` does
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function createFileBatch(deps: AcceptDeps, caller: Caller, { storeId, files }: NewBatch) {
   const { principal } = caller;

@@ -14,10 +14,7 @@ interface StoreDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteStore(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

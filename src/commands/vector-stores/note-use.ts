@@ -10,7 +10,6 @@ const NOTED_EVERY_MS = 60_000;
 /**
  * Searching is no change of a store, so it has no audit row.
  * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function noteUse(
   deps: Pick<CommandDeps, "db">,

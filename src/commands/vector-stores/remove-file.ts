@@ -5,10 +5,7 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { type FileInStore, lockStoreFile } from "./file.ts";
 import { removeDocuments } from "./remove-documents.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied` */
 export async function removeFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

@@ -16,7 +16,6 @@ interface FileUpdate extends FileInStore {
 /**
  * @returns the file as it is answered.
  * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function updateFile(
   deps: Pick<CommandDeps, "db">,

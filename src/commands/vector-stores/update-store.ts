@@ -21,7 +21,6 @@ interface StoreUpdate {
  * A store that has expired is live again afterwards, without what it had.
  * @returns the store as it is answered.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` for another space
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function updateStore(
   deps: Pick<CommandDeps, "db">,

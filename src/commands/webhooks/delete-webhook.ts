@@ -6,10 +6,7 @@ import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, webhookEtag } from "./webhook.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/webhooks/webhooks.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteWebhook(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

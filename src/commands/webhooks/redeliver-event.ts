@@ -18,7 +18,6 @@ import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts"
  * @returns the delivery as it is now.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the webhook is not active;
  * `cursor_expired` if the event is not kept any more
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function redeliverEvent(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

@@ -29,7 +29,6 @@ const MAX_OPEN = 3;
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the webhook is not active or has as
  * many open replays as are allowed; `cursor_expired` if `from` is before what is kept; ValidationProblems if
  * `from` is not before `to`
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function replayEvents(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

@@ -15,7 +15,6 @@ interface SecretRoll {
 /**
  * @returns the webhook with its new secret, which nobody can read again.
  * @throws DomainError `not_found`; `permission_denied`, also for another than its maker
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function rollWebhookSecret(
   deps: Pick<CommandDeps, "db" | "keyring">,

@@ -9,7 +9,6 @@ import { MAX_URL_CHARACTERS } from "../../schema/webhook.ts";
  * @param allowHosts patterns of hosts that may be private, or spoken to without TLS.
  * @returns the URL in its normal form.
  * @throws ValidationProblems if nothing may be delivered to it.
- * @see test/commands/webhooks/target.test.ts
  */
 export function checkedTarget(text: string, allowHosts: readonly string[]): string {
   const url = URL.parse(text);

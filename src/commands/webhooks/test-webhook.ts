@@ -5,10 +5,7 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if it is not active
- * @see test/commands/webhooks/webhooks.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if it is not active */
 export async function testWebhook(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

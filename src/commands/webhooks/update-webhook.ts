@@ -43,7 +43,6 @@ interface WebhookUpdate extends IfUnchanged {
  * @throws DomainError `not_found`, `precondition_failed`; `permission_denied`, also for a new URL from
  * another than its maker; `bad_request` if it is to be active and its maker has lost the role that it needs;
  * ValidationProblems for a URL that nothing may be delivered to, and for another space
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function updateWebhook(
   deps: Omit<WebhookDeps, "keyring">,

@@ -2,7 +2,6 @@
  * Chains the audit log: a keyed hash binds each committed row to the one before. Runs as the login
  * `maintenance`, which sees all organizations.
  * @see src/db/audit/chain-check.ts for how it is held to what was written
- * @see test/db/audit/chain.database.test.ts
  */
 import { createHmac } from "node:crypto";
 import { type Database, inTransaction, type Sql } from "../pool.ts";

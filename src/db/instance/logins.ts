@@ -46,7 +46,6 @@ interface StrongLogins {
  * Asks Postgres what each login of the process may do.
  * @returns undefined if each login may do what its role may and no more.
  * @throws DomainError `database_unavailable`.
- * @see test/db/instance/logins.database.test.ts
  */
 export async function findStrongLogins(
   db: Database,

@@ -17,7 +17,6 @@ interface SecretRow {
  * time get the same one.
  * @throws ExpectedFailure if another master key wrapped it. A new secret would make every hash that uses it
  *   worthless.
- * @see test/db/instance/secrets.database.test.ts
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
   return openSecret((await findSecret(db, name)) ?? (await createSecret(db, name, master)), name, master);

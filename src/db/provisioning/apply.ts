@@ -31,7 +31,6 @@ export interface ProvisionResult {
  * Adds and updates what the file names and deletes nothing; for the fields that it names, the file wins over
  * the database. Idempotent; runs in one transaction, so several processes may apply files at once.
  * @throws ProvisionError with every mistake that the database shows. Nothing is changed then.
- * @see test/db/provisioning/apply.database.test.ts
  */
 export async function applyProvisionFile(
   db: Database,

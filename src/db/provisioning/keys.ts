@@ -49,7 +49,6 @@ interface KeyRow {
  * both give a warning. An entry without a text makes a key only if the operator never made one of that name
  * for the user.
  * @returns the text of a key that was made without one in the file, else undefined.
- * @see test/db/provisioning/keys.database.test.ts
  */
 export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): Promise<string | undefined> {
   const hash = named.key.key === undefined ? null : maker.hash(named.key.key);

@@ -27,7 +27,6 @@ export interface Claim {
  * Claims queued runs of one organization and priority, lane by lane: groups of at most 32 runs, but a claim
  * of its own for each large or suspected run. Two processes that claim at once get different runs. Returns no
  * claim if nothing is queued or enough is under way.
- * @see test/db/runs/claim.database.test.ts
  */
 export async function claimRuns(
   system: pg.Pool,

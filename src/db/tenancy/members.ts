@@ -93,7 +93,6 @@ const EMAIL_STAYS =
  * @returns whether the user was no member before.
  * @throws DomainError `bad_request` if the e-mail address is in use, or would let somebody else log in to the
  *   user's private space; `not_found` if the id belongs to a user of another organization.
- * @see test/db/tenancy/members.database.test.ts
  */
 export async function putMember(
   sql: Sql,

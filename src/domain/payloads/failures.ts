@@ -33,7 +33,6 @@ export function placedFailure(failure: Failure, depth = 0): Failure {
  * Removes what was not sealed as a failure of this workflow. The class of a failure cannot be sealed, because
  * Temporal reads it: whoever may call Temporal can make a step fail, as they can terminate a workflow, but no
  * text of theirs gets through.
- * @see test/domain/payloads/failures.test.ts
  */
 export function trustedFailure(failure: Failure, onRefused: (refusal: Refusal) => void, depth = 0): Failure {
   const isTrusted = (payload: Payload, kinds: readonly PayloadKind[]): boolean => {

@@ -14,7 +14,6 @@ export type Network = readonly [Address, number];
  * The canonical text of a network, as Postgres writes a `cidr`. A single address is a network too. Null if it
  * is not a network, or has bits set after its prefix.
  * @example canonicalCidr("192.0.2.7") // "192.0.2.7/32"
- * @see test/domain/tenancy/cidr.test.ts
  */
 export function canonicalCidr(text: string): string | null {
   const [, base = "", length] = /^([0-9a-f.:]{1,64})(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? [];

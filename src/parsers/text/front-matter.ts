@@ -27,7 +27,6 @@ type Value = string | readonly string[];
  * This is not a YAML library because the time of the one we use grows with the fifth power of the depth of
  * nesting.
  * @see docs/decisions/0029-libraries-or-our-own.md
- * @see test/parsers/text/front-matter.test.ts
  */
 export function readFrontMatter(lines: readonly string[]): FrontMatter | undefined {
   if (lines[0]?.trimEnd() !== "---") return undefined;

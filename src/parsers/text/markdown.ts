@@ -59,7 +59,6 @@ export interface MarkdownText {
  * The units of a Markdown text. All of it is kept except blank lines, thematic breaks and the bytes of
  * embedded images. Front matter becomes metadata and a code unit.
  *
- * @see test/parsers/text/markdown.test.ts
  */
 export function parseMarkdown(source: string): MarkdownText {
   const lines = source.replace(INLINE_DATA, "($1)").split(/\r\n|\n|\r/);

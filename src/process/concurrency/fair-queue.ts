@@ -45,7 +45,6 @@ export interface FairQueue<T extends Piece> {
   drain(): T[];
 }
 
-/** @see test/process/concurrency/fair-queue.test.ts */
 export function createFairQueue<T extends Piece>(): FairQueue<T> {
   const waiting = new Set<T>();
   const organizations = createShares();

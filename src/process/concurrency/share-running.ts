@@ -1,6 +1,5 @@
 /**
  * Lets those who ask for the same key while it is being looked up share that look-up; nothing is kept after.
- * @see test/process/concurrency/share-running.test.ts
  * @example const share = shareRunning<Row>(); const row = await share(id, () => find(id));
  */
 export function shareRunning<T>(): (key: string, ask: () => Promise<T>) => Promise<T> {

@@ -25,10 +25,7 @@ const KEPT_MS = 60_000;
 /** How many last steps of ended turns are kept to answer a repeated activity; each is a few bytes. */
 const ENDS_KEPT = 1_000;
 
-/**
- * @param onLeft called for each turn that is left to a later workflow.
- * @see test/api/turns/bookkeeping/open-turns.test.ts
- */
+/** @param onLeft called for each turn that is left to a later workflow. */
 export function createOpenTurns(onLeft: (turnId: string) => void): OpenTurns {
   const turns = new Map<string, Turn>();
   const ended = new Map<string, NodeJS.Timeout>();

@@ -23,7 +23,6 @@ export type Round =
  * The maker's rights are read with everything else, so a right that was lost before the round began carries
  * nothing any more.
  * @param limit of deliveries that are handed out.
- * @see test/db/webhooks/delivery/round.database.test.ts
  */
 export async function beginRound(
   db: Database,
