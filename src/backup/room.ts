@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 1_000;
 
 export type AssertRoom = () => Promise<void>;
 
-/** @returns a function that throws ExpectedFailure below the floor, unless the service does not use that disk. */
+/** @returns a function that throws ExpectedFailure below the floor of a disk that the service uses. */
 export async function roomBeside(
   folder: string,
   dataDir: string,

@@ -91,8 +91,8 @@ async function noteApplied(sql: Sql, names: readonly string[]): Promise<void> {
 }
 
 /**
- * @throws ExpectedFailure for a database that 0.10 has not migrated, whose payloads need not be bound, or that
- *   keeps responses of 0.9.
+ * @throws ExpectedFailure for a database that 0.10 has not migrated, whose payloads need not be bound, or
+ *   that keeps responses of 0.9.
  */
 async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<void> {
   const lacking = MIGRATIONS_OF_0_10.find((name) => !applied.includes(name));

@@ -13,7 +13,7 @@ export interface TurnLease {
   readonly open_turns: number;
 }
 
-/** Answers are left later than turns, which so have their outcome first: the sweep of turns runs each second. */
+/** Answers are left later than turns, whose sweep runs each second: those have their outcome first. */
 const ANSWERS_LEFT_AFTER_MS = DEADLINES.processLease + 2 * PAUSES.sweep;
 
 /** Of a row with an `api_process_id`: that process lives, and goes on with it. */
