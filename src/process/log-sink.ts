@@ -14,12 +14,10 @@ export interface LineSink {
   write(line: string): void;
 }
 
-type Write = (fd: number, bytes: Uint8Array) => number;
-
 /**
  * Writes whole lines to `fd`, in order. A line that cannot be written is dropped and counted. Never throws.
  */
-export function lineSink(fd: number, write: Write = writeSync): LineSink {
+export function lineSink(fd: number, write: (fd: number, bytes: Uint8Array) => number = writeSync): LineSink {
   /** The last line was written in part; the next one begins with a line break. */
   let isCut = false;
   /** The reader was too slow for the last line, so no line waits for it. */

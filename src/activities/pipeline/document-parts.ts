@@ -21,8 +21,6 @@ export interface Checkpoint {
   readonly title?: string;
 }
 
-type ParsePart = (pages: readonly [number, number]) => Promise<ParsedDocument>;
-
 export interface DocumentPart {
   /** Has the warnings and metadata of all parts so far. */
   readonly document: ParsedDocument;
@@ -34,7 +32,7 @@ export interface DocumentPart {
 
 /** The parts of a document with pages from the checkpoint on: together the whole, with its headings. */
 export async function* documentParts(
-  parse: ParsePart,
+  parse: (pages: readonly [number, number]) => Promise<ParsedDocument>,
   from: Checkpoint | null,
 ): AsyncGenerator<DocumentPart> {
   let state = from ?? null;

@@ -11,8 +11,6 @@ import {
 import { openBytes, sealBytes } from "../../storage/keys/keyring.ts";
 import type { Deps } from "../deps.ts";
 
-type StoreDeps = Pick<Deps, "db" | "keyring" | "log">;
-
 /** The additional authenticated data binds a message to its answer and its place there. */
 const aad = (streamId: string, no: number): Buffer => Buffer.from(`mcp answer\0${streamId}\0${no}`);
 
@@ -42,7 +40,7 @@ export interface AnswerStore extends EventStore {
 
 /** Takes the messages of one answer, in their order. What cannot be kept is sent all the same. */
 export function createAnswerStore(
-  { db, keyring, log }: StoreDeps,
+  { db, keyring, log }: Pick<Deps, "db" | "keyring" | "log">,
   { organization, sessionId, ...begun }: Kept,
 ): AnswerStore {
   const documentIds = new Set<string>();

@@ -53,14 +53,12 @@ export async function conversationBefore(
   }
 }
 
-type Read = Omit<Before, "documentIds">;
-
 async function readBefore(
   deps: ResponsesDeps,
   organization: OrganizationRef,
   row: ResponseRow,
   wanted: Omit<Wanted, "previousId">,
-): Promise<Read> {
+): Promise<Omit<Before, "documentIds">> {
   const lengths = await findConversation(deps.db, organization, row.id);
   if (lengths === undefined) throw notFound("response");
   if (lengths.isFull || (!wanted.mayTruncate && isTooLong(lengths, deps.contextTokens))) throw tooLong();

@@ -127,11 +127,9 @@ async function scopeNow(
 const pathOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 
-type SearchOptions = z.output<typeof FileSearchTool>;
-
 /** As a search of a vector store has them. */
 function searchOptions(
-  { filters, max_num_results: limit, ranking_options }: SearchOptions,
+  { filters, max_num_results: limit, ranking_options }: z.output<typeof FileSearchTool>,
   folderIds: string[],
 ) {
   const weights = ranking_options?.hybrid_search ?? undefined;

@@ -11,8 +11,6 @@ import {
 import { suggestion } from "./suggestion.ts";
 
 export type Part = "path" | "query" | "header" | "body";
-type Issue = z.core.$ZodIssue;
-
 /** What begins the message of an issue about unknown keys, before the names that the object has. */
 const KNOWN = "known: ";
 /** Keys of one object that are reported; one more than problems are shown, so that the rest is not missed. */
@@ -36,7 +34,7 @@ export interface Place {
 }
 
 /** An issue may become several problems: one for each unexpected key, or each fault in a union. */
-export function translate(issue: Issue, place: Place): Problem[] {
+export function translate(issue: z.core.$ZodIssue, place: Place): Problem[] {
   const path = [...place.prefix, ...issue.path];
   const loc = [place.part, ...path.map((step) => (typeof step === "symbol" ? String(step) : step))];
   const input = valueAt(place.given, path);

@@ -20,8 +20,6 @@ interface Replay {
   readonly types: readonly EventType[];
 }
 
-type AcceptedReplay = ReplayRow & { readonly webhook_id: string };
-
 /** Each goes through its stretch of the log beside the deliveries of new events. */
 const MAX_OPEN = 3;
 
@@ -34,7 +32,7 @@ export async function replayEvents(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
   { webhookId, from, to, types }: Replay,
-): Promise<AcceptedReplay> {
+): Promise<ReplayRow & { readonly webhook_id: string }> {
   const { organization } = caller.principal;
   const stretch = { from: new Date(from), to: to === null ? new Date() : new Date(to) };
   if (stretch.from >= stretch.to)

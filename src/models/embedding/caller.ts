@@ -83,11 +83,9 @@ export function receive(caller: Caller, position: number, outcome: Outcome | Fai
   else caller.settle({ error: new PartlyEmbedded(caller.broken, caller.outcomes) });
 }
 
-type CallOf = Pick<Caller, "work" | "texts" | "kind" | "left">;
-
 /** A caller and its outcomes. An abort settles it with the `signal`'s reason; `onSettled` comes once. */
 export function createCaller(
-  call: CallOf,
+  call: Pick<Caller, "work" | "texts" | "kind" | "left">,
   onSettled: (caller: Caller) => void,
   signal?: AbortSignal,
 ): { readonly caller: Caller; readonly outcome: Promise<Outcome[]> } {

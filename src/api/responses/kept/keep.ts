@@ -32,8 +32,6 @@ export async function keepBegin(
   await putResponse(deps.db, response, { request, contents }, deps.quotas);
 }
 
-type Ending = Omit<ResponseFence, "attempt"> & { readonly attempt: number | null };
-
 /**
  * Writes how a response ended, unless it has ended before. Only the attempt that has it may, unless that is
  * null.
@@ -41,7 +39,7 @@ type Ending = Omit<ResponseFence, "attempt"> & { readonly attempt: number | null
  */
 export async function keepEnd(
   deps: ResponsesDeps,
-  { organization, id, attempt }: Ending,
+  { organization, id, attempt }: Omit<ResponseFence, "attempt"> & { readonly attempt: number | null },
   ended: ResponseObject,
   documentIds: readonly string[] | null,
 ): Promise<void> {

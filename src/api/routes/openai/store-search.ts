@@ -66,9 +66,7 @@ export const searchVectorStore = defineRoute({
   },
 });
 
-type Asked = z.output<typeof VectorStoreSearch>;
-
-function optionsOf(body: Asked, folderId: string): Omit<SearchRequest, "query"> {
+function optionsOf(body: z.output<typeof VectorStoreSearch>, folderId: string): Omit<SearchRequest, "query"> {
   const ranking = body.ranking_options ?? undefined;
   const weights = ranking?.hybrid_search ?? undefined;
   return {
