@@ -21,10 +21,7 @@ interface WriteBehindSettings<T> {
   readonly write: (entries: readonly T[]) => Promise<void>;
 }
 
-/**
- * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second,
- * before what came after it.
- */
+/** Writes one batch at a time, 300 ms after its first entry; a failed one again a second later. */
 export function createWriteBehind<T>({
   name,
   maxEntries,

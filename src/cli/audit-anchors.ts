@@ -52,10 +52,7 @@ export interface AnchorCheck {
   readonly organizationId: string | undefined;
 }
 
-/**
- * Opens and compares one anchor after the other.
- * @throws CommandError if there is none
- */
+/** Opens and compares one anchor after the other. @throws CommandError if there is none */
 export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGenerator<AnchorReport> {
   let count = 0;
   for await (const { name, text } of where === IN_STORE ? storedAnchors(check.store) : anchorFiles(where)) {

@@ -9,10 +9,7 @@ export interface IfUnchanged {
   readonly ifMatch: string | undefined;
 }
 
-/**
- * The strong entity tag of a resource.
- * @param parts its id, and what changes whenever the resource does.
- */
+/** The strong entity tag of a resource. @param parts its id, and what changes whenever the resource does. */
 export function etagOf(...parts: (string | number | Date | null)[]): string {
   const state = parts.map((part) => (part instanceof Date ? part.getTime() : part)).join("\n");
   return `"${createHash("sha256").update(state).digest("base64url").slice(0, 22)}"`;

@@ -15,10 +15,7 @@ interface UnknownSetting {
   readonly nearest: string | undefined;
 }
 
-/**
- * Finds variables that are set and unknown, and either are at most two slips away from a known one or have a
- * prefix of Holdfast's own.
- */
+/** Finds variables that are set and unknown, and near a known one or with a prefix of Holdfast's. */
 export function findUnknownSettings(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

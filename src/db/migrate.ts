@@ -90,10 +90,7 @@ async function noteApplied(sql: Sql, names: readonly string[]): Promise<void> {
   await sql.query("insert into migrations (name) select unnest($1::text[])", [names]);
 }
 
-/**
- * @throws ExpectedFailure for a database that 0.10 has not migrated, whose payloads need not be bound, or
- *   that keeps responses of 0.9.
- */
+/** @throws ExpectedFailure for a database that 0.10 has not finished with: its message says with what. */
 async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<void> {
   const lacking = MIGRATIONS_OF_0_10.find((name) => !applied.includes(name));
   if (lacking !== undefined)

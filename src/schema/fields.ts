@@ -103,10 +103,7 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/**
- * The pagination envelope around `item`.
- * @param name its component in the OpenAPI document.
- */
+/** The pagination envelope around `item`. @param name its component in the OpenAPI document. */
 export function envelope<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({

@@ -21,10 +21,7 @@ const MAX_LEAKED_KEYS = 20;
 /** The most characters of a whole report, which also bounds each text in it. */
 export const MAX_LEAKED_CHARACTERS = 4_096;
 
-/**
- * A network or an address, in canonical form after parsing.
- * @param message the detail of the 422 for any other text.
- */
+/** A network or an address, canonical after parsing. @param message the 422's detail for other texts. */
 export const cidr = (message: string) =>
   z
     .string()

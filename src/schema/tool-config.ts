@@ -30,10 +30,7 @@ const SAVED = new Map<string, z.ZodType>([
   ["mcp", McpConfig],
 ]);
 
-/**
- * Adds what is wrong with the `config` of a tool attachment to `context`. Every tool accepts an absent
- * config.
- */
+/** Adds what is wrong with a tool attachment's `config` to `context`. Every tool accepts an absent one. */
 export function checkToolConfig(
   { tool_id, config }: { readonly tool_id: string; readonly config?: unknown },
   context: z.RefinementCtx,

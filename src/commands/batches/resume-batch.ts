@@ -3,10 +3,7 @@ import type { BatchRow } from "../../db/runs/batches.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
-/**
- * Idempotent.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended or was cancelled
- */
+/** Idempotent. @throws DomainError `not_found`, `permission_denied`; `bad_request` once it has ended */
 export async function resumeBatch(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

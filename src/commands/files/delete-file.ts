@@ -19,10 +19,7 @@ interface FileDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a path
- * folder that is not empty.
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` if not empty */
 export async function deleteFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

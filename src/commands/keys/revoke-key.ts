@@ -12,10 +12,7 @@ interface KeyRevocation {
   readonly asAdminOf: string | null;
 }
 
-/**
- * Idempotent.
- * @throws DomainError `not_found` if there is no such key or it is not the caller's, `permission_denied`
- */
+/** Idempotent. @throws DomainError `not_found` also for another caller's key, `permission_denied` */
 export async function revokeKey(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

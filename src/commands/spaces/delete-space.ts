@@ -8,10 +8,7 @@ import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, spaceEtag } from "./space.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private
- * space
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` if private */
 export async function deleteSpace(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "authenticator">,
   caller: Caller,

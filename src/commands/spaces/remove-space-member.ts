@@ -6,10 +6,7 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
- * would be left.
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if private, or without an owner */
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

@@ -21,10 +21,7 @@ export function authorizeManaging(
   authorize(principal, "spaces:manage", space && { ...space, space_id: space.id });
 }
 
-/**
- * Locks the space's row until the transaction ends, so that its roles change one at a time.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** Locks the space's row for the transaction. @throws DomainError `not_found`, `permission_denied` */
 export async function lockManagedSpace(sql: Sql, principal: Principal, id: string): Promise<SpaceRow> {
   authorizeLogin(principal);
   const space = await findSpaceOfOrganization(sql, principal.organization.id, id, { lock: true });

@@ -8,10 +8,7 @@ import type { WantedFile } from "./file.ts";
 import { presentStoreFile } from "./presented.ts";
 import { requireStore } from "./store.ts";
 
-/**
- * @returns the file as it is answered.
- * @throws DomainError as `acceptFiles` does
- */
+/** @returns the file as it is answered. @throws DomainError as `acceptFiles` does */
 export async function addFile(
   deps: AcceptDeps,
   caller: Caller,

@@ -14,10 +14,7 @@ interface NewBatch {
   readonly files: readonly WantedFile[];
 }
 
-/**
- * @returns the batch as it is answered.
- * @throws DomainError as `acceptFiles` does
- */
+/** @returns the batch as it is answered. @throws DomainError as `acceptFiles` does */
 export async function createFileBatch(deps: AcceptDeps, caller: Caller, { storeId, files }: NewBatch) {
   const { principal } = caller;
   const { organization } = principal;

@@ -7,10 +7,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { DEFAULT_CHUNKER } from "../../domain/work/processing.ts";
 
-/**
- * Returns the store, on whose space the caller may do `action`.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** The store where the caller may do `action`. @throws DomainError `not_found`, `permission_denied` */
 export async function requireStore(
   sql: Sql,
   principal: Principal,

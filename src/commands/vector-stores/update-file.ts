@@ -13,10 +13,7 @@ interface FileUpdate extends FileInStore {
   readonly attributes: Attributes;
 }
 
-/**
- * @returns the file as it is answered.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** @returns the file as it is answered. @throws DomainError `not_found`, `permission_denied` */
 export async function updateFile(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

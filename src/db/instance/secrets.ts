@@ -72,10 +72,7 @@ export async function tryInstanceSecrets(
   return { opened, closed };
 }
 
-/**
- * @returns false for a key that does not fit.
- * @throws the error if the key service is away, which says nothing about the key.
- */
+/** @returns false for a key that does not fit. @throws the error if the key service is away. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof DomainError && error.passes) throw error;
   return false;

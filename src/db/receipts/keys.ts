@@ -43,10 +43,7 @@ export async function findSigningKey(
   });
 }
 
-/**
- * Makes `key` the one that signs, unless another process has made one.
- * @param before the key that it replaces, if there is one.
- */
+/** Makes `key` the one that signs, unless another process made one. @param before the key it replaces. */
 export async function insertSigningKey(
   db: Database,
   organizationId: string,

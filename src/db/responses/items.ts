@@ -46,10 +46,7 @@ function lengthsOf(items: readonly ItemLengths[]): ConversationLengths {
   return { textCharacters: all - images, imageCharacters: images };
 }
 
-/**
- * Writes the input of a response. Idempotent: contents that are there stay.
- * @throws pg's error of the foreign key if what comes before is gone.
- */
+/** Writes a response's input, once. @throws pg's error of the foreign key if what comes before is gone. */
 export async function putContents(
   sql: Sql,
   organizationId: string,

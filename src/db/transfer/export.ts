@@ -147,10 +147,7 @@ const DOCUMENTS = `
   order by document.num
   limit $3`;
 
-/**
- * Reads documents of the organization with their files.
- * @param after the number of the last document that was read before; 0 for the first page.
- */
+/** Reads documents with their files. @param after the last document's number; 0 for the first page. */
 export async function readDocuments(
   sql: Sql,
   organizationId: string,
@@ -174,10 +171,7 @@ export async function countDocuments(sql: Sql, organizationId: string): Promise<
   return rows[0]!.count;
 }
 
-/**
- * Reads files that belong to no document, and folders of paths.
- * @param after the id of the last one that was read before; null for the first page.
- */
+/** Reads files of no document, and folders of paths. @param after the last id; null for the first page. */
 export async function readLooseFiles(
   sql: Sql,
   organizationId: string,

@@ -68,10 +68,7 @@ const DIRECTORY_PARTS: readonly DirectoryPart[] = [
   },
 ];
 
-/**
- * Writes users, spaces, roles, folders and agents.
- * @throws DomainError `conflict` if a user of the archive belongs to another organization already.
- */
+/** Writes users, spaces, roles, folders, agents. @throws DomainError `conflict` for another's user. */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
   for (const { part, columns, values = columns } of DIRECTORY_PARTS)
     await sql.query(

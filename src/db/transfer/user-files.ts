@@ -24,10 +24,7 @@ export interface ExportedUserFile {
   readonly object_key: string;
 }
 
-/**
- * Reads users' files that have not expired.
- * @param after the id of the last one that was read before; null for the first page.
- */
+/** Reads users' files that have not expired. @param after the last id that was read; null: from the start. */
 export async function readUserFiles(
   sql: Sql,
   organizationId: string,

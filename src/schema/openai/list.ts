@@ -35,10 +35,7 @@ export interface ListPage {
   readonly before?: string | undefined;
 }
 
-/**
- * The answer of a list.
- * @param name its component in the OpenAPI document.
- */
+/** The answer of a list. @param name its component in the OpenAPI document. */
 export function listOf<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({

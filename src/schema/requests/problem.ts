@@ -25,10 +25,7 @@ export class ValidationProblems extends Error {
   }
 }
 
-/**
- * A required field that is absent.
- * @param input what should have it; null for forms, queries and absent bodies.
- */
+/** A required field that is absent. @param input what should have it; null for forms, queries, no body. */
 export function missing(loc: Location, input: unknown = null): Problem {
   return { type: "missing", loc, msg: "Field required", input };
 }

@@ -28,10 +28,7 @@ export interface ChunkOptions {
 export interface ChunkWriter {
   /** Aborted when the client goes away. */
   readonly closed: AbortSignal;
-  /**
-   * Resolves when the client can take more.
-   * @param no the number of the piece, from 1. Default: the next one.
-   */
+  /** Resolves when the client can take more. @param no the number of the piece, from 1. Default: the next. */
   content(text: string, no?: number): Promise<void>;
   /** Tells of tools. It is no part of the answer, and has no number. */
   tools(progress: readonly ToolProgress[]): Promise<void>;
