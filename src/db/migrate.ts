@@ -138,11 +138,7 @@ export async function compareMigrations(
   };
 }
 
-/**
- * Checks whether every role, policy and right is as this version declares it: two statements, by the
- * application's login.
- * @returns what is wrong, a line each.
- */
+/** Compares roles, policies and rights with this version's, in two statements. @returns faults, by line. */
 export async function describeAccessFaults(db: Database): Promise<string[]> {
   return accessFaults(db, ((await compareMigrations(db))?.newer.length ?? 0) > 0);
 }

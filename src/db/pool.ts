@@ -107,11 +107,7 @@ function openPool(
   return namePool(pool, name);
 }
 
-/**
- * A URL may name files of certificates, which `pg` reads when it makes a client: here, rather than in the
- * midst of the first request.
- * @throws ExpectedFailure if one of them cannot be read.
- */
+/** Reads a URL's certificates now, not in the first request. @throws ExpectedFailure if it cannot. */
 function assertReadable(connectionString: string): void {
   try {
     void new pg.Client({ connectionString });

@@ -58,11 +58,7 @@ interface IngestOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/**
- * Uploads the demo documents that are missing and waits until all are processed. A document that fails is
- * reported, not thrown.
- * @throws Error if the API refuses an upload or does not answer
- */
+/** Uploads the missing demo documents, waits, reports failed ones. @throws Error without an answer */
 export async function ingestDemoDocuments(options: IngestOptions): Promise<void> {
   let state = options.state;
   for (const name of (await readdir(DEMO_DOCUMENTS)).toSorted()) {

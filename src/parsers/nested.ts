@@ -29,11 +29,7 @@ interface Sections {
 
 export type OpenSections = (input: ParseInput, writer: UnitWriter, level: number) => Sections;
 
-/**
- * Opens sections that share their bounds with all documents nested in the same outermost one.
- *
- * @param parsers Throws for a type without a parser.
- */
+/** Opens sections with shared bounds for all nested documents. @param parsers Throws without a parser. */
 export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSections {
   return (input, writer, level) => {
     const nesting: Nesting = input.nesting ?? {

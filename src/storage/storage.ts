@@ -71,11 +71,7 @@ export interface Storage {
 interface StorageParts {
   readonly store: ObjectStore;
   readonly keyring: Keyring;
-  /**
-   * Called before a write, and again after every {@link ROOM_STEP_BYTES} of it.
-   *
-   * @throws DomainError `insufficient_storage` if no more may be written.
-   */
+  /** Called before a write, and per {@link ROOM_STEP_BYTES}. @throws DomainError `insufficient_storage` */
   readonly assertRoom?: () => Promise<void>;
 }
 

@@ -117,11 +117,7 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
   return PayloadMessage.decode(await sealer.open(claimed, authenticatedData(claimed.binding)));
 }
 
-/**
- * Replaces a payload that cannot be opened, so that its own activity or workflow fails and not the worker's
- * task.
- * @throws DomainError only for an outage.
- */
+/** Replaces a payload that cannot be opened, so that only its user fails. @throws DomainError of outages. */
 async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,

@@ -18,11 +18,7 @@ interface StatusChange {
 
 const PARTICIPLE = { paused: "paused", running: "resumed", cancelled: "cancelled" } as const;
 
-/**
- * A change that was made before changes nothing.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch is in none of the states
- * `from`
- */
+/** Changes nothing twice. @throws DomainError `not_found`, `permission_denied`; `bad_request`: not `from` */
 export async function changeBatchStatus(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -13,11 +13,7 @@ interface OrganizationUpdate {
   readonly defaultKeyLifetimeSeconds: number | null | undefined;
 }
 
-/**
- * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist
- * keep theirs.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** For keys that are made or rolled afterwards. @throws DomainError `not_found`, `permission_denied` */
 export async function updateOrganization(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -13,11 +13,7 @@ interface PutSpaceMember {
   readonly isNew: boolean;
 }
 
-/**
- * Idempotent, but each call writes an audit row.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
- * would be left.
- */
+/** Each call writes an audit row. @throws DomainError `not_found`, `permission_denied`, `bad_request` */
 export async function putSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

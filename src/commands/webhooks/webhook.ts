@@ -46,11 +46,7 @@ export async function lockManagedWebhook(sql: Sql, principal: Principal, id: str
   return webhook;
 }
 
-/**
- * For what decides who gets the events: they are those that the maker may see, so nobody else may say where
- * they go or how they are signed.
- * @throws DomainError `permission_denied`
- */
+/** Only the maker, who sees the events, directs them elsewhere. @throws DomainError `permission_denied` */
 export function requireMaker(principal: Principal, webhook: WebhookRow): void {
   if (webhook.created_by !== principal.user.id)
     throw new DomainError("permission_denied", "Permission denied: only its maker may do this to a webhook");

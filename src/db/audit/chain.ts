@@ -123,11 +123,7 @@ async function lockChain(sql: Sql, organizationId: string): Promise<Chain> {
   return rows[0];
 }
 
-/**
- * Deletes up to `limit` chained rows of the organization that are older than `days`; the chain then begins
- * after them.
- * @returns how many rows were deleted.
- */
+/** Deletes up to `limit` chained rows older than `days`, from the chain's front. @returns how many. */
 export async function deleteOldAuditRows(
   db: Database,
   organizationId: string,

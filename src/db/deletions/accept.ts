@@ -91,11 +91,7 @@ export async function markRawFilesDeleted(
   );
 }
 
-/**
- * Deletes the folder and its descendants. Marks only folders, since what is in a marked folder is hidden with
- * it.
- * @returns false if it is deleted already.
- */
+/** Deletes the folder and its descendants, by marks on folders. @returns false if it was deleted. */
 export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `with recursive tree as (
@@ -134,11 +130,7 @@ export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<bo
   return true;
 }
 
-/**
- * Marks documents as deleted, takes them out of search and of their space's statistics, and cancels their
- * runs. Idempotent.
- * @returns the ids of those that were not marked before.
- */
+/** Marks documents deleted, out of search, runs cancelled. Idempotent. @returns those newly marked. */
 export async function hideDocuments(
   sql: Sql,
   organizationNum: number,

@@ -101,11 +101,7 @@ export async function lockAllPaths(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('paths ' || $1::text, 0))", [spaceId]);
 }
 
-/**
- * Locks the file's document. Every transaction that changes both locks the document before its file, which
- * avoids deadlocks.
- * @returns whether there is one and it is not deleted.
- */
+/** Locks the file's document, always before the file: no deadlocks. @returns whether it is not deleted. */
 export async function lockDocumentOf(sql: Sql, file: Pick<RawFileRow, "document_id">): Promise<boolean> {
   if (file.document_id === null) return false;
   const { rows } = await sql.query<{ folder_id: string | null }>(

@@ -78,11 +78,7 @@ function wasRefused(error: unknown): boolean {
   return false;
 }
 
-/**
- * Wraps every secret by `master` that another master key wraps, in one transaction. The secrets themselves
- * stay the same. Idempotent.
- * @returns how many were wrapped again.
- */
+/** Wraps again by `master` what another key wraps, in one transaction. Idempotent. @returns how many. */
 export async function rewrapInstanceSecrets(db: Database, master: MasterKey): Promise<number> {
   return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<SecretRow & { name: string }>(

@@ -7,11 +7,7 @@ const MAX_WAITING = 10_000;
 /** A process takes so many of them every few seconds. */
 const TAKEN_AT_ONCE = 1_000;
 
-/**
- * Stores the hashes of reported keys. It takes the same time whether or not such keys exist, so it does not
- * tell.
- * @returns false if too many reports wait already.
- */
+/** Stores hashes of reported keys, as fast for unknown ones. @returns false if too many wait already. */
 export async function reportLeakedKeys(db: Database, hashes: readonly Buffer[]): Promise<boolean> {
   const { rows } = await queryOnce<{ accepted: boolean }>(
     db.app,

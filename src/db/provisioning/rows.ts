@@ -192,11 +192,7 @@ function nameField(table: Table): string {
   return table === "users" ? "email" : "name";
 }
 
-/**
- * Adds the row with `fields`, and `defaults` for what the file does not name; or updates `fields` of the row
- * that exists.
- * @returns whether anything changed.
- */
+/** Adds the row with `fields` and `defaults`, or updates `fields` of it. @returns whether it changed. */
 export async function save(
   run: Run,
   table: Table,

@@ -137,11 +137,7 @@ async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<v
   );
 }
 
-/**
- * Returns the number under which vectors of the model are stored. It is assigned at the first call and stays
- * the same.
- * @throws RangeError if the model had other dimensions before.
- */
+/** The model's number for its vectors, for good. @throws RangeError if it had other dimensions before. */
 export async function embeddingModelNum(sql: Sql, name: string, dimensions: number): Promise<number> {
   let row = await findModel(sql, name);
   if (row === undefined) {

@@ -175,11 +175,7 @@ async function adjustStatistics(
   });
 }
 
-/**
- * Adds to the number of indexed terms of each run, since a large run is indexed in several batches, and notes
- * the version of the analyzer.
- * @param terms by run number.
- */
+/** Adds a batch to each run's indexed terms, and notes the analyzer's version. @param terms by run number. */
 export async function addTermCounts(
   sql: Sql,
   terms: ReadonlyMap<number, number>,

@@ -20,11 +20,7 @@ export interface SpaceRow {
 const COLUMNS = "id, name, is_private, owner_id, organization_id, created_at, updated_at";
 const PRIVATE_NAME = "Private";
 
-/**
- * Makes the user's private space if there is none. Idempotent; of several callers at the same time one makes
- * it.
- * @returns whether this call made it.
- */
+/** Makes the user's private space if there is none. Idempotent. @returns whether this call made it. */
 export async function ensurePrivateSpace(
   sql: Sql,
   organization: OrganizationRef,

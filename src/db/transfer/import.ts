@@ -181,11 +181,7 @@ const INSERT_DOCUMENT = `
   cross join run
   returning latest_run_num as num`;
 
-/**
- * Writes the document with a queued run. If the archive has its chunks, the run counts as parsed and chunked
- * and has only to be published.
- * @returns the number of the run.
- */
+/** Writes the document with a queued run, only to be published if it has chunks. @returns its number. */
 export async function insertDocument(
   sql: Sql,
   { organizationId, document, run, objectKey, embeddingModel }: ImportedDocument,

@@ -112,11 +112,7 @@ export async function findUsableAgent(
   return rows[0];
 }
 
-/**
- * Finds the agent, and the spaces that the user reaches now, through the key if one is given. Tools of a
- * running turn begin with it.
- * @returns undefined if the agent, the user or the key is gone.
- */
+/** The agent, and the spaces that user and key reach now. @returns undefined if one of them is gone. */
 export async function findAgentAndReach(
   sql: Sql,
   agentId: string,

@@ -165,11 +165,7 @@ export async function markObjectsPurged(sql: Sql, objectKeys: readonly string[])
   );
 }
 
-/**
- * Deletes the rows of at most `limit` runs that are older than the last {@link KEPT_RUNS} of their document
- * and of which nothing else is left.
- * @returns how many.
- */
+/** Deletes at most `limit` empty runs before their document's last {@link KEPT_RUNS}. @returns how many. */
 export async function deleteOldRuns(sql: Sql, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
     `delete from pipeline_runs

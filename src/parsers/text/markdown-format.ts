@@ -89,11 +89,7 @@ interface NumberedRow {
   readonly columns?: readonly [first: number, last: number];
 }
 
-/**
- * A table of any length and width as pipe tables of bounded size, each with its part of the head.
- *
- * @param spotOf Default: no row has a place of its own.
- */
+/** A table as pipe tables of bounded size, each with its head. @param spotOf Default: rows have no place. */
 export function* pipeTables(rows: Iterable<Row>, spotOf?: SpotOfRow): Generator<PlacedText> {
   for (const table of boundedTables(rows, spotOf))
     yield spotOf === undefined ? { text: table.text, places: undefined } : table;

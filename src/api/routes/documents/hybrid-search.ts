@@ -26,11 +26,7 @@ interface Asked {
   readonly request: Pick<RouteRequest, "signal" | "countTurn">;
 }
 
-/**
- * What to search with. A request that names the model as its reranker counts as a chat turn too.
- *
- * @throws DomainError `rate_limited`.
- */
+/** What to search with. The model as reranker counts as a chat turn. @throws DomainError `rate_limited`. */
 async function searchDeps(
   { deps, principal, request }: Asked,
   rerank: z.output<typeof HybridSearch>["rerank"],
