@@ -84,9 +84,9 @@ export function createPageHost(parts: PageHostParts): PageHost {
     pictureName,
     async sizes(ask, pages) {
       const name = cacheName(ask.file, "sizes", ...pages);
-      const bytes = await cached(host, ask, name, async (pool, late, asked) => {
-        return Buffer.from(JSON.stringify(await pool.sizes(withPages(late, pages), asked)));
-      });
+      const bytes = await cached(host, ask, name, async (pool, late, asked) =>
+        Buffer.from(JSON.stringify(await pool.sizes(withPages(late, pages), asked))),
+      );
       return JSON.parse(bytes.toString()) as PageSizes;
     },
     picture: (ask, request) =>

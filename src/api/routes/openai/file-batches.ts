@@ -124,9 +124,8 @@ const cancelBatch = defineRoute({
   params: FileBatchParams,
   response: FileBatch,
   idempotent: repeatsIn("documents:reprocess"),
-  async handle({ deps, caller, params }) {
-    return cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id });
-  },
+  handle: async ({ deps, caller, params }) =>
+    cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id }),
 });
 
 const listFilesOfBatch = defineRoute({

@@ -56,8 +56,8 @@ const addStoreFile = defineRoute({
   ignoresUnknown: true,
   errors: [503],
   idempotent: repeatsIn("documents:create"),
-  async handle({ deps, caller, params, body }) {
-    return addFile(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    addFile(deps, caller, {
       storeId: params.vector_store_id,
       file: {
         fileId: body.file_id,
@@ -65,8 +65,7 @@ const addStoreFile = defineRoute({
         chunking: chunkingOf(body.chunking_strategy),
         param: "file_id",
       },
-    });
-  },
+    }),
 });
 
 const listFilesOfStore = defineRoute({
@@ -161,13 +160,12 @@ const changeStoreFile = defineRoute({
   response: StoreFile,
   ignoresUnknown: true,
   idempotent: repeatsIn("documents:update"),
-  async handle({ deps, caller, params, body }) {
-    return updateFile(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    updateFile(deps, caller, {
       storeId: params.vector_store_id,
       fileId: params.file_id,
       attributes: body.attributes ?? {},
-    });
-  },
+    }),
 });
 
 const removeStoreFile = defineRoute({

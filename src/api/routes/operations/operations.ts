@@ -66,9 +66,7 @@ const getWaiting = defineRoute({
   description: `Grouped by organization and by what is waited for, the longest wait first. ${FOR_OPERATORS}`,
   query: WaitingQuery,
   response: WaitingPage,
-  async handle({ deps, query }) {
-    return pageOf(await listWaiting(deps.db, query), query);
-  },
+  handle: async ({ deps, query }) => pageOf(await listWaiting(deps.db, query), query),
 });
 
 const getOrphans = defineRoute({

@@ -42,13 +42,12 @@ const patchOrganization = defineRoute({
   params: OrganizationParams,
   body: OrganizationPatch,
   response: Organization,
-  async handle({ deps, caller, params, body }) {
-    return updateOrganization(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    updateOrganization(deps, caller, {
       id: params.organization_id,
       maxKeyLifetimeSeconds: body.max_key_lifetime_seconds,
       defaultKeyLifetimeSeconds: body.default_key_lifetime_seconds,
-    });
-  },
+    }),
 });
 
 export const organizationRoutes = [getOrganization, patchOrganization];

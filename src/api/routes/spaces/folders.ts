@@ -137,8 +137,8 @@ const getFolderContents = defineRoute({
   params: FolderParams,
   query: FolderContentsQuery,
   response: FolderContents,
-  async handle({ principal, read, params, query }) {
-    return read(async (sql) => {
+  handle: async ({ principal, read, params, query }) =>
+    read(async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
       authorizeFolder(principal, "folders:read", folder);
       const subFolders = await listSubFolders(sql, folder.id);
@@ -153,8 +153,7 @@ const getFolderContents = defineRoute({
         page: query.page,
         page_size: query.limit,
       };
-    });
-  },
+    }),
 });
 
 const patchFolder = defineRoute({

@@ -56,9 +56,7 @@ const postSpace = defineRoute({
   tags: ["Spaces"],
   body: SpaceCreate,
   response: Space,
-  async handle({ deps, caller, body }) {
-    return createSpace(deps, caller, { name: body.name });
-  },
+  handle: async ({ deps, caller, body }) => createSpace(deps, caller, { name: body.name }),
 });
 
 const getSpace = defineRoute({
