@@ -1,5 +1,4 @@
--- The audit log. Rows are appended freely; a job chains committed rows of each organization by a keyed hash,
--- so that writers never wait for one another.
+-- The audit log. A job chains an organization's committed rows by a keyed hash: writers never wait.
 
 create table audit_log (
   id uuid primary key,

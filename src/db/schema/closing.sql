@@ -25,8 +25,7 @@ begin
   return found.num;
 end $$;
 
--- Deletes at most `at_most` rows of one table, of an organization that was closed before. @returns how many;
--- null where other rows still refer to some.
+-- Deletes at most `at_most` rows of a table of a closed organization. @returns how many; null: refused.
 create function delete_rows_of_closed(organization uuid, from_table regclass, at_most int) returns int
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

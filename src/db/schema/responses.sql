@@ -1,5 +1,4 @@
--- Responses of OpenAI's interface: turns whose answer is kept, so that it can be read, gone on from and, with
--- `background`, finished by another process.
+-- Responses of OpenAI's interface: kept turns, to be read, gone on from, or finished elsewhere.
 
 create table responses (
   -- The id of its (first) turn.

@@ -128,8 +128,7 @@ create table claim_turns (
   primary key (organization_id, priority)
 );
 
--- Batches that were accepted: the outbox of their workflows. Pause, resume and cancel are facts here, which
--- the workflow's steps read.
+-- Batches, the outbox of their workflows. Pause, resume and cancel are facts that the steps read.
 create table batches (
   id uuid primary key,
   organization_id uuid not null references organizations,

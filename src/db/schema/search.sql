@@ -158,8 +158,7 @@ create table postings (
 alter table postings alter column data set storage external;
 alter table postings set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
--- Runs whose search entries exist but are not served: not published yet, or not any more. The mark stays for
--- as long as a posting does.
+-- Runs whose search entries are not served, yet or any more. The mark stays as long as a posting.
 create table hidden_runs (
   organization_num int not null,
   space_num int not null,
@@ -187,8 +186,7 @@ create table language_fits (
   organization_num int not null,
   space_num int not null references spaces (num) on delete cascade,
   model_num smallint not null,
-  -- The share of comparisons in which the next chunk of the document is nearer than a chunk of another
-  -- document; null where too few could be made.
+  -- The share of comparisons in which the document's next chunk is nearer than another's; null: too few.
   auc real,
   -- Pairs of a chunk and its next one that were compared.
   pairs int not null,
