@@ -70,10 +70,7 @@ interface Arrival {
   readonly limit: RateLimit;
 }
 
-/**
- * Checks the credentials and counts the request. Refused credentials count for the address.
- * @throws DomainError as the authenticator does, and `rate_limited`
- */
+/** Checks credentials and counts the request. @throws DomainError as the authenticator, `rate_limited` */
 async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
   const { deps, ctx, limit } = arrival;
   if (route.access === "public") {

@@ -125,10 +125,7 @@ export function authorizeKey({ capabilities }: Principal, capability: Capability
     );
 }
 
-/**
- * For what no key may do, such as issuing other keys: a user has to log in for it.
- * @throws DomainError `permission_denied` if the request was made with an API key.
- */
+/** For what no key may do: a user has to log in. @throws DomainError `permission_denied` for a key. */
 export function authorizeLogin(principal: Principal): void {
   if (principal.authMethod !== "jwt")
     throw new DomainError("permission_denied", "Permission denied: a user who has logged in is needed");

@@ -12,10 +12,7 @@ import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 
 export interface RestoreOptions {
-  /**
-   * How many tables pg_restore fills and indexes in parallel. With more than one it cannot use a single
-   * transaction, so a failure leaves a database that must be created again.
-   */
+  /** How many tables pg_restore fills in parallel. Above one, a failure leaves a database to make again. */
   readonly jobs: number;
 }
 

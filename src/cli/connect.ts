@@ -49,10 +49,7 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   }
 }
 
-/**
- * Runs `work` as the owner of the schema and closes the connection.
- * @throws CommandError if the owner's login is not configured and no embedded database runs
- */
+/** Runs `work` as the schema's owner. @throws CommandError without that login or an embedded database */
 export async function withOwner<T>(
   work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>,
 ): Promise<T> {

@@ -140,10 +140,7 @@ const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
 
 const streamName = (name: string): Buffer => Buffer.from(`${name}\0`, "utf16le");
 
-/**
- * The kind of a compound file, if its directory is in the first bytes. Its name decides if it contains
- * several kinds, so that a spreadsheet called .doc is still a spreadsheet.
- */
+/** The kind of a compound file, by its directory; its name decides between several. */
 function oldOfficeKind(start: Buffer, named: FileType | undefined): FileType | undefined {
   if (start.includes(streamName("EncryptedPackage"))) return undefined;
   const contained = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(

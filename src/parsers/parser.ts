@@ -73,10 +73,7 @@ export function mayNeedOcr(fileType: FileType): boolean {
 const BASE_MS = 60_000;
 const MS_PER_MEBIBYTE = 60_000;
 
-/**
- * Milliseconds after which parsing is given up even if the general limit is higher: a small office file that
- * takes minutes was made to. Infinity if OCR may be needed.
- */
+/** Milliseconds of parsing: an office file that takes minutes was made to. Infinity if OCR may be needed. */
 export async function patienceMs(input: ParseInput): Promise<number> {
   if (mayNeedOcr(input.fileType)) return Infinity;
   const bytes = await inputSizeBytes(input).catch(() => 0);

@@ -118,10 +118,7 @@ export const chatTurns = histogram(
   ["status"],
 );
 
-/**
- * `outcome` is `delivered`, or why not: the class of the answer's status such as `status_5xx`, `redirect`,
- * `timeout`, `unreachable`, `private_target`.
- */
+/** `outcome` is `delivered`, or why not: `status_5xx`, `redirect`, `timeout`, `unreachable`, and others. */
 export const webhookAttempts = histogram(
   "holdfast_webhook_attempt_duration_seconds",
   "Time of one attempt to deliver an event to a webhook.",

@@ -142,10 +142,7 @@ function refusalOfError(error: unknown): Refusal {
   throw error;
 }
 
-/**
- * Without a context, which an operator who looks at payloads does not have, a payload is opened as what it
- * claims to be, and an unencrypted one is returned as it is.
- */
+/** Without a context, as for an operator, a payload is opened as what it claims, or returned as it is. */
 async function decodeForClient(
   payload: Payload,
   context: SerializationContext | undefined,

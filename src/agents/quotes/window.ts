@@ -16,10 +16,7 @@ interface Span {
   readonly weight: number;
 }
 
-/**
- * The offsets of at most {@link QUOTE_MAX} characters of the part: those with most words of the statement,
- * and of a row whole cells if they fit. No character is cut in two.
- */
+/** The offsets of at most {@link QUOTE_MAX} characters with most words of the statement, in whole cells. */
 export function windowOf(
   { text, languages }: ReadPassage,
   { start, end, kind }: Pick<Part, "start" | "end" | "kind">,

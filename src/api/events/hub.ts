@@ -2,10 +2,7 @@
 import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 export interface EventHub {
-  /**
-   * Waits until the log of the organization goes on after `position`.
-   * @returns how far it goes then; undefined if time is over, the client left, or the process stops.
-   */
+  /** Waits until the log goes on after `position`. @returns how far it goes; undefined: no longer waits. */
   later(organizationId: string, position: number, within: Within): Promise<number | undefined>;
   /** True once {@link EventHub.drain} was called: whoever streams or waits comes to an end. */
   readonly isDraining: boolean;

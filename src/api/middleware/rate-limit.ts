@@ -34,10 +34,7 @@ export interface RateLimit {
   countTurn(ctx: Context, principal: Principal): Promise<void>;
   /** The same for an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
-  /**
-   * Counts a refusal as `weight` requests of its address, by default 1.
-   * @throws DomainError `rate_limited`, which takes the place of the refusal.
-   */
+  /** Counts a refusal as `weight` requests of its address, or 1. @throws DomainError `rate_limited`. */
   countRefusal(ctx: Context, weight?: number): Promise<void>;
 }
 

@@ -37,10 +37,7 @@ import { type WholeRequest, openHead, openItems } from "./sealed.ts";
 import { allEvents } from "./store.ts";
 
 export interface Background {
-  /**
-   * Begins a response and resolves when it is written down and its first model call is under way.
-   * @throws what `ChatHost.begin` throws; then nothing is kept.
-   */
+  /** Resolves once it is written and its first call under way. @throws as `ChatHost.begin`, nothing kept. */
   start(response: NewResponse, request: KeptRequest, prepared: PreparedResponse): Promise<ResponseObject>;
   /** Lets go of a response that was cancelled or deleted, if this process has it. */
   drop(id: string): void;

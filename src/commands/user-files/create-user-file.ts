@@ -16,10 +16,7 @@ interface NewUserFile {
   readonly stored: StoredFile;
 }
 
-/**
- * If it throws, the file is still in no table, and the caller discards it.
- * @throws DomainError `permission_denied`; `bad_request` over the organization's quotas
- */
+/** If it throws, the caller discards the file. @throws DomainError `permission_denied`, `bad_request` */
 export async function createUserFile(
   deps: Pick<CommandDeps, "db" | "config">,
   caller: Caller,

@@ -116,10 +116,7 @@ const ORDERS = {
   },
 } as const;
 
-/**
- * Reads at most `limit` rows that follow `after`, in the order of their time.
- * @returns the rows, and the cursor for the next call; it is null if no rows follow.
- */
+/** Reads at most `limit` rows after `after`, by time. @returns them and the next cursor; null: no more. */
 export async function readAuditLog(
   sql: Sql,
   range: AuditRange,

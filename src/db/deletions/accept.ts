@@ -25,10 +25,7 @@ async function writeOutbox(
   );
 }
 
-/**
- * Deletes the documents with their chunks and search entries; their raw files and cached embeddings stay.
- * @returns the ids of those that were not deleted already.
- */
+/** Deletes documents with chunks and entries, not raw files. @returns the ids of those newly deleted. */
 export async function markDocumentsDeleted(
   sql: Sql,
   { organization, userId, targetIds }: Omit<Accepted, "targetId"> & { readonly targetIds: readonly string[] },

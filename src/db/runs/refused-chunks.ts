@@ -6,10 +6,7 @@ import type { EntriesOfRuns } from "./publish.ts";
 /** Bounds the refused chunks that a run's warnings name; `embedded_chunk_count` tells how many. */
 const MAX_NAMED = 100;
 
-/**
- * Column `warnings` of pipeline_runs without those about vectors. Shared by the statements that start from
- * the text of a run, which is embedded again and then gets its own.
- */
+/** `warnings` of pipeline_runs without those about vectors, for runs that are embedded again. */
 export const WARNINGS_OF_TEXT = `coalesce((
       select jsonb_agg(warning)
       from jsonb_array_elements(warnings) warning
@@ -106,10 +103,7 @@ export async function noteRefused(sql: Sql, refused: Iterable<RefusedOfRun>): Pr
   );
 }
 
-/**
- * Returns the chunk at which writing the search entries of a large run continues: the first of the first
- * batch that lacks postings, or a vector of a chunk that is not refused.
- */
+/** Returns where writing a large run goes on: at the first batch that lacks postings or vectors. */
 export async function firstUnwritten(
   sql: Sql,
   {

@@ -129,10 +129,7 @@ export async function findTurnsOfProcess(
   return rows;
 }
 
-/**
- * Ends the open turns of a dead process as lost. Idempotent.
- * @returns all turns that it lost, now or before, so that their workflows can be ended, if need be again.
- */
+/** Ends a dead process's open turns as lost. Idempotent. @returns all it lost, to end their workflows. */
 export async function loseTurns(db: Database, apiProcessId: string): Promise<TurnOfOrganization[]> {
   await queryOnce(
     db.system,

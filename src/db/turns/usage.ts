@@ -18,10 +18,7 @@ export interface UsageRow {
   readonly bytes: number;
 }
 
-/**
- * What was used by day, user, key and agent. $1 is the organization, $2 and $3 bound the time. A document
- * counts on the day of its upload, even if it was deleted since.
- */
+/** What was used by day, user, key and agent of $1, from $2 to $3; documents on their upload's day. */
 const USAGE = `(
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day,
          user_id,

@@ -28,10 +28,7 @@ export function keepBounded(
   return () => clearInterval(timer);
 }
 
-/**
- * If the file is larger than `maxBytes`, moves its content to `.1`, what was in `.1` to `.2`, and removes the
- * oldest. Open writers go on at the beginning of the file.
- */
+/** Moves a file larger than `maxBytes` to `.1`, that to `.2`, and empties it. Open writers go on. */
 export async function rotate(path: string, maxBytes: number = MAX_BYTES): Promise<void> {
   const size = await stat(path).then(
     (found) => found.size,

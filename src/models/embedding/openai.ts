@@ -65,10 +65,7 @@ interface Entry {
   readonly embedding?: unknown;
 }
 
-/**
- * The entry of each text, by the index it names; an entry without an index counts by its place if none is
- * missing. Undefined for a text with no entry, or more than one.
- */
+/** The entry of each text, by its index or, if none is missing, its place. Undefined: none or several. */
 function entriesByText(data: readonly unknown[], count: number): Array<Entry | undefined> {
   const byText = Map.groupBy(
     data

@@ -30,10 +30,7 @@ export function missing(loc: Location, input: unknown = null): Problem {
   return { type: "missing", loc, msg: "Field required", input };
 }
 
-/**
- * A value that a rule forbids for which pydantic has no type of its own.
- * @param reason a sentence about the rule, without a capital and a full stop.
- */
+/** A value forbidden by a rule unknown to pydantic. @param reason a sentence without capital and stop. */
 export function valueError(loc: Location, reason: string, input?: unknown): Problem {
   return { type: "value_error", loc, msg: `Value error, ${reason}`, input, ctx: { error: reason } };
 }

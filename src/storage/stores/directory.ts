@@ -48,10 +48,7 @@ export function createDirectoryStore(folder: string): ObjectStore {
   };
 }
 
-/**
- * Error codes of a wrong setting. Others are outages: a disk that is not mounted yet, or something else in
- * the place of the folder itself. Nothing is created to find out.
- */
+/** Error codes of a wrong setting. Others are outages, such as a disk that is not mounted yet. */
 const MISTAKES = new Set(["EACCES", "ENOTDIR", "EPERM"]);
 
 /** Checks that this user may write in `folder`, or in the nearest folder above it that exists. */

@@ -183,10 +183,7 @@ export function addScores(
       (weight * inPassage) / (inPassage + fixed + perPassageTerm * passageLengths[passage]!);
 }
 
-/**
- * Packs chunks, given in the order of runs and indexes. A run is its number, the number of its chunks, and
- * for each chunk the step from the previous index and the length.
- */
+/** Packs chunks by run and index: a run is its number, its count, and each chunk's step and length. */
 export function packChunks(chunks: readonly ListedChunk[]): Buffer {
   const bytes: number[] = [];
   for (let at = 0; at < chunks.length;) {

@@ -79,10 +79,7 @@ export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {
   });
 }
 
-/**
- * The lines of a text whose characters are drawn in the region. Characters that are not found there have no
- * line. Hyphens at the end of a line may be missing in the text.
- */
+/** The lines of a text's characters in the region; none for those not found. Hyphens may be missing. */
 export function findLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
   if (page.left <= 0) return [];
   const search = createSearch(text, page, runsWithin(page.runs, region));
