@@ -13,7 +13,6 @@ import { openMasterKey } from "../storage/keys/master-key.ts";
 import { CommandError } from "./output.ts";
 
 const POOL_SIZE = 2;
-/** The line of postmaster.pid with the port. */
 const PORT_LINE = 3;
 
 export interface Connection {

@@ -186,7 +186,6 @@ function codeOf(reason: ErrorReason): ErrorCode {
 interface DomainErrorOptions {
   /** The seconds after which trying again may help, if the other side named them. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The budget that is used up. */
   readonly budget?: Budget | undefined;
   /** The cursor to go on from, of `cursor_expired`. */
   readonly oldestCursor?: string | undefined;

@@ -20,7 +20,6 @@ export async function postgresPassword(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "postgres-password"), () => randomBytes(PASSWORD_BYTES).toString("hex"));
 }
 
-/** The passwords of the logins of API and worker. */
 export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
   const [app, system, maintenance] = await Promise.all(
     LOGIN_FILES.map((name) =>

@@ -1,7 +1,6 @@
 /**
- * Writes the lines of the log, and drops what cannot be written. Pino's own destination ends the process at
- * the first line that a full disk refuses (ENOSPC, EIO), and writes nothing more once a reader was gone
- * (EPIPE).
+ * Writes the lines of the log, and drops what cannot be written. Pino's own destination ends the process at a
+ * line that a full disk refuses (ENOSPC, EIO), and falls silent once a reader was gone (EPIPE).
  */
 import { writeSync } from "node:fs";
 import { logLinesDropped } from "../telemetry/instruments.ts";

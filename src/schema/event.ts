@@ -54,7 +54,6 @@ export function encodeEvent(event: z.input<typeof Event>): string {
   return JSON.stringify(Event.parse(event));
 }
 
-/** The types that a request may name. */
 export const EventTypes = z.array(EventTypeName).max(EVENT_TYPES.length);
 
 /** In place of a cursor: the end of the log. */

@@ -30,9 +30,8 @@ interface Known {
 }
 
 /**
- * Below this a question's language counts as hardly known. A question is short and its words vary more than
- * those of a space: of German questions, one in twenty is below .4, and none of languages with other letters
- * is above 0.
+ * Below this a question's language counts as hardly known. Questions are short and vary more than spaces: of
+ * German ones, one in twenty is below .4, and none of languages with other letters is above 0.
  */
 const FOREIGN_QUERY = 0.25;
 

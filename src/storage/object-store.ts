@@ -234,9 +234,8 @@ export async function* untilAborted(
 }
 
 /**
- * Gives a piece's memory back at once, unless it shares that memory with others. Left to the garbage
- * collector, about every 20 MB cost a collection of the whole heap, which stops the process for tens of
- * milliseconds.
+ * Gives a piece's memory back at once, unless it shares that with others. Left to the garbage collector,
+ * every 20 MB cost a collection of the whole heap, which takes tens of milliseconds.
  */
 export function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);

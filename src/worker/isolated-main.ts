@@ -22,7 +22,6 @@ async function report(message: IsolationMessage): Promise<void> {
     await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
-/** Reports an attempt before it begins, and its end. */
 const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     async execute(input, next) {

@@ -32,7 +32,6 @@ interface ExportDeps {
   readonly storage: Storage;
 }
 
-/** Stored between steps. */
 export interface ExportProgress {
   readonly directory?: string;
   readonly last_page?: string | null;

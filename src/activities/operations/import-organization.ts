@@ -37,7 +37,6 @@ export interface ImportDeps {
   contentSecret(organizationId: string): Promise<Buffer>;
 }
 
-/** Stored between steps. */
 export interface ImportProgress {
   readonly organization_num?: number;
   readonly has_directory?: boolean;

@@ -39,7 +39,6 @@ const LOOK_AGAIN_SECONDS = 3_600;
 const DONE: OperationStep = { done: true, waitSeconds: 0 };
 const NEXT: OperationStep = { done: false, waitSeconds: 0 };
 
-/** Stored between steps. */
 interface Progress {
   readonly objects_seen: number;
   /** How many objects there were when it began. */

@@ -14,7 +14,6 @@ export const MAX_HEADER_CHARS = 400;
 /** Bounds what is embedded, by the model's own tokens, so that the text stays most of the input. */
 export const MAX_HEADER_TOKENS = 64;
 
-/** What is asked of the embedding model. */
 type HeaderModel = Pick<EmbeddingModel, "tokenOffsets" | "countTokens" | "maxTokens">;
 type HeadedText = Pick<NewChunk, "header" | "text">;
 

@@ -18,9 +18,8 @@ export interface ToolContext {
 }
 
 /**
- * A text for the model, with the documents that it names; passages, which the turn numbers so that the answer
- * can cite them; or what somebody else's server says that went wrong: a result, since the message of an error
- * is logged.
+ * A text for the model, with the documents that it names; passages, which the turn numbers for citations; or
+ * what somebody else's server says went wrong: a result, since messages of errors are logged.
  */
 export type ToolOutput =
   | { readonly type: "text"; readonly text: string; readonly documentIds?: readonly string[] }

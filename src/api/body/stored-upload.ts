@@ -81,9 +81,8 @@ export async function storeBytes(
 }
 
 /**
- * Removes what an upload that was refused for `reason` had stored. If the removal fails, the sweep of expired
- * intents removes it. It is also left to the sweep if the database went away: the commit may have succeeded
- * unseen.
+ * Removes what an upload refused for `reason` had stored; if that fails, the sweep of expired intents does.
+ * It is also left to the sweep if the database went away: the commit may have succeeded unseen.
  */
 export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason: unknown): Promise<void> {
   if (reason instanceof DomainError && reason.code === "database_unavailable") return;

@@ -65,7 +65,6 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** The folder of the files and of the processes that read them. */
 const SUBFOLDER = "pages";
 
 /** A page that is being drawn when its client leaves: to start another process costs more than most pages. */

@@ -41,7 +41,6 @@ export interface NewRequest {
   readonly bodyHash: Buffer | undefined;
   /** Looks the caller up again, for a stream that takes long. */
   readonly lookUp: () => Promise<Principal>;
-  /** Notes files that are read by their ids. */
   readonly opened: NoteOpened;
   /** Takes a seat, for a stream that follows a response. @throws DomainError `too_many_open`. */
   readonly takeSeat: () => void;

@@ -70,9 +70,8 @@ interface Frame {
 }
 
 /**
- * Finds text that Postgres refuses, anywhere in a value that came from JSON or a URL, in the order of the
- * value; at most ten. Takes linear time and does not recurse. Locations are put together only for what is
- * found.
+ * Finds text that Postgres refuses, anywhere in a value that came from JSON or a URL, in its order; at most
+ * ten. Takes linear time and does not recurse; locations are put together only for what is found.
  */
 export function findUnusable(value: unknown, part: Part): Problem[] {
   const open: Frame[] = [];

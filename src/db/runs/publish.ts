@@ -15,9 +15,8 @@ export interface Publishable {
 }
 
 /**
- * Locks the documents of the runs, ordered by id so that transactions cannot deadlock, and returns the runs
- * that may still be published: active, taken by this attempt, and in a document, folder and space that
- * are not deleted.
+ * Locks the documents of the runs, ordered by id against deadlocks, and returns the runs that may still be
+ * published: active, taken by this attempt, and in a document, folder and space not deleted.
  */
 export async function lockForPublish(
   sql: Sql,

@@ -87,7 +87,6 @@ export async function countOwnRows(
   });
 }
 
-/** Tables of the instance that maintenance may read. */
 const INSTANCE_TABLES = COUNTED.filter(
   (table) =>
     TABLES[table]!.policies.length === 0 && TABLES[table]!.grants.maintenance?.split(", ").includes("select"),

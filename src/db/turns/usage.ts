@@ -86,9 +86,8 @@ const TOKENS_OF_ORGANIZATION = `
     and call.at >= $2::timestamp at time zone 'UTC'`;
 
 /**
- * Goes by the turns of the user, of which there are few, and not by the calls of the organization. Calls are
- * written down when their turn has ended, or later after an outage, so turns of the day before the month
- * count too.
+ * Goes by the turns of the user, which are few, not by the calls of the organization. Calls are written when
+ * their turn has ended, or after an outage: turns of the day before the month count too.
  */
 const TOKENS_OF_USER = `
   select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens

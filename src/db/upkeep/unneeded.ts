@@ -70,8 +70,7 @@ async function lockDocumentOfRun(sql: Sql, runNum: number): Promise<{ readonly i
 
 /**
  * The text of pipeline_runs `run` is not needed any more. A document keeps the text of two versions: the
- * published one and, for restore, the newest other one that was completed. Shared, so that a run that is
- * found is also purged.
+ * published one and, for restore, the newest other completed one. Shared by finding and purging.
  */
 const IS_SPENT = `run.status in ('completed', 'failed', 'cancelled')
        and run.completed_at < now() - interval '2 minutes'

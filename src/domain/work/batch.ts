@@ -11,7 +11,6 @@ export type BatchStatus = "running" | "paused" | "cancelled" | "completed";
 /** What one step did, and the state of the batch after it. */
 export interface BatchStep {
   readonly status: BatchStatus;
-  /** Runs that this step released to the queue. */
   readonly released: number;
   readonly cancelled: number;
   /** Runs that are released and have not ended. */

@@ -1,7 +1,6 @@
 /**
  * Rotates the log files of the parts. Each part writes into its file itself, so a file is copied and
- * truncated, as by logrotate's `copytruncate`; lines that are written in the millisecond or two between the
- * two are lost.
+ * truncated, as by logrotate's `copytruncate`; lines of the millisecond or two in between are lost.
  */
 import { copyFile, rename, rm, stat, truncate } from "node:fs/promises";
 

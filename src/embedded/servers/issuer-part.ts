@@ -7,7 +7,6 @@ import { StartError } from "../start-error.ts";
 
 /** The `aud` claim of its tokens. */
 export const DEVELOPMENT_AUDIENCE = "holdfast";
-/** The client with which people sign in to the console. */
 export const CONSOLE_CLIENT = "holdfast-console";
 /** The client with which programs that speak the Model Context Protocol sign people in. */
 export const MCP_CLIENT = "holdfast-mcp";

@@ -82,7 +82,6 @@ const NONE: ReadonlySet<number> = new Set();
 
 type Finder = (text: string, language: string) => { numbers: ReadonlySet<number>; size: number };
 
-/** Finds the question's words in texts. */
 function finderOf(words: readonly QuestionWord[], reader: TermReader): Finder {
   const byTerm = new Map<string, number[]>();
   for (const [number, { terms }] of words.entries()) {

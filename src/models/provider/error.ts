@@ -7,9 +7,8 @@ import { parseRetryAfter, parseRetryAfterMs } from "../../domain/retry-after.ts"
 export class MayBeOfOneText extends DomainError {}
 
 /**
- * An outage that a text may have caused: the provider, or what runs its model, broke while it worked on the
- * request. A provider that says that it is down, cannot be reached, times out or wants another key is not
- * among these.
+ * An outage that a text may have caused: the provider, or what runs its model, broke while it worked on it.
+ * One that says that it is down, cannot be reached, times out or wants another key is not among these.
  */
 export class ProviderBroke extends DomainError {}
 

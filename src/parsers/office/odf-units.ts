@@ -31,7 +31,6 @@ export interface OdfWalk {
   slide: Spot | undefined;
 }
 
-/** The spot of what is in a frame of a slide. */
 export function slideSpot(slide: number, frame: MarkupElement): Spot {
   const shape = shapeName(attribute(frame, "name"));
   return shape === undefined ? { slide } : { slide, shape };

@@ -24,7 +24,6 @@ export type ChildMessage =
   | ShortAnswer
   | { readonly kind: "failed"; readonly code: ErrorReason; readonly message: string };
 
-/** An answer that is one message. */
 type ShortAnswer =
   | { readonly kind: "page_count"; readonly pages: number | null }
   | { readonly kind: "page_sizes"; readonly sizes: PageSizes }

@@ -99,7 +99,6 @@ export function isElement(node: MarkupNode): node is MarkupElement {
   return typeof node !== "string";
 }
 
-/** The element's children of that name, in order. */
 export function childrenNamed(element: MarkupElement | undefined, name: string): MarkupElement[] {
   return (element?.children ?? []).filter(
     (child): child is MarkupElement => isElement(child) && child.name === name,

@@ -32,9 +32,8 @@ export interface FairQueue<T extends Piece> {
   /** @returns whether it was still in the queue. */
   remove(piece: T): boolean;
   /**
-   * Takes the next piece that `may` allows: from the organization that has had the least time, from its user
-   * who has had the least, the smallest piece (each fourth time the oldest). Takes time linear in the number
-   * of pieces.
+   * Takes the next piece that `may` allows: from the organization, and its user, with the least time, the
+   * smallest piece (each fourth time the oldest). Takes time linear in the number of pieces.
    */
   take(may?: (piece: T) => boolean): T | undefined;
   /** True if `take` would find a piece. */

@@ -57,8 +57,7 @@ function isAscending(postings: readonly number[]): boolean {
 
 /**
  * Packs the postings of a term (see {@link postingOf}), given in any order. A posting is the step from the
- * previous place, doubled. If the term is in the chunk more than once, one is added to it and the count
- * follows.
+ * previous place, doubled; one is added if the term is there more than once, and the count follows.
  */
 export function packPostings(postings: readonly number[]): Buffer {
   const bytes: number[] = [];

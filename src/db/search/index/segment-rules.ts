@@ -15,9 +15,8 @@ export const TIER = `greatest(0, floor(
               ))::int`;
 
 /**
- * No document will publish the run of hidden_runs `hidden`. A run that ended less than two minutes ago may
- * still be published by an activity that has not noticed. Shared, so that every purge leaves out the same
- * runs.
+ * No document will publish the run of hidden_runs `hidden`. One that ended less than two minutes ago may
+ * still be published by an activity that has not noticed. Shared by all purges.
  */
 export const IS_NEVER_SERVED = `(
          hidden.reason = 'deleted'
