@@ -106,6 +106,9 @@ async function writeClaims(sql: Sql, claims: Claim[]): Promise<void> {
   );
 }
 
+/** A run of priority `$1` that may be claimed. */
+const IS_WAITING = "status = 'queued' and claim_id is null and not held and priority = $1";
+
 /** Returns organizations with runs to claim, the least recently served first. */
 export async function waitingOrganizations(
   system: pg.Pool,
@@ -118,10 +121,7 @@ export async function waitingOrganizations(
        (
          select organization_id
          from pipeline_runs
-         where status = 'queued'
-           and claim_id is null
-           and not held
-           and priority = $1
+         where ${IS_WAITING}
          order by organization_id
          limit 1
        )
@@ -131,10 +131,7 @@ export async function waitingOrganizations(
             lateral (
               select organization_id
               from pipeline_runs
-              where status = 'queued'
-                and claim_id is null
-                and not held
-                and priority = $1
+              where ${IS_WAITING}
                 and organization_id > waiting.organization_id
               order by organization_id
               limit 1
