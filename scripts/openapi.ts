@@ -4,15 +4,11 @@ import { Command } from "commander";
 import { createOpenApi } from "../src/api/openapi.ts";
 import { API_ROUTES } from "../src/api/routes/index.ts";
 
-interface Options {
-  readonly check?: boolean;
-}
-
 new Command("openapi")
   .description("Writes the OpenAPI document of the API.")
   .argument("[file]", "where to; standard output where absent")
   .option("--check", "write nothing; fail where the file is not what the routes say")
-  .action((file: string | undefined, { check }: Options) => {
+  .action((file: string | undefined, { check }: { readonly check?: boolean }) => {
     const text = `${JSON.stringify(createOpenApi(API_ROUTES), null, 2)}\n`;
     if (file === undefined) {
       process.stdout.write(text);

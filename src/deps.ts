@@ -47,10 +47,7 @@ export interface SharedDeps {
   readonly temporal: Client;
   readonly dispatcher: Dispatcher;
   readonly toolbox: Toolbox;
-  /**
-   * 32 bytes that key the organization's embedding cache. They stay the same when its encryption key is
-   * rotated.
-   */
+  /** 32 bytes that key the organization's embedding cache, also after its encryption key is rotated. */
   contentSecret(organizationId: string): Promise<Buffer>;
   close(): Promise<void>;
 }
@@ -128,10 +125,7 @@ async function openPayloads({
   };
 }
 
-/**
- * Ends the start if the schema is not that of this version: a table that lacks its row-level policy would
- * show one organization's rows to another.
- */
+/** Ends the start if the schema is of another version: tables may lack their row-level policies. */
 async function assertUsable(db: Database, config: RealConfig, log: Log): Promise<void> {
   try {
     await assertSchema(db);
@@ -142,10 +136,7 @@ async function assertUsable(db: Database, config: RealConfig, log: Log): Promise
   }
 }
 
-/**
- * A login with more rights than its part needs ends the start if narrow logins are required; else it is a
- * warning.
- */
+/** A login with more rights than needed ends the start if narrow logins are required, else warns. */
 async function checkLogins(db: Database, { database }: RealConfig, log: Log): Promise<void> {
   const found = await describeStrongLogins(db, database);
   if (found === undefined) return;
@@ -155,10 +146,7 @@ async function checkLogins(db: Database, { database }: RealConfig, log: Log): Pr
   ]);
 }
 
-/**
- * A store that breaks its promises ends the start. One that cannot be reached does not: the first write asks
- * it again.
- */
+/** A store that breaks its promises ends the start; one out of reach is asked at the first write. */
 async function proveStore(store: ObjectStore, log: Log): Promise<void> {
   try {
     await store.prove?.();

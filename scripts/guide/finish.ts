@@ -1,6 +1,4 @@
-/**
- * Makes what VitePress wrote fit a Content-Security-Policy that allows nothing inline, and lists the files.
- */
+/** Makes VitePress's output fit a Content-Security-Policy that allows nothing inline; lists the files. */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Parser } from "htmlparser2";

@@ -1,6 +1,4 @@
-/**
- * Lists the files of a built site for the API, with their types and tags, the larger ones also compressed.
- */
+/** Lists the files of a built site for the API, with types and tags, the larger ones also compressed. */
 import { createHash } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";

@@ -1,7 +1,4 @@
-/**
- * The activities of an API process's own queue: they take over turns that already run in its memory, and
- * turns that ended without a workflow.
- */
+/** The activities of an API process's own queue: they take over its turns, and turns without a workflow. */
 import { PAUSES } from "#timings";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";
@@ -9,10 +6,7 @@ import type { AdoptedStatus, StepResult, ToolResult } from "../domain/work/turn.
 import { drillPoint } from "../telemetry/drill-point.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 
-/**
- * How many turns of a group ended in each way. Turns that were `handed_over` continue in a workflow of their
- * own.
- */
+/** How many turns of a group ended in each way. Turns that were `handed_over` go on in their own workflow. */
 export interface AdoptedTurns {
   readonly completed: number;
   readonly failed: number;
@@ -30,23 +24,14 @@ interface CallModelInput {
   readonly results: readonly ToolResult[];
 }
 
-/**
- * Ends the wait of those of the turns that ended without a workflow and wait for one.
- * @returns how each of them had ended.
- */
+/** Ends the wait of those turns that wait without a workflow. @returns how each had ended. */
 export type AdoptWaiting = (turnIds: readonly string[]) => Promise<readonly AdoptedStatus[]>;
 
 /** The turns in this process's memory, as its activities see them. */
 export interface TurnsInMemory {
-  /**
-   * Waits until the turn has ended or needs a workflow of its own. Returns `unknown` at once for a turn of
-   * another process.
-   */
+  /** Waits until the turn ended or needs its own workflow; another process's turn is `unknown` at once. */
   adopt(turnId: string): Promise<AdoptedEnd>;
-  /**
-   * Makes model call `no` of a turn with the results of its tools. Idempotent: a repeat gets the result of
-   * the same call.
-   */
+  /** Makes model call `no` of a turn with its tools' results. Idempotent: a repeat gets the same result. */
   step(turnId: string, no: number, results: readonly ToolResult[]): Promise<StepResult>;
   /** A signal that aborts with the turn; undefined for a turn of another process. */
   abortedSignal(turnId: string): AbortSignal | undefined;
@@ -67,10 +52,7 @@ export const NO_TURNS: TurnsInMemory = {
 const FAST_HEARTBEAT_MS = 250;
 /** Lets the next request, which often follows an answer at once, go before the bookkeeping. */
 const BEHIND_ANSWER_MS = 20;
-/**
- * How long a group whose turns were all cancelled waits for Temporal's cancel request, so that the workflow
- * ends as cancelled too.
- */
+/** How long a group of cancelled turns waits for Temporal's cancel request, to end as cancelled too. */
 const CANCEL_WAIT_MS = 3_000;
 
 /** @param adoptWaiting Default: none waits. Only an API process's own queue runs `adoptTurns`. */

@@ -1,7 +1,4 @@
-/**
- * The activity of a deletion's workflow: each step removes a bounded part of what is left, and may be
- * repeated.
- */
+/** The activity of a deletion's workflow: each step removes a bounded part, and may be repeated. */
 import {
   type Deletion,
   completeDeletion,
@@ -62,10 +59,7 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
   return isPurged ? finish(deps, input, deletion) : { purged: 0, done: false };
 }
 
-/**
- * Deletes objects first, then search entries, text, and rows: what names a thing goes after it, so that a
- * step after a crash finds the rest.
- */
+/** Deletes objects first, then entries, text and rows: a step after a crash still finds the names. */
 async function purgeDocument(
   deps: DeletionDeps,
   input: DeletionInput,
@@ -113,10 +107,7 @@ async function purgeLooseFiles(
   return files.length;
 }
 
-/**
- * Deletions share segments of the index, and the first one purges for all.
- * @returns false if another process has locked a segment.
- */
+/** Deletions share index segments: the first purges for all. @returns false if a segment is locked. */
 async function purgePostings({ db }: DeletionDeps, { organization }: DeletionInput): Promise<boolean> {
   let isPurged = true;
   for (const segment of await inTenant(db, organization, (sql) => findSegmentsToPurge(sql, "deleted"))) {

@@ -26,10 +26,7 @@ export interface ToolActivities {
   runTool(input: RunToolInput): Promise<ToolResult>;
 }
 
-/**
- * A person waits for the answer. Shorter than the activity's time-out, so that the model gets an error and
- * the tool is not retried.
- */
+/** A person waits. Shorter than the activity's time-out: the model gets an error instead of a retry. */
 const TOOL_TIMEOUT_MS = 25_000;
 
 export interface ToolDeps extends SearchDeps {
@@ -161,10 +158,7 @@ function parseArguments(text: string | null): unknown {
 const ID_BYTES = 39;
 const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
 
-/**
- * Cuts a tool's output to `maxBytes` of UTF-8: text at its end, passages by leaving out what stands beside
- * them, then the last ones.
- */
+/** Cuts a tool's output to `maxBytes` of UTF-8: text at its end; passages by neighbours, then the last. */
 function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
   if (output.type !== "passages") {
     const documentIds = output.type === "text" ? (output.documentIds ?? []) : [];

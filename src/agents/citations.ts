@@ -32,10 +32,7 @@ export interface MarkReader {
 const MARKS_MAX = 1_000;
 
 const FENCE_TICKS = 3;
-/**
- * A run of backticks, a line break, or a mark with the space before it: [1], [1, 2]. No mark exceeds {@link
- * MARK_CHARACTERS}.
- */
+/** A run of backticks, a line break, or a mark with its space: [1, 2]; at most {@link MARK_CHARACTERS}. */
 const TOKEN = /(?<ticks>`+)|(?<line>\n)|(?<space> ?)\[(?<numbers>\d{1,4}(?:\s?,\s?\d{1,4}){0,15})\]/g;
 type Token = Readonly<Partial<Record<"ticks" | "line" | "space" | "numbers", string>>>;
 export const MARK_CHARACTERS = 112;
@@ -45,7 +42,6 @@ const UNDECIDED = /(?: ?\[[\d,\s]{0,110}| )$/;
 /**
  * Removes marks without a source. Code is left as it is, because brackets mean something else there, and so
  * is everything before the turn's first search. Each piece takes time linear in its own length.
- * @see test/agents/citations.test.ts
  */
 export function createCitationFilter(
   sources: Pick<Sources, "get" | "wereSearched">,

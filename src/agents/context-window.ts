@@ -44,8 +44,7 @@ export function fitContext(
   if (bytesOf(messages) + bytesOf(offered) <= free) return { messages: [...messages], dropped: 0 };
   const count = boundedCount(window.count);
   const ofOffered = count(JSON.stringify(offered));
-  // boundedCount counts the first texts exactly and estimates the rest: an estimate is enough for old
-  // messages, which are left out.
+  // boundedCount counts first texts exactly, and estimates old messages, which are left out anyway.
   const sizes = new Map(messages.toReversed().map((message) => [message, sizeOf(message, count)]));
   let left = free - ofOffered - [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const kept = new Set(messages);

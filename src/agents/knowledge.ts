@@ -7,7 +7,6 @@ import type { KnowledgeScope } from "./reach.ts";
 export const PASSAGES_DEFAULT = 8;
 export const PASSAGES_MAX = 20;
 const QUERY_MAX_CHARACTERS = 8_192;
-/** The most characters that the passages of one search have together. */
 const PASSAGES_MAX_CHARACTERS = 48_000;
 
 /**

@@ -9,10 +9,7 @@ export interface KnowledgeScope {
   readonly folderIds: readonly string[] | null;
 }
 
-/**
- * With the access mode `origin` an agent reads its own space, with `caller` every space of the caller; in
- * both cases only what the caller reaches.
- */
+/** By the access mode an agent reads its own space (`origin`) or all of the caller's, as the caller may. */
 export function knowledgeScope(
   agent: Agent,
   organization: KnowledgeScope["organization"],

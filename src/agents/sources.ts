@@ -57,10 +57,7 @@ export function createSources(onShown: (documentIds: readonly string[]) => void 
 const OPEN = "<<<SOURCES";
 const CLOSE = "SOURCES>>>";
 
-/**
- * Changes text so that it can neither end the block of sources nor begin a numbered source, or what is beside
- * one.
- */
+/** Changes text so that it can neither end the block of sources nor begin a source or its neighbours. */
 function defused(text: string): string {
   return text
     .replaceAll(OPEN, "<<< SOURCES")
@@ -79,10 +76,7 @@ export function fenceData(text: string): string {
   ].join("\n");
 }
 
-/**
- * Puts the sources, each as a line `[n] name`, its text and what stands beside it, between lines that mark
- * them as data.
- */
+/** Puts the sources, each a line `[n] name`, its text and its neighbours, between lines that mark data. */
 export function fenceSources(sources: readonly ShownSource[]): string {
   const blocks = sources.map(({ index, document_name, text, context = [] }) => {
     const name = defused(document_name.replace(/\s+/g, " "));

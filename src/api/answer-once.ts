@@ -71,10 +71,7 @@ export async function answerOnce(
   return kept === undefined ? runWithKey(keyed, work) : answerRepeat(keyed, kept);
 }
 
-/**
- * Takes the key, and waits while another request has it.
- * @returns the answer that was kept under it, if there is one.
- */
+/** Takes the key, and waits while another request has it. @returns the kept answer under it, if any. */
 async function takeKey({ context, key, token, bodyHash }: KeyedRequest): Promise<KeptAnswer | undefined> {
   const { db } = context.deps;
   const giveUpAt = Date.now() + MAX_WAIT_MS;

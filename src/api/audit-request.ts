@@ -65,10 +65,7 @@ export interface Door extends Pick<Route, "fullPath" | "form"> {
   readonly audit?: AuditRule | undefined;
 }
 
-/**
- * Notes a refused request: of a key folded by its code; of a login if a right is missing, for each thing that
- * it names.
- */
+/** Notes a refused request: a key's folded by code; a login's for each thing named, if it lacks a right. */
 export function auditRefusal(door: Door, audited: Audited, error: unknown): void {
   const { audit: rule } = door;
   const { deps, principal } = audited;
@@ -101,10 +98,7 @@ function refusalOf(door: Door, { requestId, params, body }: Audited, code: strin
 
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/**
- * The code of an error that refuses who asks or an id that was asked for. Undefined for all others, such as a
- * text that is too long.
- */
+/** The code of an error that refuses the caller or an id that was asked for; undefined for all others. */
 function refusalCode(error: unknown, form: Door["form"]): string | undefined {
   if (error instanceof ValidationProblems) {
     const isOfId = error.problems.some(({ type, loc }) => type !== "missing" && isIdField(loc, form));

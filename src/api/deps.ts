@@ -1,7 +1,4 @@
-/**
- * Opens what the API process needs besides the shared parts: who its callers are, and the chat turns that it
- * runs.
- */
+/** Opens what the API process needs besides the shared parts: its callers, and its chat turns. */
 import { createChatActivities } from "../activities/chat.ts";
 import { createToolActivities } from "../activities/tools.ts";
 import { createSecondLook } from "../agents/quotes/second-look.ts";
@@ -72,10 +69,7 @@ interface ApiParts {
 
 export interface Deps extends SharedDeps, ApiParts {}
 
-/**
- * Parts that a test gives in place of the usual ones, by name. What is made from a part is made from the one
- * given; the process closes it as its own.
- */
+/** Parts that a test gives in place of the usual ones, by name; the process closes them as its own. */
 export interface ApiOverrides extends Partial<
   Omit<
     ApiParts,
@@ -89,10 +83,7 @@ export interface ApiOverrides extends Partial<
     | "auditChainSecret"
   >
 > {
-  /**
-   * Gets the usual parts of chat, and returns those to use: chat is made of many, and a test replaces one or
-   * two.
-   */
+  /** Gets the usual parts of chat, and returns those to use: chat has many, and a test replaces a few. */
   readonly chat?: (usual: ChatHostDeps) => ChatHostDeps;
 }
 

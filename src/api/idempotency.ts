@@ -1,6 +1,4 @@
-/**
- * What routes and handlers know of the Idempotency-Key: how an answer is kept, and who may see a kept one.
- */
+/** What routes and handlers know of the Idempotency-Key: how an answer is kept, and who may see it. */
 import { createHash } from "node:crypto";
 import type { Caller } from "../commands/caller.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";

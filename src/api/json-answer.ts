@@ -1,7 +1,4 @@
-/**
- * Serializes a handler's answer, checked by the route's schema. Lists are done element by element with
- * pauses, so that a large answer does not hold up other requests.
- */
+/** Serializes a handler's answer by the route's schema, lists with pauses for other requests. */
 import { setImmediate as pause } from "node:timers/promises";
 import { z } from "zod";
 

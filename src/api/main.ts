@@ -72,6 +72,5 @@ async function warnIfEmpty({ db, log }: Deps): Promise<void> {
 }
 
 await runProcess("api", main);
-// An open request to the model provider, whose answer nobody waits for any more, would keep the process
-// alive.
+// An open request to the model provider, whose answer nobody awaits, would keep the process alive.
 process.exit(0);

@@ -129,9 +129,8 @@ function webhooksOf(): NonNullable<ZodOpenApiObject["webhooks"]> {
 }
 
 /**
- * Removes what zod adds and the contract does not promise: `additionalProperties: false` of answers, the
- * bounds of JavaScript's integers, patterns of known formats. Adds what is checked of every text of a
- * request.
+ * Removes what zod adds and the contract does not promise: `additionalProperties: false` of answers, bounds
+ * of JavaScript's integers, patterns of known formats. Adds what is checked of every text of a request.
  */
 function tidy({ jsonSchema, io }: { jsonSchema: Record<string, unknown>; io: "input" | "output" }): void {
   if (io === "output" && jsonSchema["additionalProperties"] === false)

@@ -1,6 +1,4 @@
-/**
- * Decides whether this process should get requests, by its dependencies and by whether it starts or stops.
- */
+/** Decides whether this process should get requests: by its dependencies, and if it starts or stops. */
 import { type Probe, answersInTime } from "../process/answers-in-time.ts";
 import { shareFor } from "../process/concurrency/share-running.ts";
 import type { Readiness as Report } from "../schema/health.ts";
@@ -15,7 +13,6 @@ export interface Readiness {
 
 interface ReadinessDeps {
   readonly probes: Readonly<Record<Report["dependencies"][number]["name"], Probe>>;
-  /** The kind of the object store, for the report. */
   readonly storeKind: StoreKind;
   /** Resolves when chat takes turns for the first time. */
   readonly started: Promise<void>;
@@ -25,10 +22,7 @@ const FRESH_MS = 1_000;
 /** After this time a process whose chat cannot connect reports ready: it serves everything else. */
 const START_MS = 15_000;
 
-/**
- * Without the database the process is unavailable; without another dependency it is degraded, and serves most
- * requests.
- */
+/** Without the database the process is unavailable; without something else degraded, still serving. */
 export function createReadiness({ probes, storeKind, started }: ReadinessDeps): Readiness {
   let isStarting = true;
   let isDraining = false;

@@ -17,9 +17,7 @@ export interface RawAnswer {
 
 export interface StreamAnswer {
   readonly kind: typeof STREAM;
-  /**
-   * Writes head and body of `res` and ends it. If it throws, the error is logged and the connection is cut.
-   */
+  /** Writes head and body of `res` and ends it. On an error, that is logged and the connection is cut. */
   readonly write: (res: ServerResponse) => Promise<void>;
 }
 
@@ -28,10 +26,7 @@ export function raw(answer: Omit<RawAnswer, "kind">): RawAnswer {
   return { kind: RAW, ...answer };
 }
 
-/**
- * An answer that `write` sends by itself, such as server-sent events. Throw errors that need a status before
- * you call this.
- */
+/** An answer that `write` sends by itself, such as events. Throw errors with a status before calling. */
 export function stream(write: StreamAnswer["write"]): StreamAnswer {
   return { kind: STREAM, write };
 }

@@ -1,12 +1,11 @@
-/**
- * Runs a route for a request: authenticates, parses with all problems at once, handles, and sends the answer.
- */
+/** Runs a route for a request: authenticates, parses with all problems at once, handles, and answers. */
 import type { Context, Middleware } from "koa";
 import { z } from "zod";
 import type { Deps } from "./deps.ts";
 import { authorizeKey } from "../auth/policy.ts";
 import { DomainError } from "../domain/errors.ts";
 import { isResourceKind, notFound } from "../domain/not-found.ts";
+import { readTenant } from "../db/pool.ts";
 import type { Principal } from "../domain/tenancy/principal.ts";
 import { type Problem, valueError } from "../schema/requests/problem.ts";
 import { answerOnce } from "./answer-once.ts";
@@ -71,10 +70,7 @@ interface Arrival {
   readonly limit: RateLimit;
 }
 
-/**
- * Checks the credentials and counts the request. Refused credentials count for the address.
- * @throws DomainError as the authenticator does, and `rate_limited`
- */
+/** Checks credentials and counts the request. @throws DomainError as the authenticator, `rate_limited` */
 async function admit(route: Route, arrival: Arrival): Promise<Admitted> {
   const { deps, ctx, limit } = arrival;
   if (route.access === "public") {
@@ -175,6 +171,7 @@ async function contextOf(
     principal: principal as Principal,
     caller: { principal: principal as Principal, requestId: ctx.state["requestId"] as string },
     operator: operator as undefined,
+    read: (work) => readTenant(deps.db, (principal as Principal).organization, work),
     params,
     query,
     body,

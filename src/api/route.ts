@@ -1,16 +1,13 @@
-/**
- * Defines endpoints: `defineRoute` takes the contract, from which types, checks, OpenAPI and the contract
- * test follow.
- */
+/** Defines endpoints: types, checks, OpenAPI and the contract test follow from `defineRoute`. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { Caller } from "../commands/caller.ts";
+import type { Sql } from "../db/sql.ts";
 import type { Deps } from "./deps.ts";
 import type { NoteOpened } from "../domain/tenancy/opened-content.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
-import type { ErrorAnswer } from "./errors/answer-error.ts";
+import type { ErrorAnswer, ErrorForm } from "./errors/answer-error.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
-import type { ErrorForm } from "./errors/answer-error.ts";
 import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./body/json-limits.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
@@ -30,24 +27,16 @@ export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
   /** Aborted if the client goes away before it has the answer. */
   readonly signal: AbortSignal;
-  /**
-   * Who asks, as a text that only requests with the same credentials from the same address share; a secret.
-   */
+  /** Who asks, as a text that only requests with the same credentials and address share; a secret. */
   readonly credentials: string;
   /**
    * Looks the caller up again, past all caches, for answers that take long.
    * @throws as at the beginning of the request, if the caller has lost the right to it meanwhile.
    */
   readonly authenticateAgain: () => Promise<Principal>;
-  /**
-   * Counts the request as a chat turn too, for routes that find out late that it is one.
-   * @throws DomainError `rate_limited`
-   */
+  /** Counts the request as a chat turn too, for routes that learn late. @throws DomainError `rate_limited` */
   readonly countTurn: () => Promise<void>;
-  /**
-   * Notes in the audit log what the request opens by an id: whole content, or without a space what is known
-   * about it.
-   */
+  /** Audits what the request opens by an id: whole content, or without a space what is known about it. */
   readonly opened: NoteOpened;
   /** The `Idempotency-Key`, if the route takes one. */
   readonly idempotencyKey: string | undefined;
@@ -65,6 +54,8 @@ interface RouteReply {
   header(name: string, value: string): void;
 }
 
+type Read = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
 export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly deps: Deps;
   readonly principal: A extends PrincipalAccess ? Principal : undefined;
@@ -72,6 +63,8 @@ export interface RouteContext<A extends Access, Params, Query, Body> {
   readonly caller: A extends PrincipalAccess ? Caller : undefined;
   /** The subject of an operator's token. */
   readonly operator: A extends "operator" ? string : undefined;
+  /** `readTenant` in the principal's organization. */
+  readonly read: A extends PrincipalAccess ? Read : undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -122,21 +115,16 @@ interface RouteContract<A extends Access> {
   readonly budget?: "requests" | "chat" | "address";
   /** As how many requests of the caller one counts. Default 1. */
   readonly weight?: number;
-  /**
-   * What the audit log gets. The route records reads and refusals; the command records changes in their
-   * transaction.
-   */
+  /** What the audit log gets. The route records reads and refusals; the command records its changes. */
   readonly audit?: AuditRule;
-  /**
-   * The path of a resource of its own, which access tokens must name as their audience below the public
-   * address. Default: they name the audience of the API.
-   */
+  /** The path that access tokens must name as their audience. Default: that of the API. */
   readonly tokenResource?: `/${string}`;
   /** Gives its error answers another form. */
   readonly presentError?: (answer: ErrorAnswer, config: Deps["config"]) => ErrorAnswer;
   /** The status of a failed authentication. Default 401. */
   readonly unauthenticatedStatus?: 403;
-  readonly status: 200 | 201 | 202 | 204;
+  /** Of a successful answer. Default 200. */
+  readonly status?: 200 | 201 | 202 | 204;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly [string, ...string[]];
@@ -151,10 +139,7 @@ interface RouteContract<A extends Access> {
   readonly ownErrors?: Readonly<Record<number, { readonly schema: z.ZodType; readonly description: string }>>;
   /** Other successful statuses, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /**
-   * Set if the route takes an `Idempotency-Key`: checks the caller of a repeat. With `turn` the handler
-   * itself answers repeats.
-   */
+  /** Set if the route takes an `Idempotency-Key`: checks a repeat's caller; the handler answers a `turn`. */
   readonly idempotent?: RepeatCheck | "turn";
   /** Optional request headers, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -162,10 +147,7 @@ interface RouteContract<A extends Access> {
   readonly replyHeaders?: Readonly<Record<string, string>>;
   /** The limits of the JSON body. Default `JSON_LIMITS` of body/json-limits.ts. */
   readonly bodyLimits?: JsonLimits;
-  /**
-   * The JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats the input, and
-   * the handler must cope with such text.
-   */
+  /** The JSON body may hold secrets, and text that Postgres refuses: no 422 repeats it; the handler copes. */
   readonly hasSecretBody?: boolean;
   /** Unknown fields of the body are passed over without a word, as the specification says. */
   readonly ignoresUnknown?: boolean;
@@ -177,6 +159,7 @@ interface RouteContract<A extends Access> {
 
 /** An endpoint without its types, as the table of routes holds it. */
 export interface Route<R extends z.ZodType = z.ZodType> extends RouteContract<Access> {
+  readonly status: NonNullable<RouteContract<Access>["status"]>;
   /** The whole path, with `/v1`. */
   readonly fullPath: string;
   readonly params: z.ZodObject | undefined;
@@ -187,10 +170,7 @@ export interface Route<R extends z.ZodType = z.ZodType> extends RouteContract<Ac
   handle(context: RouteContext<Access, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/**
- * What a handler may return for `T`: readonly rows of the database too, and lists of the outermost object
- * also in parts.
- */
+/** What a handler may return for `T`: readonly rows too, and lists of the outermost object in parts. */
 export type Presentable<T> = T extends Date
   ? T
   : T extends readonly (infer Item)[]
@@ -211,14 +191,9 @@ interface RouteDefinition<
   /** The JSON body; an optional schema makes the body optional. */
   readonly body?: B;
   readonly response?: R;
-  /**
-   * As how many requests one counts, in the budget of its caller or, without one, of its address. Default 1.
-   */
+  /** As how many requests one counts, in the budget of its caller or else of its address. Default 1. */
   readonly requestsOf?: (body: z.output<B>) => number;
-  /**
-   * Calls a command or reads, and presents. Returns the response's value, nothing for 204, or `raw(…)` or
-   * `stream(…)`.
-   */
+  /** Calls a command or reads, and presents. Returns the value, nothing for 204, `raw(…)` or `stream(…)`. */
   handle(
     context: RouteContext<A, z.output<P>, z.output<Q>, z.output<B>>,
   ): Promise<Presentable<z.input<R>> | RawAnswer | StreamAnswer>;
@@ -234,7 +209,6 @@ type Nothing = z.ZodUndefined | z.ZodVoid;
  *   method: "GET",
  *   path: "/things/:thing_id",
  *   access: "keys",
- *   status: 200,
  *   tags: ["Things"],
  *   summary: "A thing.",
  *   params: z.object({ thing_id: z.uuid() }),
@@ -253,6 +227,7 @@ export function defineRoute<
   const { params, query, body, response, isUnversioned = false } = definition;
   return {
     ...definition,
+    status: definition.status ?? 200,
     fullPath: isUnversioned ? definition.path : `/v1${definition.path}`,
     params,
     query,

@@ -48,8 +48,7 @@ function sendStream(ctx: Context, answer: StreamAnswer, { log }: Pick<Deps, "log
     return;
   }
   answer.write(res).catch((error: unknown) => {
-    // If the client went away, the response was destroyed for another reason than this error, which then is
-    // no news.
+    // If the client went away, the response was destroyed for another reason: this error is no news.
     if (!res.destroyed || res.errored === error)
       log.error({ request_id: ctx.state["requestId"] as string, err: error }, "a streamed answer failed");
     res.destroy();

@@ -18,17 +18,11 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const CHECK_EVERY_MS = 2_000;
 /** How long a whole request may take to arrive: uploads are long. */
 const REQUEST_TIMEOUT_MS = 60 * 60_000;
-/**
- * How long a connection may be silent: longer than the longest chat turn that answers in one piece. Event
- * streams ping.
- */
+/** How long a connection may be silent: longer than any chat turn in one piece. Event streams ping. */
 const IDLE_TIMEOUT_MS = 330_000;
 /** Above the 60 s at which common load balancers drop idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/**
- * With the drain delay before it and the flushes after it, less than the minute after which a process ends
- * itself.
- */
+/** With the drain delay and the flushes, less than the minute after which a process ends itself. */
 const CLOSE_GRACE_MS = 20_000;
 
 export interface Listening {

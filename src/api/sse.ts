@@ -16,7 +16,6 @@ export interface EventStream {
   mark(id: string): void;
   /** Sends a comment, which clients ignore. */
   comment(text: string): void;
-  /** Ends the stream in order. */
   end(): void;
   /** Aborted if the client goes away, not by {@link EventStream.end}. */
   readonly closed: AbortSignal;

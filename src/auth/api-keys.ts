@@ -27,7 +27,6 @@ export const PEPPER = "pepper";
 
 /**
  * Makes a key text: `sk-hf-`, 256 random bits as 43 base62 characters, and the CRC-32 of all that as 6 more.
- * @see test/auth/api-keys.test.ts
  */
 export function createKeyText(): string {
   const body = START + base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`), RANDOM_CHARS);
@@ -48,7 +47,6 @@ export function isWellFormedKey(text: string): boolean {
  * Finds the keys in a text that somebody reports: the text itself, its words without quotes and commas
  * (`Authorization: Bearer "sk-…",`), and each part that looks like a created key, as in a URL. Lists each key
  * once. Takes time linear in the text's length.
- * @see test/auth/api-keys.test.ts
  */
 export function keysIn(text: string): string[] {
   const found = [text.trim(), ...text.split(AROUND_KEYS), ...(text.match(CREATED) ?? [])];
@@ -63,10 +61,7 @@ function isLongAsCreated(text: string): boolean {
   );
 }
 
-/**
- * Hashes a key for storage: HMAC-SHA-256 under the instance's pepper. A `KeyObject` as the pepper makes it
- * six times as fast, which counts because every request hashes a key.
- */
+/** Hashes a key: HMAC-SHA-256 under the pepper; a `KeyObject` makes it six times as fast. */
 export function hashKey(pepper: Uint8Array | KeyObject, text: string): Buffer {
   return createHmac("sha256", pepper).update(text).digest();
 }

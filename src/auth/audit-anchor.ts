@@ -19,10 +19,7 @@ function privateKey(secret: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, secret]), format: "der", type: "pkcs8" });
 }
 
-/**
- * The public half of the instance's key, for any library that verifies a JWS.
- * @returns a JWK whose `kid` is its thumbprint (RFC 7638).
- */
+/** The public half of the instance's key: a JWK whose `kid` is its thumbprint (RFC 7638). */
 export async function anchorPublicKey(secret: Uint8Array): Promise<JWK> {
   const jwk = createPublicKey(privateKey(secret)).export({ format: "jwk" }) as JWK;
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: "sig" };
@@ -34,10 +31,7 @@ export interface Anchor {
   readonly organizations: number;
 }
 
-/**
- * Reads the heads of all chains and signs them. The public key is in the header, so that a reader can see
- * whose it is.
- */
+/** Reads the heads of all chains and signs them. The header has the public key, to show whose it is. */
 export async function makeAnchor(db: Database, secret: Uint8Array, now: Date): Promise<Anchor> {
   const heads = await readChainHeads(db);
   const statement: AnchorStatement = {

@@ -1,7 +1,4 @@
-/**
- * Writes the audit rows of reads and refusals after the answer, in batches. A change writes its own in its
- * transaction.
- */
+/** Audits reads and refusals after the answer, in batches. A change writes its own in its transaction. */
 import {
   type AuditActor,
   type AuditEntry,

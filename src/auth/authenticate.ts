@@ -1,6 +1,4 @@
-/**
- * Turns the credentials of a request into a principal: an API key or an access token of the OpenID issuer.
- */
+/** Turns the credentials of a request into a principal: an API key or an access token of the issuer. */
 import { createSecretKey } from "node:crypto";
 import { type CallerRow, findKeyCaller, type KeyCallerRow } from "../db/keys/callers.ts";
 import { type Database, inTenant } from "../db/pool.ts";
@@ -13,10 +11,7 @@ import { hashKey, isWellFormedKey } from "./api-keys.ts";
 import type { VerifyJwt } from "./jwt.ts";
 import { createLookupCache } from "../process/concurrency/lookup-cache.ts";
 
-/**
- * Together with the look-up itself it stays below the 5 s within which a revoked key must be refused
- * everywhere.
- */
+/** With the look-up it stays below the 5 s within which a revoked key must be refused everywhere. */
 const KEY_CACHE_MS = 4_000;
 const UNKNOWN_KEY_CACHE_MS = 1_000;
 const CACHED_KEYS = 10_000;
@@ -25,7 +20,6 @@ export const OPERATORS = "operators";
 const MAX_TOKEN_LENGTH = 16_384;
 
 interface Credentials {
-  /** The `Authorization` header as it came. */
   readonly authorization: string | undefined;
   /** The `X-Organization-Id` header as it came. */
   readonly organizationId: string | undefined;
@@ -35,9 +29,7 @@ interface Credentials {
   readonly isFresh?: boolean;
   /** What an access token must name as its audience. Default: the audience of the settings. */
   readonly audience?: string | undefined;
-  /**
-   * Called with the owner of a key that is known, before it is judged: its refusals are the owner's to see.
-   */
+  /** Called with the owner of a known key before it is judged: its refusals are the owner's to see. */
   readonly onKnown?: ((owner: Principal) => void) | undefined;
 }
 
@@ -56,10 +48,7 @@ export interface Authenticator {
    * `operators`.
    */
   authenticateOperator(authorization: string | undefined): Promise<string>;
-  /**
-   * Call after changing the user's keys, role or spaces: this process sees the change at once, others within
-   * 5 s.
-   */
+  /** Call after changing the user's keys, role or spaces: here it counts at once, elsewhere within 5 s. */
   forgetUser(userId: string): void;
 }
 
@@ -71,10 +60,7 @@ interface AuthenticatorSettings {
   readonly verifyJwt?: VerifyJwt | undefined;
   /** Milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
-  /**
-   * Called for a verified e-mail address with which several users wait for their first login: none is bound,
-   * and an operator has to say whose it is.
-   */
+  /** Called for a verified address that several users wait with: none is bound, operators say whose it is. */
   readonly onAmbiguousLogin?: (userIds: readonly string[]) => void;
 }
 
@@ -90,10 +76,7 @@ interface KeyCaller {
   readonly allowedNetworks: readonly Network[] | null;
 }
 
-/**
- * Keys are looked up at most once in 4 seconds, tokens at each request.
- * @see test/auth/authenticate.database.test.ts
- */
+/** Keys are looked up at most once in 4 seconds, tokens at each request. */
 export function createAuthenticator({
   db,
   pepper,

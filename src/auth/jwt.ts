@@ -51,7 +51,6 @@ type FindKey = ReturnType<typeof createLocalJWKSet>;
  * The issuer is asked for its keys when the first token comes. While it is down, the keys that were fetched
  * last serve. A token may be up to 30 seconds past its expiry, because clocks differ.
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html
- * @see test/auth/jwt.test.ts
  */
 export function createJwtVerifier({ issuer, audience: usual, now = Date.now }: JwtSettings): VerifyJwt {
   assertSafeUrl(issuer);
@@ -106,15 +105,9 @@ function subjectOf(payload: JWTPayload): TokenSubject {
 }
 
 interface SigningKeys {
-  /**
-   * The known keys. They are fetched if there are none, or if they are old; old ones serve while the issuer
-   * is down.
-   */
+  /** The known keys. Fetched if there are none or old ones; old ones serve while the issuer is down. */
   current(): Promise<FindKey>;
-  /**
-   * The keys that the issuer publishes now; those of the last request if it was asked less than 5 seconds
-   * ago.
-   */
+  /** The keys that the issuer publishes now, or those of a request in the last 5 seconds. */
   refreshed(): Promise<FindKey>;
 }
 

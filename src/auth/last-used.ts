@@ -1,7 +1,4 @@
-/**
- * Notes when, from which address and by which client a key was used last. Written in batches, within a
- * second.
- */
+/** Notes a key's last use: when, from which address, by which client. Written in batches each second. */
 import { type KeyUse, touchApiKeys } from "../db/keys/callers.ts";
 import type { Database } from "../db/pool.ts";
 import { canonicalAddress } from "../domain/tenancy/cidr.ts";

@@ -1,7 +1,4 @@
-/**
- * Takes reports of leaked keys. They are revoked after the answer, so that it does not tell whether a key was
- * known.
- */
+/** Takes reports of leaked keys. They are revoked after the answer, which tells nothing about them. */
 import { createSecretKey } from "node:crypto";
 import { reportLeakedKeys, revokeLeakedKeys } from "../db/keys/leaked.ts";
 import type { Database } from "../db/pool.ts";
@@ -36,10 +33,7 @@ interface LeakedKeysSettings {
   readonly onRevoked: (userId: string) => void;
 }
 
-/**
- * Takes reports, and looks every 2 seconds for those of processes that died.
- * @see test/auth/leaked-keys.database.test.ts
- */
+/** Takes reports, and looks every 2 seconds for those of processes that died. */
 export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
   const { db, pepper, log } = settings;
   const pepperKey = createSecretKey(pepper);

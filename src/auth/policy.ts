@@ -1,15 +1,9 @@
-/**
- * Decides whether a caller may do something to a resource: by the user's role in the space or the
- * organization, and by the spaces and capabilities of a key.
- */
+/** Decides whether a caller may do something to a resource: by role, and by a key's spaces and rights. */
 import { DomainError } from "../domain/errors.ts";
 import { notFound, type ResourceKind } from "../domain/not-found.ts";
 import type { Capability, Principal, Reach, SpaceRole } from "../domain/tenancy/principal.ts";
 
-/**
- * Who may: any role in the space, one that writes, or its owner; any member of the organization, or its
- * admin.
- */
+/** Who may: any role in the space, one that writes, its owner; a member of the organization, an admin. */
 type Need = "role" | "write" | "owner" | "member" | "admin";
 
 interface Rule {
@@ -131,10 +125,7 @@ export function authorizeKey({ capabilities }: Principal, capability: Capability
     );
 }
 
-/**
- * For what no key may do, such as issuing other keys: a user has to log in for it.
- * @throws DomainError `permission_denied` if the request was made with an API key.
- */
+/** For what no key may do: a user has to log in. @throws DomainError `permission_denied` for a key. */
 export function authorizeLogin(principal: Principal): void {
   if (principal.authMethod !== "jwt")
     throw new DomainError("permission_denied", "Permission denied: a user who has logged in is needed");

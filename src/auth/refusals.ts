@@ -1,7 +1,4 @@
-/**
- * Folds refused requests of keys, so that probing shows in the audit log and does not flood it: of each key,
- * route, action and code at most one row a minute.
- */
+/** Folds refused requests of keys in the audit log: one row a minute for each key, route, action and code. */
 import type { AuditEntry, CallingActor } from "../db/audit/append.ts";
 
 const WINDOW_MS = 60_000;
@@ -35,10 +32,7 @@ export interface Refusals {
 
 type Write = (actor: CallingActor, entry: AuditEntry) => void;
 
-/**
- * @param maxWindows how many are counted apart at the same time.
- * @see test/auth/refusals.test.ts
- */
+/** @param maxWindows how many are counted apart at the same time. */
 export function createRefusals(write: Write, maxWindows = MAX_WINDOWS): Refusals {
   // In the order of their ends, because all are equally long.
   const windows = new Map<string, Window>();

@@ -1,17 +1,11 @@
-/**
- * Collects rows and writes them in batches, so that no request waits for them. Bounded in number, and to a
- * second.
- */
+/** Collects rows and writes them in batches: no request waits. Bounded in number, and to a second. */
 import type { Log } from "../process/log.ts";
 
 const DELAY_MS = 300;
 const RETRY_MS = 1_000;
 
 export interface WriteBehind<T> {
-  /**
-   * Takes the entry for the next batch. A full queue drops it, and logs how many it dropped once it can write
-   * again.
-   */
+  /** Takes the entry for the next batch. A full queue drops it, and later logs how many it dropped. */
   add(entry: T): void;
   /** Writes all that waits, now. @throws what `write` throws; the entries are kept then. */
   readonly flush: () => Promise<void>;
@@ -20,7 +14,6 @@ export interface WriteBehind<T> {
 }
 
 interface WriteBehindSettings<T> {
-  /** What the entries are, for log lines. */
   readonly name: string;
   readonly maxEntries: number;
   readonly log: Pick<Log, "error">;
@@ -28,11 +21,7 @@ interface WriteBehindSettings<T> {
   readonly write: (entries: readonly T[]) => Promise<void>;
 }
 
-/**
- * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second,
- * before what came after it.
- * @see test/auth/write-behind.database.test.ts
- */
+/** Writes one batch at a time, 300 ms after its first entry; a failed one again a second later. */
 export function createWriteBehind<T>({
   name,
   maxEntries,

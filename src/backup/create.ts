@@ -26,10 +26,7 @@ export interface Source {
   readonly floorBytes: number;
 }
 
-/**
- * pg_dump and the counts read this one snapshot. Without the setting the idle transaction would time out
- * during a long dump.
- */
+/** pg_dump and the counts read this one snapshot, which would time out during a long dump otherwise. */
 const ONE_MOMENT =
   "begin isolation level repeatable read read only; " +
   "set local idle_in_transaction_session_timeout = 0; " +

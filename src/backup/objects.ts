@@ -1,7 +1,4 @@
-/**
- * Copies objects from a store into a back-up and back, as streams, with an index of their hashes. The objects
- * stay encrypted.
- */
+/** Copies objects from a store into a back-up and back, as streams and encrypted, with their hashes. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -34,10 +31,7 @@ interface Saving {
   readonly assertRoom: () => Promise<void>;
 }
 
-/**
- * Copies the objects of the organizations and the anchors of the audit log, and writes the index. Leaves out
- * an object that is deleted meanwhile.
- */
+/** Copies objects and the audit log's anchors, and writes the index, without what is deleted meanwhile. */
 export async function saveObjects(
   store: ObjectStore,
   folder: string,
@@ -143,10 +137,7 @@ async function eachObject(
   return { count, bytes };
 }
 
-/**
- * Reads every object of the back-up.
- * @throws ExpectedFailure that names the first one that is missing or has another hash than in the index
- */
+/** Reads every object of the back-up. @throws ExpectedFailure that names the first missing or changed one */
 export async function checkObjects(folder: string, onDone: OnCopied): Promise<Copied> {
   const source = createDirectoryStore(join(folder, OBJECTS));
   return eachObject(folder, (object) => checkObject(source, object), onDone);
@@ -179,7 +170,6 @@ async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: str
  * Puts every object of the back-up into the store. Idempotent: an object that is there with the same hash is
  * left as it is, so that a repeat goes on where the last run stopped.
  * @throws ExpectedFailure if the store has a different object of the same name; nothing is replaced
- * @see test/backup/objects.test.ts
  */
 export async function restoreObjects(
   store: ObjectStore,

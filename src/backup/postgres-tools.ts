@@ -1,7 +1,4 @@
-/**
- * Runs pg_dump and pg_restore: finds them, passes the connection in their environment, and describes a
- * failure in one line.
- */
+/** Runs pg_dump and pg_restore: finds them, passes the connection on, and tells a failure in one line. */
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
@@ -29,10 +26,7 @@ interface Needed {
   readonly dump?: number;
 }
 
-/**
- * From this version on pg_restore sets the parameter transaction_timeout. Older servers do not know it, so a
- * restore there fails at the first statement.
- */
+/** From this version on pg_restore sets transaction_timeout, at which older servers fail at once. */
 const SETS_TRANSACTION_TIMEOUT = 17;
 
 /**
@@ -40,7 +34,6 @@ const SETS_TRANSACTION_TIMEOUT = 17;
  * pg_dump may leave out what it does not know, and an older pg_restore cannot read what a newer pg_dump
  * wrote; a newer pg_restore may not work with an older server.
  * @throws ExpectedFailure that says what to install
- * @see test/backup/postgres-tools.test.ts
  */
 export async function findPostgresTools(
   needed: Needed,
@@ -181,10 +174,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   options: "PGOPTIONS",
 };
 
-/**
- * The environment of a Postgres program, with the connection of `url`. What the URL leaves out libpq finds
- * itself: in PG* variables or a passfile.
- */
+/** The environment of a Postgres program, with `url`'s connection. libpq finds the rest by itself. */
 export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const named = Object.fromEntries(

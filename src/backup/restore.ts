@@ -1,7 +1,4 @@
-/**
- * Restores a back-up into an empty database and an object store. The whole back-up is checked before anything
- * is changed.
- */
+/** Restores a back-up into an empty database and store. All of it is checked before anything changes. */
 import { join, resolve } from "node:path";
 import { makeRoles } from "../db/access/access.ts";
 import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
@@ -15,10 +12,7 @@ import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 
 export interface RestoreOptions {
-  /**
-   * How many tables pg_restore fills and indexes in parallel. With more than one it cannot use a single
-   * transaction, so a failure leaves a database that must be created again.
-   */
+  /** How many tables pg_restore fills in parallel. Above one, a failure leaves a database to make again. */
   readonly jobs: number;
 }
 
@@ -31,7 +25,6 @@ export interface Restored extends Migrated {
  * comes last, so that it is still empty for a repeat after a failure.
  * @throws ExpectedFailure if the back-up is not whole or of a later version, the database is not empty, or
  * pg_restore reports any error
- * @see test/backup/restore.database.test.ts
  */
 export async function restoreBackup(
   target: Source,
@@ -76,8 +69,7 @@ async function assertEmpty({ db }: Source): Promise<void> {
       "A restore is at work in this database, perhaps of a command that was killed: " +
         "wait until its pg_restore has ended, or end it.",
     );
-  // A restore that was killed between its commit and `migrate` leaves all rows, but without the rights that a
-  // start requires.
+  // A restore killed between its commit and `migrate` leaves all rows without the rights of a start.
   const wayOut =
     "Restore into a new one; where a restore was killed once its rows were there, " +
     "`holdfast migrate` and `holdfast backup verify --manifest` end it.";

@@ -1,7 +1,4 @@
-/**
- * Keeps a back-up from filling the disk that the service writes to: Postgres ends if its log finds no room,
- * and uploads stop before that.
- */
+/** Keeps a back-up from filling the service's disk: Postgres would end, and uploads stop before that. */
 import { stat } from "node:fs/promises";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
@@ -10,10 +7,7 @@ const LOOK_EVERY_MS = 1_000;
 
 export type AssertRoom = () => Promise<void>;
 
-/**
- * @returns a function that throws an ExpectedFailure if less is free than the floor. It allows filling a disk
- * that the service does not use.
- */
+/** @returns a function that throws ExpectedFailure below the floor of a disk that the service uses. */
 export async function roomBeside(
   folder: string,
   dataDir: string,

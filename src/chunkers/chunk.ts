@@ -27,10 +27,7 @@ export interface ChunkOptions {
   readonly language?: string | undefined;
 }
 
-/**
- * The embedding model's own tokenizer. The counts of text that is cut at white space add up. Text without
- * tokens (white space, control characters) may be missing from chunks.
- */
+/** The embedding model's own tokenizer. Counts of text cut at white space add up; some text has no tokens. */
 export interface Tokenizer {
   countTokens(text: string): number;
   /** The offsets [start, end) of each token in UTF-16 code units, ascending. */
@@ -43,7 +40,6 @@ export type Chunker = (units: readonly TextUnit[], options: ChunkOptions, tokeni
 /** The text between two units of a chunk. */
 export const UNIT_SEPARATOR = "\n\n";
 
-/** The text of a chunk and what it is made of. */
 export interface ChunkText {
   readonly text: string;
   readonly tokens: number;

@@ -1,7 +1,4 @@
-/**
- * The chunker `fixed_tokens`: windows of a fixed number of tokens over the whole document, with an exact
- * overlap.
- */
+/** The chunker `fixed_tokens`: windows of a fixed number of tokens of the document, exactly overlapping. */
 
 import type { TextUnit } from "../domain/text-unit.ts";
 import { cutsWord, lineEnds } from "./boundaries.ts";
@@ -38,10 +35,7 @@ interface Layout {
   readonly units: readonly TextUnit[];
   readonly unitStarts: readonly number[];
   readonly tokenStarts: readonly number[];
-  /**
-   * The first tokens of table rows and code blocks that are to stay whole, in order, and the tokens after
-   * them.
-   */
+  /** The first tokens of table rows and code blocks to keep whole, in order, and the tokens after them. */
   readonly wholeStarts: readonly number[];
   readonly wholeEnds: readonly number[];
 }
@@ -92,10 +86,7 @@ function wholeRanges(
   });
 }
 
-/**
- * The token after the window that starts at `first`; always so far that the next window starts later than
- * this one.
- */
+/** The token after the window that starts at `first`; so far that the next window starts later. */
 function windowEnd(document: Layout, first: number, options: ChunkOptions, tokenizer: Tokenizer): number {
   const total = document.tokenStarts.length;
   const least = first + options.overlapTokens + 1;

@@ -27,7 +27,6 @@ export const CHUNKER_NAMES = Object.keys(CHUNKERS) as readonly ChunkerName[];
  * {@link CHUNKER_NAMES}.
  *
  * @example chunkerNamed("recursive")(units, { maxTokens: 512, overlapTokens: 64 }, tokenizer)
- * @see test/chunkers/chunkers.test.ts
  */
 export function chunkerNamed(name: string): Chunker {
   if (!Object.hasOwn(CHUNKERS, name))

@@ -13,12 +13,10 @@ import {
 import type { Piece } from "./pieces.ts";
 import { addStretch, sliceStretches, type Stretch } from "./stretches.ts";
 
-type CutIntoPieces = (unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer) => Piece[];
-
 interface PackInput {
   readonly options: ChunkOptions;
   readonly tokenizer: Tokenizer;
-  readonly cut: CutIntoPieces;
+  readonly cut: (unit: TextUnit, options: ChunkOptions, tokenizer: Tokenizer) => Piece[];
 }
 
 /** The chunks of each group. No chunk or overlap goes from one group into another. */

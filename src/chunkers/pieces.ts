@@ -116,10 +116,7 @@ function cutAtWords(cutting: Cutting, start: number, end: number): void {
   if (to > from) addPiece(cutting, from, to);
 }
 
-/**
- * Parts of a word may have more tokens than they had in the whole: each is shortened until its own count
- * fits.
- */
+/** Parts of a word may have more tokens than the whole had: each is shortened until its own fit. */
 function cutAtTokens(cutting: Cutting, start: number, end: number): void {
   const { offsets, unit, tokenizer, maxTokens } = cutting;
   const last = tokensBefore(offsets, end);

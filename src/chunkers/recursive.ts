@@ -1,7 +1,4 @@
-/**
- * The chunker `recursive`: the whole document as one text, cut at the largest boundary that fits: unit, line,
- * sentence, word, token.
- */
+/** The chunker `recursive`: one text, cut at the largest that fits: unit, line, sentence, word or token. */
 
 import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";

@@ -1,7 +1,4 @@
-/**
- * The chunker `sentence`: as many whole sentences as fit, across units and pages. Tables, lists and code stay
- * whole if they fit.
- */
+/** The chunker `sentence`: whole sentences across units and pages. Tables, lists, code stay whole. */
 
 import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";

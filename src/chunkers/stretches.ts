@@ -3,7 +3,6 @@
 import { packPlaces, type PackedPlaces, placeSlicer, unpackPlaces } from "../domain/locations/packed.ts";
 import type { TextUnit } from "../domain/text-unit.ts";
 
-/** Text of a chunk that is text of a unit. */
 export interface Stretch {
   readonly unit: TextUnit;
   /** Offsets in the unit's text [from, to). */
@@ -41,10 +40,7 @@ export function sliceStretches(
   });
 }
 
-/**
- * UTF-16 offsets in the document as Markdown of the first and after the last character, without what is
- * repeated; undefined if the units do not know theirs.
- */
+/** UTF-16 offsets of the chunk in the document as Markdown, without repeats; undefined if unknown. */
 export function extentOf(stretches: readonly Stretch[]): { start: number; end: number } | undefined {
   const own = stretches.filter((stretch) => !stretch.isRepeated);
   const first = own[0];

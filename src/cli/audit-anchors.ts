@@ -1,7 +1,4 @@
-/**
- * Reads anchors of the audit log from a file, a folder or the object store, one at a time, and compares the
- * chains with them.
- */
+/** Reads anchors of the audit log from a file, folder or store, one at a time; compares the chains. */
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { openAnchor } from "../auth/audit-anchor.ts";
@@ -21,10 +18,7 @@ const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
 /** How many differing heads of an anchor are named; all are counted. */
 const MAX_NAMED = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
-/**
- * A row may be chained this many days after it was written, and is deleted by its age while its anchor is
- * still younger.
- */
+/** A row may be chained so many days after it was written, and go by age while its anchor is younger. */
 const LATE_DAYS = 7;
 
 type FaultKind = Extract<HeadState, "cut" | "missing" | "changed"> | "removed";
@@ -55,15 +49,10 @@ export interface AnchorCheck {
   /** The instance's anchor key, 32 bytes. */
   readonly secret: Uint8Array;
   readonly store: ObjectStore;
-  /** Compare only this organization. */
   readonly organizationId: string | undefined;
 }
 
-/**
- * Opens and compares one anchor after the other.
- * @throws CommandError if there is none
- * @see test/cli/audit-anchors.database.test.ts
- */
+/** Opens and compares one anchor after the other. @throws CommandError if there is none */
 export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGenerator<AnchorReport> {
   let count = 0;
   for await (const { name, text } of where === IN_STORE ? storedAnchors(check.store) : anchorFiles(where)) {
@@ -184,10 +173,7 @@ async function compareStatement(
   return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
 }
 
-/**
- * True if rows that had not outlived their retention are missing from the front of the chain: the oldest one
- * that the anchor had, its last one, or a later one.
- */
+/** True if unexpired rows are missing from the chain's front: the anchor's oldest, its last, or a later. */
 function wereRemovedEarly(
   { seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead,
   { state, base_seq: base }: ComparedHead,

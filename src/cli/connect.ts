@@ -1,7 +1,4 @@
-/**
- * How commands find the database and the master key: by the settings, else those of the embedded start in
- * DATA_DIR.
- */
+/** How commands find the database and the master key: by the settings, else in DATA_DIR. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PEPPER } from "../auth/api-keys.ts";
@@ -16,7 +13,6 @@ import { openMasterKey } from "../storage/keys/master-key.ts";
 import { CommandError } from "./output.ts";
 
 const POOL_SIZE = 2;
-/** The line of postmaster.pid with the port. */
 const PORT_LINE = 3;
 
 export interface Connection {
@@ -25,7 +21,6 @@ export interface Connection {
   readonly masterKey: () => Promise<MasterKey>;
   /** The secret for hashes of API keys. */
   readonly pepper: () => Promise<Buffer>;
-  /** Loads the instance secret with that name. */
   readonly secret: (name: string) => Promise<Buffer>;
 }
 
@@ -53,10 +48,7 @@ export async function withDatabase<T>(work: (connection: Connection) => Promise<
   }
 }
 
-/**
- * Runs `work` as the owner of the schema and closes the connection.
- * @throws CommandError if the owner's login is not configured and no embedded database runs
- */
+/** Runs `work` as the schema's owner. @throws CommandError without that login or an embedded database */
 export async function withOwner<T>(
   work: (db: OwnerDatabase, config: Config, ownerUrl: string) => Promise<T>,
 ): Promise<T> {
@@ -76,11 +68,7 @@ export async function withOwner<T>(
   }
 }
 
-/**
- * Opens the database of the settings or of the embedded start. It connects when first used; the caller closes
- * it.
- * @throws CommandError if there is none
- */
+/** Opens the settings' or embedded database, on first use; close it. @throws CommandError without one */
 export async function openConfigured(config: Config): Promise<Database> {
   return openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
 }

@@ -3,10 +3,7 @@
 import { describeFailure } from "../domain/expected-failure.ts";
 import { createProgram } from "./program.ts";
 
-/**
- * After this time the process ends, although a call that the command gave up on may still be open; a running
- * clean-up gets this long.
- */
+/** After this time the process ends, even if a call is still open; a running clean-up gets as long. */
 const LONGEST_REST_MS = 5_000;
 
 try {

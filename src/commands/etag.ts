@@ -2,10 +2,14 @@
 import { createHash } from "node:crypto";
 import { DomainError } from "../domain/errors.ts";
 
-/**
- * The strong entity tag of a resource.
- * @param parts its id, and what changes whenever the resource does.
- */
+/** What is changed if it is still as the caller read it. */
+export interface IfUnchanged {
+  readonly id: string;
+  /** The request's `If-Match` header; undefined: in every state. */
+  readonly ifMatch: string | undefined;
+}
+
+/** The strong entity tag of a resource. @param parts its id, and what changes whenever the resource does. */
 export function etagOf(...parts: (string | number | Date | null)[]): string {
   const state = parts.map((part) => (part instanceof Date ? part.getTime() : part)).join("\n");
   return `"${createHash("sha256").update(state).digest("base64url").slice(0, 22)}"`;

@@ -22,10 +22,7 @@ interface Changed {
   readonly target?: AuditDetails["target"];
 }
 
-/**
- * Appends the row in the change's own transaction, so that neither exists without the other.
- * @param action subject and verb, such as `agents:create`.
- */
+/** Appends the row in the change's own transaction. @param action subject and verb: `agents:create`. */
 export async function recordChange(
   sql: Sql,
   { principal, requestId }: Caller,
@@ -35,7 +32,6 @@ export async function recordChange(
   await appendAudit(sql, principal, entryOf(requestId, action, changed));
 }
 
-/** Rows of one statement. */
 const ROWS_AT_ONCE = 1_000;
 
 /** As {@link recordChange}, for one change of many things; each gets its row. */

@@ -28,10 +28,7 @@ export type RealConfig = Config & {
   readonly temporal: { readonly address: string };
 };
 
-/**
- * Activities of this queue read and write what the application's login may not, so they need the maintenance
- * login.
- */
+/** Activities of this queue do what only the maintenance login may, so they need that. */
 const MAINTENANCE_QUEUE = "embed";
 
 /**
@@ -98,10 +95,7 @@ export function requireWorker(config: Config): RealConfig {
   return { ...real, database: { ...real.database, maintenanceUrl } };
 }
 
-/**
- * A line for each variable that looks like a setting and is none, with the one that was perhaps meant. No
- * line has a value.
- */
+/** A line for each variable that looks like a setting and is none, with the likely one; never a value. */
 // oxlint-disable-next-line node/no-process-env -- this file is the one reader
 export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
   return findUnknownSettings(env, SETTING_NAMES).map(describeUnknownSetting);

@@ -1,9 +1,7 @@
 /** Says which settings contradict each other. */
 import type { SettingName, SettingTexts as Given } from "./settings/index.ts";
 
-/**
- * Settings that are valid by themselves and wrong together: [the variable to name, whether it is wrong, why].
- */
+/** Settings that are valid alone and wrong together: [the variable to name, whether it is wrong, why]. */
 export const CONTRADICTIONS: readonly [SettingName, (given: Given) => boolean, string][] = [
   [
     "DATABASE_SYSTEM_URL",

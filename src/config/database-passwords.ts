@@ -1,7 +1,4 @@
-/**
- * Reads the passwords of the database's logins from settings of their own, so that they need not be
- * percent-encoded.
- */
+/** Reads the database logins' passwords from their own settings: no need to percent-encode them. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { ABOUT, READERS, type Reader } from "./settings/about.ts";
@@ -45,10 +42,7 @@ export const PASSWORD_SETTINGS = {
   DATABASE_OWNER_PASSWORD_FILE: passwordFileOf("DATABASE_OWNER"),
 } as const satisfies Record<Exclude<Variable, `${Login}_URL`>, z.ZodOptional<z.ZodString>>;
 
-/**
- * @returns the settings with each password put into its URL, and a line for each that cannot be; no line has
- * a value.
- */
+/** @returns the settings with passwords in their URLs, and a line for each that cannot be; no values. */
 export function withPasswords<T extends Given>(
   given: T,
 ): { readonly given: T; readonly problems: readonly string[] } {
@@ -63,10 +57,7 @@ export function withPasswords<T extends Given>(
   return { given: { ...given, ...urls }, problems };
 }
 
-/**
- * Undefined if no password is set outside of the URL, or if the URL is invalid (its own setting's form
- * reports that).
- */
+/** Undefined if no password is set outside of the URL, or if that is invalid: its own form says so. */
 function mergeLogin(
   given: Given,
   login: Login,

@@ -166,10 +166,7 @@ function chatOf(env: Settings) {
   };
 }
 
-/**
- * A user may do as much as a key unless a setting says otherwise; an organization has no limit unless one is
- * set.
- */
+/** A user may do as much as a key unless a setting says otherwise; organizations have no limit then. */
 function limitsOf(env: Settings) {
   return {
     maxUploadBytes: env.MAX_UPLOAD_BYTES,
@@ -186,9 +183,7 @@ function limitsOf(env: Settings) {
   };
 }
 
-/**
- * Two processes of one machine cannot serve metrics on one port: `npm start` gives its worker the next one.
- */
+/** Two processes of one machine cannot serve metrics on one port: `npm start`'s worker takes the next. */
 function metricsOf(env: Settings) {
   const port = env.METRICS_PORT;
   const nextPort = port === undefined ? undefined : port + 1;

@@ -48,10 +48,7 @@ export const databaseUrl = url("postgres", "postgresql")
   )
   .describe("`postgres://…`");
 
-/**
- * The database client takes a percent sign without two hex digits as it is, but throws if the digits are not
- * UTF-8.
- */
+/** The database client takes a percent sign without two hex digits as is, but throws if not UTF-8. */
 function isDecodable({ username, password }: URL): boolean {
   try {
     for (const part of [username, password]) if (!/%(?![\da-f]{2})/i.test(part)) decodeURIComponent(part);

@@ -2,10 +2,7 @@
 
 /** Prefixes that nothing but Holdfast uses: an unknown name with one of them is a mistake. */
 const FAMILIES = /^(?:HOLDFAST|GCS|OIDC|KMS|RERANK|RATE_LIMIT)_/;
-/**
- * Variables of this project's tests, and those that Kubernetes sets in each pod for the services of its
- * namespace.
- */
+/** Variables of this project's tests, and those that Kubernetes sets in pods for services. */
 const SET_BY_OTHERS =
   /^HOLDFAST_TEST_|_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)(?:_\w+)?)?$/;
 /** Shorter names are one slip away from too many other words: HOST and PORT from POST. */
@@ -18,11 +15,7 @@ interface UnknownSetting {
   readonly nearest: string | undefined;
 }
 
-/**
- * Finds variables that are set and unknown, and either are at most two slips away from a known one or have a
- * prefix of Holdfast's own.
- * @see test/config/unknown-settings.test.ts
- */
+/** Finds variables that are set and unknown, and near a known one or with a prefix of Holdfast's. */
 export function findUnknownSettings(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

@@ -1,13 +1,7 @@
-/**
- * Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail.
- * @see test/db/filter-sql.database.test.ts
- */
+/** Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail. */
 import type { Clause, Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
 
-/**
- * The SQL expression of each field; that of `x.*` is a jsonb object, whose keys are the fields.
- * They become part of the statement, so they must never come from a request.
- */
+/** The SQL of each field; `x.*` is a jsonb object. Part of the statement: never from a request. */
 export type FieldColumns = Readonly<Record<string, string>>;
 
 /** Collects the values of a statement and returns their placeholders. */
@@ -31,10 +25,7 @@ const CASTS: Record<FieldType, string> = {
 };
 const COMPARISONS: Partial<Record<Operator, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
-/**
- * Makes one expression for `where` of all conditions; `true` if there are none. With `ne`, a row without a
- * value matches: it differs from every value.
- */
+/** One expression for `where` of all conditions; `true` for none. With `ne`, a missing value matches. */
 export function filterSql(conditions: readonly Clause[], columns: FieldColumns, params: Parameters): string {
   return joined(conditions, "and", columns, params);
 }
@@ -84,10 +75,7 @@ function conditionSql(condition: Condition, columns: FieldColumns, params: Param
   return `${column} ${equality} ${params.add(encode(value))}::${cast}`;
 }
 
-/**
- * A value inside jsonb is compared with values of its own type; in a row that has another type there it does
- * not match.
- */
+/** A value inside jsonb is compared with its own type; a row with another type does not match. */
 function comparisonSql(
   column: string,
   comparison: string,

@@ -35,7 +35,6 @@ export interface Migrated {
  * the schema, what that version added stays.
  * @throws ExpectedFailure if the database is older than 0.10, or if something is wrong that this login may
  *   not repair, or nobody can. Nothing is changed then.
- * @see test/db/migrate.database.test.ts
  * @see test/db/access/access.database.test.ts
  */
 export async function migrate(db: OwnerDatabase): Promise<Migrated> {
@@ -91,7 +90,7 @@ async function noteApplied(sql: Sql, names: readonly string[]): Promise<void> {
   await sql.query("insert into migrations (name) select unnest($1::text[])", [names]);
 }
 
-/** @throws ExpectedFailure for a database that 0.10 has not migrated, or whose payloads need not be bound. */
+/** @throws ExpectedFailure for a database that 0.10 has not finished with: its message says with what. */
 async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<void> {
   const lacking = MIGRATIONS_OF_0_10.find((name) => !applied.includes(name));
   if (lacking !== undefined)
@@ -104,6 +103,14 @@ async function assertNotOlder(sql: Sql, applied: readonly string[]): Promise<voi
     throw new ExpectedFailure(
       "The database still lets payloads of versions before 0.4 in: " +
         "run `holdfast seals cut-over` with 0.10 first, then upgrade.",
+    );
+  const { rows } = await sql.query<{ until: Date | null }>(
+    "select max(expires_at) as until from responses where not is_itemized and expires_at > now()",
+  );
+  const until = rows[0]!.until?.toISOString();
+  if (until !== undefined)
+    throw new ExpectedFailure(
+      `Responses that version 0.9 wrote are kept until ${until}: upgrade after that, or when they are deleted.`,
     );
 }
 
@@ -131,11 +138,7 @@ export async function compareMigrations(
   };
 }
 
-/**
- * Checks whether every role, policy and right is as this version declares it: two statements, by the
- * application's login.
- * @returns what is wrong, a line each.
- */
+/** Compares roles, policies and rights with this version's, in two statements. @returns faults, by line. */
 export async function describeAccessFaults(db: Database): Promise<string[]> {
   return accessFaults(db, ((await compareMigrations(db))?.newer.length ?? 0) > 0);
 }

@@ -1,14 +1,10 @@
-/**
- * Tells errors that mean "Postgres is away" from those of a service that is too slow itself, and from all
- * others.
- */
+/** Tells errors that mean "Postgres is away" from those of a slow service, and from all others. */
 import { DomainError } from "../domain/errors.ts";
 import { starvedError, stoodStill } from "../process/standstill.ts";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** How long a connection is waited for. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a statement may take, and a transaction may idle. */
 export const STATEMENT_TIMEOUT_MS = 60_000;
@@ -92,9 +88,7 @@ export function asDatabaseError(error: unknown, isReadOnly = false): unknown {
   });
 }
 
-/**
- * True if a limit of time ran out because this process stood still, or while the database answered others.
- */
+/** True if a limit of time ran out because this process stood still, or the database answered others. */
 function isOwnDelay(error: Error): boolean {
   if (NOT_CONNECTED.has(error.message))
     return stoodStill(CONNECT_TIMEOUT_MS) || hasAnsweredWithin(CONNECT_TIMEOUT_MS);

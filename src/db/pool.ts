@@ -107,11 +107,7 @@ function openPool(
   return namePool(pool, name);
 }
 
-/**
- * A URL may name files of certificates, which `pg` reads when it makes a client: here, rather than in the
- * midst of the first request.
- * @throws ExpectedFailure if one of them cannot be read.
- */
+/** Reads a URL's certificates now, not in the first request. @throws ExpectedFailure if it cannot. */
 function assertReadable(connectionString: string): void {
   try {
     void new pg.Client({ connectionString });
@@ -211,10 +207,7 @@ export async function readTenant<T>(
   return inTenant(db, organization, work, isolation ? `${isolation}, read only` : "read only");
 }
 
-/**
- * The expressions that a `select` at the start of a transaction needs, so that the rest sees one
- * organization.
- */
+/** The expressions that a transaction's first `select` needs, so that the rest sees one organization. */
 export function asTenant({ id, num }: OrganizationRef): string {
   // They become part of the text of a statement: `begin; select …` takes no parameters.
   if (!isUuid(id) || !Number.isInteger(num)) throw new TypeError("not an organization");
@@ -259,10 +252,7 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Runs one statement outside a transaction.
- * @throws DomainError `database_unavailable` if Postgres cannot be reached or goes away.
- */
+/** Runs one statement outside a transaction. @throws DomainError `database_unavailable` without Postgres. */
 export async function queryOnce<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   query: string | pg.QueryConfig,

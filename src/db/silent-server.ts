@@ -1,7 +1,4 @@
-/**
- * Cuts connections to a Postgres that keeps them open and does not answer, so that nobody waits for it
- * without end.
- */
+/** Cuts connections to a Postgres that does not answer, so that nobody waits without end. */
 import pg from "pg";
 import { stoodStill } from "../process/standstill.ts";
 import { hasAnsweredWithin } from "./outages.ts";

@@ -1,7 +1,4 @@
-/**
- * Measures the wait for connections and makes spans of statements: named by name or verb and table, never by
- * values.
- */
+/** Measures the wait for connections, and makes spans of statements by name or verb: no values. */
 import type pg from "pg";
 import { poolWaits } from "../telemetry/instruments.ts";
 import { inSpan, isTracing } from "../telemetry/span.ts";

@@ -1,7 +1,4 @@
-/**
- * Turns queued runs and rows of outboxes into workflows. Any process may do it at any time: leases keep them
- * from doing it twice.
- */
+/** Turns queued runs and outbox rows into workflows. Leases keep processes from doing it twice. */
 import { claimRuns, waitingOrganizations } from "../db/runs/claim.ts";
 import { takeExpiredClaims } from "../db/runs/claim-leases.ts";
 import { PRIORITY, type Priority } from "../domain/work/processing.ts";
@@ -35,10 +32,7 @@ export interface Dispatcher {
   wakeDeletions(organizationId: string): void;
   /** Says that the organization has deliveries to make. Returns at once. */
   wakeWebhooks(organizationId: string): void;
-  /**
-   * One round over all organizations and all claims whose lease has expired, whatever process they belonged
-   * to.
-   */
+  /** One round over all organizations and all claims with an expired lease, of whatever process. */
   sweep(): Promise<void>;
   /** Resolves when nothing runs that `wake` began. */
   idle(): Promise<void>;
@@ -100,10 +94,7 @@ export function createDispatcher(deps: StartClaimDeps): Dispatcher {
   };
 }
 
-/**
- * Claims and starts until nothing is queued. What fails is logged and left to a sweep, which finds it when
- * its lease expires.
- */
+/** Claims and starts until nothing is queued. What fails is logged, and left to a later sweep. */
 async function dispatch(deps: StartClaimDeps, { organization, priority }: Queue): Promise<void> {
   try {
     await drillPoint("documentPipeline: accepted, nothing claimed");

@@ -7,10 +7,7 @@ import { drillPoint } from "../telemetry/drill-point.ts";
 import { coalesce } from "../process/concurrency/coalesce.ts";
 
 export interface EventPlacer {
-  /**
-   * Says that the organization has new events. Returns at once; the first call of a burst places at once, and
-   * what comes meanwhile is placed together.
-   */
+  /** Says that the organization has new events; returns at once. A burst is placed together. */
   wake(organizationId: string): void;
   /** Places what any process left behind. */
   sweep(): Promise<void>;

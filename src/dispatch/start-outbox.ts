@@ -52,10 +52,7 @@ export async function startOperations({ db, client }: StartDeps): Promise<void> 
   });
 }
 
-/**
- * Starts all; the lease of each that could not be started is ended, so that the next round takes it.
- * @throws the first error.
- */
+/** Starts all; ends the lease of each that could not be, for the next round. @throws the first error. */
 async function startEach<T extends { readonly id: string }>(
   db: Database,
   outbox: Outbox<T>,

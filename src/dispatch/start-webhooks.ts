@@ -21,10 +21,7 @@ interface StartDeps {
 /** How many endpoints one statement takes, and how many workflows of an organization start side by side. */
 const ENDPOINTS_A_TIME = 32;
 
-/**
- * Starts all endpoints of an organization that have something to do; one round of an organization at a time,
- * beside whoever asked for it. The key null stands for all organizations.
- */
+/** Starts all due endpoints of an organization, one round at a time; null: of all organizations. */
 export function createWebhookStarter(deps: StartDeps): Coalesced<string | null> {
   return coalesce(
     (organizationId) => organizationId ?? "",

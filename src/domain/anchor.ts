@@ -1,6 +1,4 @@
-/**
- * An anchor of the audit log: the heads of all chains at one time, and the name of the object that keeps it.
- */
+/** An anchor of the audit log: the heads of all chains at one time, and the name of its object. */
 
 export interface ChainHead {
   readonly organization_id: string;
@@ -12,14 +10,10 @@ export interface ChainHead {
   readonly at: string | null;
   /** Number of the last row that had been deleted by its age; 0 before the first. */
   readonly base_seq: number;
-  /**
-   * When the oldest kept row was written; null if there was none. No row after this one may be deleted before
-   * its time.
-   */
+  /** When the oldest kept row was written; null: there was none. None after it may be deleted sooner. */
   readonly oldest_at: string | null;
 }
 
-/** The statement that is signed. */
 export interface AnchorStatement {
   readonly type: "holdfast-audit-anchor";
   readonly version: 1;
@@ -30,7 +24,6 @@ export interface AnchorStatement {
 
 /** The instance secret that anchors are signed with: the 32 bytes of an Ed25519 private key. */
 export const ANCHOR_SECRET = "audit-anchor";
-/** The prefix of the objects of all anchors. */
 export const ANCHOR_PREFIX = "anchors/";
 /** Three parts like every object name, because version 0.3.0 lists the whole store to that depth. */
 export const ANCHOR_NAME = /^anchors\/\d{4}\/\d{4}-\d{2}-\d{2}(?:T\d{6}Z)?\.jws$/;

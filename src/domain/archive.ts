@@ -1,7 +1,4 @@
-/**
- * The parts of an organization's archive, which refer to each other by name. Ids are kept; an instance's
- * internal numbers are left out.
- */
+/** The parts of an organization's archive, by name. Ids are kept; internal numbers are left out. */
 
 import type { PackedPlaces } from "./locations/packed.ts";
 
@@ -34,7 +31,6 @@ export interface Directory {
   readonly space_members: Row[];
   readonly folders: Row[];
   readonly agents: Row[];
-  /** The public keys of receipts. */
   readonly receipt_keys: Row[];
   readonly vector_stores: Row[];
 }

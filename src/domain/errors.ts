@@ -186,7 +186,6 @@ function codeOf(reason: ErrorReason): ErrorCode {
 interface DomainErrorOptions {
   /** The seconds after which trying again may help, if the other side named them. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The budget that is used up. */
   readonly budget?: Budget | undefined;
   /** The cursor to go on from, of `cursor_expired`. */
   readonly oldestCursor?: string | undefined;
@@ -197,10 +196,7 @@ interface DomainErrorOptions {
   readonly cause?: unknown;
 }
 
-/**
- * A failure with a code of {@link ERRORS}, or a reason that has one. Its message is shown to callers: it
- * never holds document text, chat content or secrets.
- */
+/** A failure with a code of {@link ERRORS}. Callers see its message: no document text, chat or secrets. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly reason: ErrorReason;

@@ -1,7 +1,4 @@
-/**
- * Failures that are expected, such as a wrong setting or a database that is down: they are reported in one
- * line, without a stack.
- */
+/** Failures that are expected, such as a wrong setting: reported in one line, without a stack. */
 import { DomainError } from "./errors.ts";
 
 /** A failure whose message says all that its reader needs: what is wrong, and what to do about it. */
@@ -12,9 +9,7 @@ export class ExpectedFailure extends Error {
   }
 }
 
-/**
- * Errors of the system, for which our code is never to blame. Node's message names the path or the address.
- */
+/** Errors of the system, for which our code is never to blame. Node's message has the path or address. */
 const SYSTEM_CODES = new Set([
   "EACCES",
   "EADDRINUSE",
@@ -48,7 +43,6 @@ const DEEPEST_CAUSE = 5;
  * Describes an expected failure, in one line unless it lists several mistakes. It never contains a secret: no
  * connection string, no value of a setting.
  * @returns undefined if the failure was not expected, so that its stack should be printed.
- * @see test/domain/expected-failure.test.ts
  */
 export function describeFailure(error: unknown): string | undefined {
   if (error instanceof ExpectedFailure) return error.message;
@@ -65,10 +59,7 @@ export function needsNoStack(error: unknown): boolean {
   return error instanceof Error && describeTemporal(error) !== undefined;
 }
 
-/**
- * True if trying again cannot help until somebody changes something. False for what may pass by itself, such
- * as a port that is in use.
- */
+/** True if only a change of something helps; false for what may pass, such as a port in use. */
 export function isHopeless(error: unknown): boolean {
   return error instanceof ExpectedFailure && !SYSTEM_CODES.has(codeOf(error.cause));
 }

@@ -32,7 +32,6 @@ export const MEDIA_TYPES = {
 
 export type FileType = keyof typeof MEDIA_TYPES;
 
-/** The type of files that no parser reads. */
 export const UNREADABLE: FileType = "OTHER";
 
 export const FILE_TYPES = Object.keys(MEDIA_TYPES) as readonly FileType[];

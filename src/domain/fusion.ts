@@ -4,10 +4,7 @@
 export interface FusionConstants {
   /** Weight of the dense side, 0 to 1. */
   readonly alpha: number;
-  /**
-   * A cosine that the best text for a question that it can answer exceeds, nearly always; absent if that was
-   * not measured.
-   */
+  /** A cosine that the best text for an answerable question nearly always exceeds; absent: unmeasured. */
   readonly unrelated?: number | undefined;
 }
 
@@ -55,10 +52,7 @@ export function isUnrelated(
 export interface Relevance {
   /** -1 to 1; null if the chunk has no vector of the query's model. */
   readonly cosine: number | null;
-  /**
-   * Its BM25 as a share of the most that a chunk of the space can have for the query, 0 to 1; null if it
-   * contains no term of the query.
-   */
+  /** Its BM25 as a share of the most that the query gives in the space, 0 to 1; null without any term. */
   readonly coverage: number | null;
 }
 

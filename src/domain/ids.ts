@@ -6,8 +6,7 @@
 /** A new UUIDv7. Ids of the same millisecond are in random order. */
 export function newId(nowMs: number = Date.now()): string {
   const time = nowMs.toString(16).padStart(12, "0");
-  // After its time a UUIDv7 has the same layout as a UUIDv4: the version, 12 random bits, the variant, 62
-  // random bits.
+  // After its time a UUIDv7 is as a UUIDv4: the version, 12 random bits, the variant, 62 random bits.
   const random = crypto.randomUUID().slice(15);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random}`;
 }

@@ -12,27 +12,16 @@ const CHANCE = 0.5;
  * and .67 for Chinese; with anything from .85 to 1 here the same languages count as known.
  */
 const KNOWN = 0.9;
-/**
- * Below this {@link languageFit} the model tells texts apart hardly better than chance. Of the languages that
- * were measured none lies between .43 and 1.
- */
+/** Below this {@link languageFit} the model hardly tells texts apart. No language lies in .43 to 1. */
 const LEAST_KNOWN_FIT = 0.5;
 
-/**
- * With fewer pairs the standard error of the share is above .05, an eighth of the way from chance to known.
- */
+/** With fewer pairs the share's standard error is above .05, an eighth of the way from chance to known. */
 export const LEAST_PAIRS = 32;
 /** The standard error is then .02, and four times the vectors would halve it. */
 export const MOST_PAIRS = 256;
-/**
- * Strangers that a pair is compared with. More do not make the share more certain, since the pairs do not
- * become more.
- */
+/** Strangers that a pair is compared with. More would not make the share more certain: pairs would. */
 const STRANGERS = 32;
-/**
- * From this cosine on, a chunk of another document is taken for a copy. Copies say nothing: they are as near
- * as the chunk itself to all that it is near to.
- */
+/** From this cosine on, a chunk of another document counts as a copy, which says nothing new. */
 const COPY_COSINE = 0.999;
 
 /** Says 0 for a model that tells texts apart by chance, and 1 from where it knows their language. */
@@ -45,7 +34,6 @@ export function isLanguageKnown(fit: number): boolean {
   return fit >= LEAST_KNOWN_FIT;
 }
 
-/** A chunk of the sample. */
 export interface SampledChunk {
   readonly runNum: number;
   /** Equal for equal texts. */

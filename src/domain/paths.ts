@@ -27,10 +27,7 @@ export function pathFault(path: string): string | null {
     : null;
 }
 
-/**
- * @returns why it is neither a valid path nor a valid object name; null if it is one. Of an object name only
- * its path is bounded.
- */
+/** @returns why it is no valid path nor object name; null if it is. Only an object name's path is bounded. */
 export function addressFault(address: string): string | null {
   return pathFault(DATA_OBJECT_NAME.exec(address)?.[1] ?? address);
 }
@@ -40,7 +37,6 @@ export function joinPath(folder: string, name: string): string {
   return folder === "" ? name : `${folder}/${name}`;
 }
 
-/** The last part of a path. */
 export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

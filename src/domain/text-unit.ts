@@ -29,10 +29,7 @@ export interface TextUnit {
   readonly end?: number;
   /** True for a running header or footer, which belongs to the text but to no chunk. */
   readonly repeats?: boolean;
-  /**
-   * Where stretches of `text` stand in the file, without `heading_path`, which the unit has itself. Absent if
-   * unknown, and in what versions before 0.9.0 stored.
-   */
+  /** Where stretches of `text` stand in the file, without `heading_path`. Absent if unknown. */
   readonly places?: PackedPlaces;
 }
 
@@ -63,7 +60,6 @@ export interface ParsedDocument {
   readonly warnings: readonly ParseWarning[];
 }
 
-/** What a chunker knows of a chunk. */
 export type ChunkMetadata = {
   /** The innermost heading above the chunk. */
   readonly heading_text?: string;

@@ -1,7 +1,4 @@
-/**
- * The address of the API of an embedded start, kept for commands, which run in other shells with other
- * settings.
- */
+/** The API's address of an embedded start, kept for commands in other shells with other settings. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readAnnouncedAddress } from "./announced-address.ts";

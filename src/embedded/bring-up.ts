@@ -31,8 +31,7 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
   const { config, supervisor, cacheDir, stop, inherited, isDev, progress } = session;
   const { dataDir } = config;
   const port = config.api.port === 0 ? await freePort() : config.api.port;
-  // A process whose metrics port is in use runs without metrics. Here somebody is looking and can choose
-  // another port.
+  // A process whose metrics port is in use goes on without; here somebody can choose another port.
   const wanted = [
     ["PORT", port],
     ["METRICS_PORT", config.metrics.port],
@@ -50,15 +49,13 @@ export async function bringUp(session: Session, startedAt: number): Promise<stri
       signal: stop,
     },
   );
-  // Added in this order, because they are stopped in the reverse order. What does not depend on each other
-  // starts in parallel.
+  // Added in this order to be stopped in reverse. What does not depend on another starts in parallel.
   const postgres = servers.postgres.part && supervisor.add(servers.postgres.part);
   const temporal = servers.temporal.part && supervisor.add(servers.temporal.part);
   const issuer = servers.issuer?.part && supervisor.add(servers.issuer.part);
   const startPrograms = async (): Promise<string | undefined> => {
     const env = await environmentOf(session, servers, { ownerUrl: (await postgres)?.url, port });
-    // The logins of the embedded Postgres are made at every start, because the data folder may be older than
-    // they are.
+    // The embedded Postgres' logins are made at every start: the data folder may be older than they.
     const migrate = (): Promise<string> =>
       runProgram(
         ["src/cli/main.ts", "migrate", ...(postgres === undefined ? [] : ["--create-logins"])],
@@ -117,10 +114,7 @@ function metricsAddresses({ api, metrics }: Config): string[] {
   );
 }
 
-/**
- * Applies the user's provisioning file at every start, or the demo's once.
- * @returns the demo's key; undefined without the demo.
- */
+/** Applies the user's provisioning file at every start, or the demo's once. @returns the demo's key. */
 async function provision(
   { config, stop, progress }: Session,
   env: NodeJS.ProcessEnv,

@@ -19,10 +19,7 @@ const MEDIA_TYPES: Record<string, string> = {
 };
 const CALL_TIMEOUT_MS = 30_000;
 const INGEST_TIMEOUT_MS = 180_000;
-/**
- * At this interval four documents stay within the key's 600 requests a minute, however long a slow machine
- * takes.
- */
+/** At this pace four documents keep within the key's 600 requests a minute, however slow the machine. */
 const POLL_MS = 500;
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
@@ -61,11 +58,7 @@ interface IngestOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/**
- * Uploads the demo documents that are missing and waits until all are processed. A document that fails is
- * reported, not thrown.
- * @throws Error if the API refuses an upload or does not answer
- */
+/** Uploads the missing demo documents, waits, reports failed ones. @throws Error without an answer */
 export async function ingestDemoDocuments(options: IngestOptions): Promise<void> {
   let state = options.state;
   for (const name of (await readdir(DEMO_DOCUMENTS)).toSorted()) {

@@ -140,10 +140,7 @@ function excerpt(text: string): string {
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }
 
-/**
- * The service that `npm start` runs with the same DATA_DIR and PORT, or the one that HOLDFAST_URL and
- * HOLDFAST_API_KEY name.
- */
+/** The service of `npm start` with the same DATA_DIR and PORT, or of HOLDFAST_URL and HOLDFAST_API_KEY. */
 async function findService(): Promise<Settings> {
   // oxlint-disable-next-line node/no-process-env -- a client of the service, not a part of it
   const { HOLDFAST_URL, HOLDFAST_API_KEY, PORT = "8080", DATA_DIR = join(ROOT, ".data") } = process.env;

@@ -10,16 +10,10 @@ import { CONSOLE_CLIENT } from "./servers/issuer-part.ts";
 import { loginUrls } from "./servers/database-urls.ts";
 import type { Session } from "./session.ts";
 
-/**
- * Longer than the 60 seconds after which the API ends itself: DRAIN_DELAY_SECONDS, then 20 s for requests and
- * 25 s for chat turns.
- */
+/** Longer than the 60 s after which the API ends itself: DRAIN_DELAY_SECONDS, 20 s, and 25 s for chat. */
 const API_STOP_GRACE_MS = 62_000;
 const WORKER_STOP_GRACE_MS = 30_000;
-/**
- * In development a restart waits for the API, because the next one needs its port. Killed work goes on later,
- * as after a crash.
- */
+/** In development a restart waits for the API, whose port it needs. Killed work goes on as after a crash. */
 const DEV_API_GRACE_MS = 300;
 /** In development the next worker starts while the one before still ends. */
 const DEV_WORKER_GRACE_MS = 2_000;

@@ -16,12 +16,10 @@ export async function masterKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "master.key"), () => randomBytes(MASTER_KEY_BYTES).toString("base64"));
 }
 
-/** The password of the superuser of the embedded Postgres. */
 export async function postgresPassword(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "postgres-password"), () => randomBytes(PASSWORD_BYTES).toString("hex"));
 }
 
-/** The passwords of the logins of API and worker. */
 export async function loginPasswords(dataDir: string): Promise<LoginPasswords> {
   const [app, system, maintenance] = await Promise.all(
     LOGIN_FILES.map((name) =>

@@ -92,8 +92,7 @@ function listenForSignals(stop: AbortController, supervisor: Supervisor): void {
     }
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  // If the reader of our output ends, as in `npm start | head`, the supervisor must still stop its parts in
-  // order.
+  // If the reader of our output ends (`npm start | head`), the supervisor must still stop its parts.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 

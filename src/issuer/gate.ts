@@ -33,10 +33,7 @@ export function gateCookie({ secret, port }: Pick<GateSettings, "secret" | "port
   return { name: cookieName(port), value: `${until}.${proofOf(until, secret)}` };
 }
 
-/**
- * Answers the printed link, and every request for a sign-in from a browser that has not shown the secret.
- * @returns whether it has answered
- */
+/** Answers the printed link, and sign-ins of browsers without the secret. @returns whether it answered */
 export async function answerAtGate(
   settings: GateSettings,
   request: IncomingMessage,
@@ -94,10 +91,7 @@ const cookieName = (port: number): string => `holdfast_issuer_${port}`;
 const proofOf = (until: string, secret: string): string =>
   createHmac("sha256", secret).update(`a browser that has shown it, until ${until}`).digest("base64url");
 
-/**
- * Takes as long for a wrong text as for the right one; hashed, since only texts of one length are compared
- * so.
- */
+/** Takes as long for a wrong text as for the right one; hashes are equally long. */
 function isEqual(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return timingSafeEqual(one!, other!);

@@ -1,6 +1,4 @@
-/**
- * The process of the development issuer: `node src/issuer/main.ts PORT`, on loopback only.
- */
+/** The process of the development issuer: `node src/issuer/main.ts PORT`, on loopback only. */
 import { once } from "node:events";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -76,10 +74,7 @@ async function main(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
 }
 
-/**
- * The console is under the service's address, under both names of this machine, and where it is hosted
- * besides.
- */
+/** The console is at the service's address, by both names of this machine, and where it is hosted. */
 function consoleAddresses({ api, console: { origin } }: Config): string[] {
   const local = [HOST, "localhost"].map((host) => `http://${host}:${api.port}`);
   return [...new Set([...local, api.publicUrl, ...(origin === undefined ? [] : [origin])])].map(

@@ -1,7 +1,4 @@
-/**
- * The pages of the development issuer: people to pick from, and the sign-out. They have no script but one
- * that sends a form, and load nothing.
- */
+/** The development issuer's pages: people to pick, and the sign-out. One script sends a form. */
 import { createHash } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Person } from "./people.ts";
@@ -70,9 +67,7 @@ const SUBMIT = 'document.forms[0].elements["logout"].click()';
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/**
- * No page of another origin may show or send these. Where a form leads on to is another origin, the console.
- */
+/** No page of another origin may show or send these. A form leads on to another origin, the console. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",

@@ -1,6 +1,4 @@
-/**
- * Whom the development issuer signs in: the users of the database, also those who were added a moment ago.
- */
+/** Whom the development issuer signs in: the database's users, also those who were added just now. */
 import { loadConfig } from "../config/config.ts";
 import { openConfigured } from "../cli/connect.ts";
 import { findUserBySubject, listUsers } from "../db/tenancy/users.ts";

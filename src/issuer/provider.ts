@@ -33,9 +33,7 @@ export interface IssuerSettings {
   /** Its URL, which is also the `iss` of its tokens. */
   readonly url: string;
   readonly audience: string;
-  /**
-   * The address of `/mcp`: a token that is asked for this resource names it as its audience, and no other.
-   */
+  /** The address of `/mcp`: a token asked for this resource names it as its audience, and no other. */
   readonly mcpResource: string;
   /** The secret of the client that may ask for anybody's token, and the key of cookies. */
   readonly secret: string;

@@ -1,7 +1,4 @@
-/**
- * Gauges that show whether work is stuck or lost: queues and their age, runs that wait, and orphans; and how
- * many bytes of responses are kept.
- */
+/** Gauges of work that is stuck or lost: queues, waiting runs, orphans; and responses' bytes. */
 import type { Client } from "@temporalio/client";
 import { countOrphans } from "../integrity/orphan-counts.ts";
 import { countWaitingTurns } from "../db/turns/adoption.ts";

@@ -3,7 +3,6 @@ import { countWebhooksByStatus, readOldestDue, readOldestUnplaced } from "../db/
 import type { Database } from "../db/pool.ts";
 import type { Metrics, Sample } from "../telemetry/metrics.ts";
 
-/** @see test/metrics/events.database.test.ts */
 export function measureEvents(metrics: Metrics, db: Pick<Database, "system">): void {
   const age = (read: () => Promise<number | null>) => async (): Promise<Sample[]> => [
     { labels: {}, value: (await read()) ?? 0 },

@@ -6,10 +6,7 @@ import type { Metrics, Sample } from "../telemetry/metrics.ts";
 const STARVED_WINDOW_MS = 60_000;
 
 export interface OpenTurnCounts {
-  /**
-   * `open`: all turns in memory; `ended`: those of them whose answer is sent while their bookkeeping is not
-   * done.
-   */
+  /** `open`: all turns in memory; `ended`: those of them that were sent and not yet booked. */
   counts(): { open: number; ended: number };
 }
 
@@ -47,13 +44,11 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
     help: "Database connections of this process, by pool: in use, idle, and the most there may be.",
     labels: ["pool", "state"],
     read: () =>
-      [...db.pools].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => {
-        return [
-          { labels: { pool, state: "used" }, value: totalCount - idleCount },
-          { labels: { pool, state: "idle" }, value: idleCount },
-          { labels: { pool, state: "most" }, value: options.max },
-        ];
-      }),
+      [...db.pools].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => [
+        { labels: { pool, state: "used" }, value: totalCount - idleCount },
+        { labels: { pool, state: "idle" }, value: idleCount },
+        { labels: { pool, state: "most" }, value: options.max },
+      ]),
   });
   metrics.gauge({
     name: "holdfast_pool_waiting",

@@ -2,6 +2,7 @@
 import type { Client } from "@temporalio/client";
 import type { Database } from "../db/pool.ts";
 import { describeFailure } from "../domain/expected-failure.ts";
+import { every } from "../process/concurrency/rounds.ts";
 import type { Log } from "../process/log.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { measureDisk } from "./disk.ts";
@@ -42,10 +43,7 @@ interface MetricsDeps {
 
 const COUNT_EVERY_MS = 10 * 60_000;
 
-/**
- * If the port is in use, the process goes on without metrics and says so in the log.
- * @returns a function that stops serving.
- */
+/** If the port is in use, logs that and goes on without metrics. @returns a function that stops serving. */
 export async function serveMetrics({
   config,
   log,
@@ -85,13 +83,9 @@ export async function serveMetrics({
     log.error(reason === undefined ? { err: error, port } : { reason, port }, "metrics cannot be served");
     return () => Promise.resolve();
   }
-  let counting = countOrphans().catch(warn);
-  const timer = setInterval(() => {
-    counting = counting.then(countOrphans).catch(warn);
-  }, COUNT_EVERY_MS);
+  const counts = every(COUNT_EVERY_MS, countOrphans, warn);
   return async () => {
-    clearInterval(timer);
     await served.close();
-    await counting;
+    await counts.stop();
   };
 }

@@ -1,6 +1,4 @@
-/**
- * Measures each call of a model: how long it took, how it ended, how many tokens it used; and opens its span.
- */
+/** Measures each call of a model: how long it took, how it ended, its tokens; and opens its span. */
 import { DomainError } from "../domain/errors.ts";
 import { providerCalls, providerFirstEvent, providerTokens } from "../telemetry/instruments.ts";
 import { type OpenSpan, inSpan, openSpan } from "../telemetry/span.ts";

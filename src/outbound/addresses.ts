@@ -11,14 +11,10 @@ export interface AddressRules {
 /** All of IPv6 that is given out; what is outside of it, such as `::7f00:1`, may name an IPv4 address too. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/**
- * False for an address that is not routed on the public internet, also if it is the IPv6 form of such an IPv4
- * address.
- */
+/** False for an address off the public internet, also if it is the IPv6 form of such an IPv4 one. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // `process` turns IPv4-mapped addresses into IPv4; other tunnels are ranges of their own, which are not
-  // `unicast`.
+  // `process` turns IPv4-mapped addresses into IPv4; other tunnels have ranges that are not `unicast`.
   const known = ipaddr.process(address);
   if (known.range() !== "unicast") return false;
   return known instanceof ipaddr.IPv4 || known.match(GLOBAL_UNICAST);

@@ -9,7 +9,6 @@ const TRIES = 2;
  * knows are not found.
  * @param servers instead of those of the system.
  * @throws Error with a code of `node:dns` if there is no address.
- * @see test/outbound/names.test.ts
  */
 export async function addressesByDns(host: string, servers?: readonly string[]): Promise<LookupAddress[]> {
   // A new one each time, since one keeps the servers that there were when it was made.

@@ -73,7 +73,6 @@ class RefusedTarget extends Error {}
  * A connection is used again only for the host that it was made for, and the addresses of a name are judged
  * at each new connection, which goes to one of the very addresses that were judged. By default 10 s for a
  * whole answer, and 256 attempts at once, of which 64 are one owner's; of an answer at most 64 KB are read.
- * @see test/outbound/poster.test.ts
  */
 export function createPoster(rules: PosterRules): Poster {
   const { timeoutMs = TIMEOUT_MS, allowHosts } = rules;
@@ -141,9 +140,7 @@ function createLookup({ allowHosts, ...rules }: PosterRules): LookupFunction {
   };
 }
 
-/**
- * Repeated once if the receiver had closed the connection, which was kept open for it, before it was used.
- */
+/** Repeated once if the receiver had closed the connection, which was kept for it, before its use. */
 async function send({ message, url, agent, timeoutMs }: Sending, isSecond = false): Promise<Answer> {
   const body = Buffer.from(message.body);
   const call = url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -170,10 +167,7 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
   }
 }
 
-/**
- * Sends the body and waits for the head of the answer.
- * @throws Error if there is none, also if the receiver speaks of something else without end.
- */
+/** Sends the body and waits for the answer's head. @throws Error if none comes, or endless other words. */
 async function firstAnswer(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
   let provisional = 0;
   return new Promise((resolve, reject) => {
@@ -189,10 +183,7 @@ async function firstAnswer(request: ClientRequest, body: Buffer): Promise<Incomi
   });
 }
 
-/**
- * Reads the answer to its end, so that its connection can be used again. One that is too long, breaks off or
- * takes too long counts by its status, which has arrived.
- */
+/** Reads the answer to its end, to use its connection again. A bad body counts by its status. */
 async function drain(response: IncomingMessage): Promise<void> {
   let bytes = 0;
   try {

@@ -1,7 +1,4 @@
-/**
- * Bounds what a parser makes of a file: the length of headings and units, their number, and all text
- * together.
- */
+/** Bounds what a parser makes of a file: headings, units, their number, and all text together. */
 
 import { DomainError } from "../domain/errors.ts";
 import { packedSize } from "../domain/locations/packed.ts";
@@ -15,19 +12,13 @@ import { withSourceText } from "./source-text.ts";
 /** Units of one document, or of one part of a document that is read in parts. */
 export const MAX_UNITS = 250_000;
 
-/**
- * How many times as long as its source a text may become: Markdown adds marks, and notes and merged cells may
- * come twice.
- */
+/** How many times its source a text may become: Markdown adds marks, notes and merged cells repeat. */
 export const MAX_GROWTH = 4;
 
 /** Always allowed, since the marks around little text may be many times as long as the text. */
 const MIN_TEXT_CHARS = 16 * 1024;
 
-/**
- * How many times as long as the text that is allowed its places may be: short lines with an element of their
- * own take five times their text.
- */
+/** How many times its text the places may be long: short lines with own elements take five times. */
 const MAX_PLACES_GROWTH = 4;
 
 /** Kinds whose text is compressed or encoded: it is counted when it is unpacked, not by the file's size. */
@@ -53,7 +44,6 @@ const PACKED: ReadonlySet<FileType> = new Set<FileType>([
  * repeated text; it is left out with the warning `repeated_text_left_out`.
  *
  * Its `parse` throws `too_complex` for more than {@link MAX_UNITS} units.
- * @see test/parsers/bounded-parser.test.ts
  */
 export function withBounds(parser: Parser): Parser {
   return {
@@ -67,10 +57,7 @@ export function withBounds(parser: Parser): Parser {
   };
 }
 
-/**
- * The size in bytes, which is never less than the number of characters. A missing or empty file counts as 0:
- * the parser refuses it with the right code.
- */
+/** The size in bytes, at least the number of characters. No file counts as 0: the parser refuses it. */
 async function ownCharacters(input: ParseInput): Promise<number> {
   return PACKED.has(input.fileType) ? 0 : inputSizeBytes(input).catch(() => 0);
 }

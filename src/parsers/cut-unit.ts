@@ -8,18 +8,12 @@ import { closesFence, fenceOpening, isTableDelimiter } from "./text/markdown-lin
 /** UTF-16 code units of a heading; the rest becomes a paragraph after it. */
 const MAX_HEADING_CHARS = 512;
 
-/** UTF-8 bytes of a unit. */
 const MAX_UNIT_BYTES = 64 * 1024;
 
-/**
- * A table head or fence opening that takes more is not repeated with each part: its block is cut as plain
- * text.
- */
+/** A longer table head or fence opening is not repeated in parts: its block is cut as plain text. */
 const MAX_REPEATED_BYTES = MAX_UNIT_BYTES / 8;
 
-/**
- * The unit itself if it is within the bounds, else its parts in order. Only the first part may be a heading.
- */
+/** The unit itself if it is within bounds, else its parts in order. Only the first may be a heading. */
 export function cutUnit(unit: TextUnit): readonly TextUnit[] {
   if (unit.type === "heading" && unit.text.length > MAX_HEADING_CHARS) return cutHeading(unit);
   return fits(unit.text) ? [unit] : cutBlock(unit);
@@ -85,10 +79,7 @@ interface Frame {
   readonly close: string;
   /** Where `open` stands in the unit, if its words are the unit's. */
   readonly opening?: Stretch;
-  /**
-   * What is put before and after part of a line that is longer than a unit, so that it is a line of the
-   * block.
-   */
+  /** What goes around a part of a line longer than a unit, so that it is a line of the block. */
   around(part: string, index: number): readonly [before: string, after: string];
 }
 
@@ -110,7 +101,6 @@ const PARTS_OF: Partial<Record<TextUnit["type"], (text: string) => Part[] | unde
 
 const QUOTE: Frame = { ...PLAIN, around: (_part, index) => [index === 0 ? "" : "> ", ""] };
 
-/** The lines of [from, to) of a text. */
 function linesOf(text: string, from: number, to: number): Line[] {
   let start = from;
   return text
@@ -135,9 +125,7 @@ function tableParts(table: string): Part[] | undefined {
   });
 }
 
-/**
- * The first two lines of a pipe table, without the line break after them; empty if the text is no pipe table.
- */
+/** The first two lines of a pipe table, without the line break after them; empty if it is none. */
 export function tableHead(table: string): string {
   const first = table.indexOf("\n");
   const second = table.indexOf("\n", first + 1);
@@ -226,10 +214,7 @@ function framedCut(line: Line, cut: Part, frame: Frame, index: number): Part {
   };
 }
 
-/**
- * Text in parts of at most `maxBytes`, cut after a line or word if the second half of the part contains an
- * end.
- */
+/** Text in parts of at most `maxBytes`, cut after a line or word if the second half has an end. */
 function* plainParts(text: string, maxBytes: number): Generator<Part> {
   let start = 0;
   while (start < text.length) {

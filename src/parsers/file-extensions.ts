@@ -86,9 +86,7 @@ export function namedKind(extension: string): FileType | undefined {
   );
 }
 
-/**
- * Whether files of the kind are text, so that bytes outside of every character set cannot be of this kind.
- */
+/** Whether files of the kind are text, so that bytes outside of every character set cannot be one. */
 export function isTextKind(fileType: FileType): boolean {
   return fileType === "CODE" || Object.values(TEXT_EXTENSIONS).includes(fileType);
 }

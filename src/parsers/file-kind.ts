@@ -1,7 +1,4 @@
-/**
- * Decides what kind of file an upload is: by its content first, then by its name, then by what the client
- * said.
- */
+/** Decides what kind of file an upload is: by its content, then its name, then the client's word. */
 
 import { fileTypeFromBuffer } from "file-type";
 import { MEDIA_TYPES, type FileType } from "../domain/file-type.ts";
@@ -56,7 +53,6 @@ const REFINED_BY_NAME: Readonly<Record<string, ReadonlySet<FileType>>> = {
  * its parser says what is wrong instead of the file passing as text.
  *
  * @param head The first {@link FILE_KIND_HEAD_BYTES} of the file, or all of it.
- * @see test/parsers/file-kind.test.ts
  */
 export async function detectFileKind(
   head: Buffer,
@@ -80,8 +76,7 @@ export async function detectFileKind(
 /** The media type of a format that no parser reads and that would be taken for another one. */
 function foreignMediaType(start: Buffer, extension: string): string | undefined {
   const opening = start.subarray(0, FOREIGN_WITHIN_BYTES).toString("latin1");
-  // FITS, a format of astronomical pictures: its header is text, in records of 80 characters without line
-  // breaks.
+  // FITS, a format of astronomical pictures: its header is text, in records of 80 characters.
   if (/^(?:SIMPLE {2}|XTENSION)= /.test(opening)) return "application/fits";
   if (!opening.startsWith("PK\x03\x04")) return undefined;
   const sun = /mimetype[^]{0,40}?(application\/vnd\.sun\.xml\.[\w.]{1,40})/.exec(opening)?.[1];
@@ -125,10 +120,7 @@ function fromContentType(contentType: string | undefined): FileType | undefined 
   return known?.[0] as FileType | undefined;
 }
 
-/**
- * Undefined if file-type does not know it. It throws if the first bytes end within a structure: no answer
- * either.
- */
+/** Undefined if file-type does not know it, or throws because the first bytes end in a structure. */
 async function sniff(start: Buffer): Promise<{ ext: string; mime: string } | undefined> {
   try {
     return await fileTypeFromBuffer(start);
@@ -137,9 +129,7 @@ async function sniff(start: Buffer): Promise<{ ext: string; mime: string } | und
   }
 }
 
-/**
- * The streams of the old Office formats, most likely the outer document first: others may be embedded in it.
- */
+/** The streams of the old Office formats, most likely the outer document first: others may be inside it. */
 const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
   ["__properties_version1.0", "MSG"],
   ["WordDocument", "DOC"],
@@ -150,10 +140,7 @@ const OLD_OFFICE_STREAMS: readonly (readonly [name: string, FileType])[] = [
 
 const streamName = (name: string): Buffer => Buffer.from(`${name}\0`, "utf16le");
 
-/**
- * The kind of a compound file, if its directory is in the first bytes. Its name decides if it contains
- * several kinds, so that a spreadsheet called .doc is still a spreadsheet.
- */
+/** The kind of a compound file, by its directory; its name decides between several. */
 function oldOfficeKind(start: Buffer, named: FileType | undefined): FileType | undefined {
   if (start.includes(streamName("EncryptedPackage"))) return undefined;
   const contained = OLD_OFFICE_STREAMS.filter(([name]) => start.includes(streamName(name))).map(

@@ -6,9 +6,7 @@ export interface OpenHeading {
 }
 
 export interface HeadingPath {
-  /**
-   * Opens a heading of this level (1–6), which closes equal and deeper ones. Returns its path, itself last.
-   */
+  /** Opens a heading of this level (1–6), which closes equal and deeper ones. Returns its path with it. */
   enter(level: number, text: string): readonly string[];
   /** The path of whatever follows the last heading. */
   current(): readonly string[];
@@ -16,9 +14,7 @@ export interface HeadingPath {
   open(): readonly OpenHeading[];
 }
 
-/**
- * @param from Default: none, as at the start of a document; else the open headings of the path to continue.
- */
+/** @param from Default: none, as at the start of a document; else the open headings to continue. */
 export function createHeadingPath(from: readonly OpenHeading[] = []): HeadingPath {
   let open: readonly OpenHeading[] = from;
   let path: readonly string[] = from.map((heading) => heading.text);

@@ -1,6 +1,4 @@
-/**
- * The table of parsers by file type. A new format is one file in the folder of its family, and one line here.
- */
+/** The table of parsers by file type. A new format is one file in its family's folder, and one line here. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";

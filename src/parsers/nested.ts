@@ -1,6 +1,4 @@
-/**
- * Reads documents inside documents (attachments, archived files) as sections, within bounds for all together.
- */
+/** Reads documents inside documents (attachments, archived files) as sections, with bounds for all. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { FileType } from "../domain/file-type.ts";
@@ -31,11 +29,7 @@ interface Sections {
 
 export type OpenSections = (input: ParseInput, writer: UnitWriter, level: number) => Sections;
 
-/**
- * Opens sections that share their bounds with all documents nested in the same outermost one.
- *
- * @param parsers Throws for a type without a parser.
- */
+/** Opens sections with shared bounds for all nested documents. @param parsers Throws without a parser. */
 export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSections {
   return (input, writer, level) => {
     const nesting: Nesting = input.nesting ?? {
@@ -88,10 +82,7 @@ async function parseNested(
   });
 }
 
-/**
- * Leaves out the units' page numbers: pages of an attachment are not pages of the whole document. Places keep
- * theirs, since they name the part.
- */
+/** Leaves out the units' page numbers: an attachment's are not the document's. Places keep theirs. */
 function writeSection(
   writer: UnitWriter,
   document: ParsedDocument,

@@ -1,6 +1,4 @@
-/**
- * Parses a range of pages although some of them crash their parser: by the second parser, or without them.
- */
+/** Parses pages although some of them crash their parser: by the second parser, or without them. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";
@@ -15,7 +13,6 @@ const ENDINGS: ReadonlySet<string> = new Set(["timeout", "out_of_memory", "corru
  * with a warning; if it is the whole document, its error is thrown. Otherwise throws as `ParserPool.parse`
  * does.
  *
- * @see test/parsers/page-range.process.test.ts
  */
 export async function parsePages(
   pool: ParserPool,

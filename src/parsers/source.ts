@@ -37,10 +37,7 @@ function languageOf(input: ParseInput): string {
   return /^[\w+#]{1,20}$/.test(extension) ? extension.toLowerCase() : "";
 }
 
-/**
- * JSON without line breaks gets one line for each value: a line is the smallest thing that chunkers keep
- * whole.
- */
+/** JSON without line breaks gets one line for each value: chunkers keep nothing smaller whole. */
 function readable(text: string, input: ParseInput): string {
   if (input.fileType !== "JSON" || text.trim().includes("\n")) return text;
   // In deeply nested JSON, indentation would be most of the text.

@@ -6,9 +6,7 @@ import { OLD_OFFICE_EXTENSIONS } from "./file-extensions.ts";
 /** Tab, line feed, form feed, carriage return and escape. */
 const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 
-/**
- * UTF-8, UTF-16 with a byte order mark, or bytes without NUL and without control characters unusual in text.
- */
+/** UTF-8, UTF-16 with a byte order mark, or bytes without NUL and unusual control characters. */
 export function looksLikeText(start: Buffer): boolean {
   if (hasUtf16Mark(start)) return true;
   if (start.includes(0)) return false;
@@ -30,9 +28,7 @@ export function isUtf8Start(start: Buffer): boolean {
   }
 }
 
-/**
- * The kind of a text: by its name, or by how it begins if the name says nothing or is an old Office format's.
- */
+/** The kind of a text: by its name, or its beginning if the name says nothing or is an old Office one. */
 export function textKind(start: Buffer, extension: string, named: FileType | undefined): FileType {
   const isOld = OLD_OFFICE_EXTENSIONS[extension] !== undefined;
   if (named !== undefined && !isOld) return named;

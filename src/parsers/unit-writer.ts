@@ -9,7 +9,6 @@ import { pipeTables, type SpotOfRow } from "./text/markdown-format.ts";
 
 export interface UnitWriter {
   readonly units: TextUnit[];
-  /** Sets the page of the units that follow; null if they have none. */
   setPage(page: number | null): void;
   /** Sets where the units that follow stand; undefined if that is unknown. */
   setSpot(spot: Spot | undefined): void;

@@ -79,9 +79,7 @@ function messageOf(thrown: object): string | undefined {
   return isOfSystem(thrown) ? thrown.message : undefined;
 }
 
-/**
- * An error that Node made of a failed call of the system: its message names the call, the path or address.
- */
+/** An error that Node made of a failed call of the system: its message has the call, path or address. */
 function isOfSystem(thrown: object): thrown is NodeJS.ErrnoException {
   return (
     thrown instanceof Error &&
@@ -92,10 +90,7 @@ function isOfSystem(thrown: object): thrown is NodeJS.ErrnoException {
   );
 }
 
-/**
- * The last lines of the stack that are frames. What precedes them is the message, which may have many lines
- * and may have been changed since the stack was written.
- */
+/** The last lines of the stack that are frames. The message before them may have changed since. */
 function framesOf(stack: unknown, message: unknown): string | undefined {
   if (typeof stack !== "string") return undefined;
   const messageAt = typeof message === "string" && message !== "" ? stack.indexOf(message) : -1;

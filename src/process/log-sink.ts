@@ -1,15 +1,11 @@
 /**
- * Writes the lines of the log, and drops what cannot be written. Pino's own destination ends the process at
- * the first line that a full disk refuses (ENOSPC, EIO), and writes nothing more once a reader was gone
- * (EPIPE).
+ * Writes the lines of the log, and drops what cannot be written. Pino's own destination ends the process at a
+ * line that a full disk refuses (ENOSPC, EIO), and falls silent once a reader was gone (EPIPE).
  */
 import { writeSync } from "node:fs";
 import { logLinesDropped } from "../telemetry/instruments.ts";
 
-/**
- * How long one line waits for a slow reader (EAGAIN). Lines after it do not wait until the reader has caught
- * up.
- */
+/** How long one line waits for a slow reader (EAGAIN). Lines after it wait only once it caught up. */
 const PATIENCE_MS = 1_000;
 const PAUSE_MS = 10;
 
@@ -17,13 +13,10 @@ export interface LineSink {
   write(line: string): void;
 }
 
-type Write = (fd: number, bytes: Uint8Array) => number;
-
 /**
  * Writes whole lines to `fd`, in order. A line that cannot be written is dropped and counted. Never throws.
- * @see test/process/log-sink.test.ts
  */
-export function lineSink(fd: number, write: Write = writeSync): LineSink {
+export function lineSink(fd: number, write: (fd: number, bytes: Uint8Array) => number = writeSync): LineSink {
   /** The last line was written in part; the next one begins with a line break. */
   let isCut = false;
   /** The reader was too slow for the last line, so no line waits for it. */

@@ -41,7 +41,6 @@ export interface StandstillMeter {
   starvedMs(ms: number): number;
 }
 
-/** @see test/process/standstill.test.ts */
 export function createStandstillMeter({ now, cpuMs }: Clocks): StandstillMeter {
   const seconds: Second[] = [];
   const bornAt = now();
@@ -113,10 +112,7 @@ export function starvedShare(ms: number): number {
   return watch === undefined ? 0 : watch.meter.starvedMs(ms) / ms;
 }
 
-/**
- * Whether this process, and so others like it on this machine, had too little processor time in the last
- * `ms`. False if it has not run for so long.
- */
+/** Whether this process had too little processor time in the last `ms`. False if it is younger. */
 export function wasStarved(ms: number): boolean {
   return watch !== undefined && watch.livedMs() >= ms && starvedShare(ms) >= STARVED_SHARE;
 }

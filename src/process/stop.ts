@@ -1,7 +1,4 @@
-/**
- * Starts and stops a process: at once on a signal while it starts, in order afterwards, by force if that
- * takes too long.
- */
+/** Starts and stops a process: at once while it starts, in order afterwards, by force if that is slow. */
 import { flushCompileCache } from "node:module";
 import { describeFailure, isHopeless } from "../domain/expected-failure.ts";
 import { errorFields } from "./error-fields.ts";
@@ -21,10 +18,7 @@ export interface ProcessStop {
   started(): void;
 }
 
-/**
- * Handles SIGTERM and SIGINT. Until `started` is called they end the process at once: it has accepted no work
- * yet.
- */
+/** Handles SIGTERM and SIGINT. Before `started` they end the process at once: it has no work yet. */
 export function watchSignals(): ProcessStop {
   const stop = new AbortController();
   let isStarted = false;
@@ -51,8 +45,7 @@ export function watchSignals(): ProcessStop {
  * without a stack, and ends the process with exit code 1, or {@link HOPELESS_EXIT} if a restart cannot help.
  */
 export async function runProcess(name: string, main: () => Promise<void>): Promise<void> {
-  // Node and libraries write warnings here. Without a handler, a full disk would turn one of them into a
-  // crash.
+  // Node and libraries write warnings here. Without a handler a full disk would make one a crash.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   try {
     await main();
@@ -83,7 +76,6 @@ export async function closingOnFailure<T>(
   }
 }
 
-/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -26,7 +26,6 @@ const LEFT_AFTER_MS = 24 * 3_600_000;
 /**
  * Makes a folder of this process in `dataDir/tmp`, and removes folders of processes that no longer run.
  * @param onFailure Told if the folder cannot be made now; `subfolder` tries again.
- * @see test/process/temporary-folder.test.ts
  */
 export async function openTemporaryFolder(
   dataDir: string,
@@ -61,19 +60,13 @@ export async function openTemporaryFolder(
   return folder;
 }
 
-/**
- * Makes a folder, unless it is there, that is closed to other users. If this runs as root, parser processes
- * have users of their own, who may pass through to their files.
- */
+/** Makes a folder closed to other users. Run as root, parsers' users may pass through to their files. */
 export function ensureFolder(path: string): void {
   const isMade = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   if (isMade && process.getuid?.() === 0) chmodSync(path, 0o711);
 }
 
-/**
- * A failure to write what is read and removed again, as an outage: a retry helps once the folder can be
- * written. Any other error stays what it is.
- */
+/** A failed write of something temporary, as an outage: a retry helps later. Other errors stay. */
 export function asUnwritable(error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DomainError("storage_unavailable", "The service cannot write its temporary files.", {

@@ -2,10 +2,7 @@
 
 const SLICE_MS = 4;
 
-/**
- * Computations that wait to continue. One continues in each iteration of the event loop, however many there
- * are, so that other work waits for one slice at most.
- */
+/** Computations that wait to continue: one in each iteration of the loop, so others wait for one slice. */
 const waiting: Array<() => void> = [];
 
 function resumeNext(): void {
@@ -22,10 +19,7 @@ export function turnOfLoop(): Promise<void> {
   });
 }
 
-/**
- * Returns a function to call between two steps, and to await: it pauses if {@link SLICE_MS} have passed since
- * the last pause, and otherwise returns undefined.
- */
+/** Returns a function to await between steps: it pauses if {@link SLICE_MS} have passed, else undefined. */
 export function createTimeSlice(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   const pause = async (): Promise<void> => {

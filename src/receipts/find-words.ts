@@ -77,9 +77,7 @@ function placeOf(quote: string, text: string): { at: number; length: number } | 
   return { at, length: offsets[index + words.length - 1]! + 1 - at };
 }
 
-/**
- * The text with one space for each run of white space, and the offset in `text` of each of its code units.
- */
+/** The text with one space for each run of white space, and where in `text` each code unit was. */
 function spaced(text: string): { text: string; offsets: number[] } {
   const kept: string[] = [];
   const offsets: number[] = [];

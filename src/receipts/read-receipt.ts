@@ -29,11 +29,7 @@ export async function openSignedReceipt(
   return claims === undefined ? undefined : { organizationId: key.organization_id, claims };
 }
 
-/**
- * The claims of a receipt that a key of the organization has signed, be it retired or not.
- * @returns undefined for any other text.
- * @see test/receipts/read-receipt.database.test.ts
- */
+/** The claims of a receipt by any key of the organization. @returns undefined for any other text. */
 export async function readReceipt(
   deps: ReadDeps,
   organization: { readonly id: string },

@@ -25,7 +25,6 @@ interface SignerDeps {
 /**
  * Keeps the keys of at most 1,000 organizations in memory, and looks each up again after a minute; while the
  * database cannot be reached, it signs with those that it has.
- * @see test/receipts/signer.database.test.ts
  * @example const [{ receipt, salt }] = await createReceiptSigner({ db, keyring }).issue(id, [statement]);
  */
 export function createReceiptSigner(deps: SignerDeps): ReceiptSigner {

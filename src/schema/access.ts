@@ -1,5 +1,6 @@
 /** The contract of what a person or a key can see, and why. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { envelope, pageQuery } from "./fields.ts";
 import { SpaceId } from "./ids.ts";
 
@@ -14,11 +15,8 @@ const REASONS = [
 const SpaceAccess = z
   .object({
     space_id: SpaceId,
-    space_name: z.string().nullable().meta({
-      description: "The display name; null: the private space of somebody else",
-      example: "Research",
-    }),
-    is_private: z.boolean().meta({ description: "True for the user's private space", example: false }),
+    space_name: field.nullableText("The display name; null: the private space of somebody else", "Research"),
+    is_private: field.flag("True for the user's private space", false),
     role: z.enum(["owner", "editor", "viewer"]).nullable().meta({
       description: "The user's role in the space; null: none, and an admin manages it all the same",
       example: "editor",
@@ -44,5 +42,5 @@ const SpaceAccess = z
 export const SpaceAccessPage = envelope(SpaceAccess, "SpaceAccessPage");
 
 export const AccessQuery = pageQuery().extend({
-  space_id: SpaceId.optional().meta({ description: "Only this space" }),
+  space_id: SpaceId.optional().describe("Only this space"),
 });

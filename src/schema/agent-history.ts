@@ -1,24 +1,25 @@
 /** Contract of an agent's history. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { envelope, Person, Timestamp } from "./fields.ts";
 
 const AgentChange = z
   .object({
-    version: z.string().meta({ description: "The agent's version from then on", example: "1.0.1" }),
+    version: field.text("The agent's version from then on", "1.0.1"),
     at: Timestamp,
-    by: Person.nullable().meta({ description: "Who did it; null: not known" }),
+    by: Person.nullable().describe("Who did it; null: not known"),
     action: z
       .enum(["created", "updated", "deleted"])
       .meta({ description: "What was done with the agent", example: "updated" }),
     changes: z
       .array(
         z.object({
-          field: z.string().meta({ description: "The field of the agent", example: "temperature" }),
+          field: field.text("The field of the agent", "temperature"),
           before: z.unknown().meta({ description: "Its value until then", example: 0.2 }),
           after: z.unknown().meta({ description: "Its value from then on", example: 0.7 }),
         }),
       )
-      .meta({ description: "The fields that differ; none where it was created" }),
+      .describe("The fields that differ; none where it was created"),
   })
   .meta({ id: "AgentChange" });
 

@@ -1,5 +1,6 @@
 /** The contract of agents, and of the list of models that OpenAI's clients ask for. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { TOOL_IDS } from "../domain/tool-ids.ts";
 import { envelope, Name, pageQuery, Person, Timestamp } from "./fields.ts";
 import { AgentId, FolderId, OrganizationId, SpaceId } from "./ids.ts";
@@ -69,24 +70,17 @@ const configuration = {
       description: "The tools that the model may call; they run inside the service",
       example: [{ tool_id: "knowledge_search", config: null }],
     }),
-  is_public: z.boolean().meta({
-    description: "Everyone in the organization may use it, still with their own reach",
-    example: false,
-  }),
-  show_citations: z.boolean().meta({
-    description: "Whether answers list the passages that they cite, as `citations` and `annotations`",
-    example: true,
-  }),
-  require_support: z.boolean().meta({
-    description:
-      "Whether marks are taken out of answers whose source does not have the words and numbers of the " +
+  is_public: field.flag("Everyone in the organization may use it, still with their own reach", false),
+  show_citations: field.flag(
+    "Whether answers list the passages that they cite, as `citations` and `annotations`",
+    true,
+  ),
+  require_support: field.flag(
+    "Whether marks are taken out of answers whose source does not have the words and numbers of the " +
       "statement before them; the answer says how many, as `removed_citations`. Takes effect with `show_citations`",
-    example: false,
-  }),
-  save_to_inbox: z.boolean().meta({
-    description: "Stored with the agent, and shown again; the service has no inbox",
-    example: false,
-  }),
+    false,
+  ),
+  save_to_inbox: field.flag("Stored with the agent, and shown again; the service has no inbox", false),
   data_access_mode: z.enum(DATA_ACCESS_MODES).meta({
     description:
       "What the agent searches, never more than the caller reaches. `origin`: the agent's space; " +
@@ -153,39 +147,31 @@ const writable = {
 const Agent = z
   .object({
     id: AgentId,
-    name: z.string().meta({ description: "The display name", example: "Analyst" }),
-    version: z.string().meta({
-      description: "Three numbers; the last one grows with each change of the configuration",
-      example: "1.0.0",
-    }),
+    name: field.text("The display name", "Analyst"),
+    version: field.text("Three numbers; the last one grows with each change of the configuration", "1.0.0"),
     ...configuration,
     organization_id: OrganizationId,
-    space_id: SpaceId.meta({ description: "The space that it belongs to; its editors change it" }),
-    from_system: z.boolean().meta({
-      description: "True for an agent of the service itself, which is not among the models",
-      example: false,
-    }),
-    conversation_count: z.int().meta({
-      description: "Chats that were begun with it: turns whose history has no answer yet",
-      example: 0,
-    }),
+    space_id: SpaceId.describe("The space that it belongs to; its editors change it"),
+    from_system: field.flag("True for an agent of the service itself, which is not among the models", false),
+    conversation_count: field.integer(
+      "Chats that were begun with it: turns whose history has no answer yet",
+      0,
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
-    created_by: Person.meta({ description: "Who made it" }),
+    created_by: Person.describe("Who made it"),
   })
   .meta({ id: "Agent" });
 
 export const AgentDetails = Agent.extend({
-  last_edited_by: Person.meta({ description: "Who changed it last; its maker if nobody has" }),
+  last_edited_by: Person.describe("Who changed it last; its maker if nobody has"),
 }).meta({ id: "AgentDetails" });
 export const AgentPage = envelope(Agent, "AgentPage");
 
 const NewAgent = z
   .strictObject({
     name: Name,
-    space_id: SpaceId.meta({
-      description: "The space that it will belong to; the caller must be an editor of it",
-    }),
+    space_id: SpaceId.describe("The space that it will belong to; the caller must be an editor of it"),
     description: writable.description.default(""),
     agent_type: writable.agent_type.default("simple"),
     model: writable.model.default("default"),
@@ -256,18 +242,16 @@ export const AgentSearch = z
 export const Model = z
   .object({
     id: AgentId,
-    name: z.string().meta({ description: "The agent's display name", example: "Analyst" }),
-    object: z.literal("model").meta({ description: "As OpenAI's clients expect it" }),
-    created: z
-      .int()
-      .meta({ description: "When the agent was made, in Unix seconds", example: 1_790_000_000 }),
-    owned_by: OrganizationId.meta({ description: "The organization" }),
+    name: field.text("The agent's display name", "Analyst"),
+    object: z.literal("model").describe("As OpenAI's clients expect it"),
+    created: field.integer("When the agent was made, in Unix seconds", 1_790_000_000),
+    owned_by: OrganizationId.describe("The organization"),
   })
   .meta({ id: "Model" });
 
 export const ModelList = z
   .object({
-    object: z.literal("list").meta({ description: "As OpenAI's clients expect it" }),
-    data: z.array(Model).meta({ description: "The agents, oldest first" }),
+    object: z.literal("list").describe("As OpenAI's clients expect it"),
+    data: z.array(Model).describe("The agents, oldest first"),
   })
   .meta({ id: "ModelList" });

@@ -1,5 +1,6 @@
 /** The bodies of errors: `detail` as FastAPI has it, and `error` as OpenAI's clients read it. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { ERROR_REASONS, type ErrorReason } from "../domain/errors.ts";
 
 const REASONS = Object.keys(ERROR_REASONS).toSorted() as [ErrorReason, ...ErrorReason[]];
@@ -14,10 +15,7 @@ const ErrorCode = z.enum(REASONS).meta({
 
 export const ErrorObject = z
   .object({
-    message: z.string().meta({
-      description: "What went wrong, for people; of several problems the first",
-      example: "Document not found",
-    }),
+    message: field.text("What went wrong, for people; of several problems the first", "Document not found"),
     type: z
       .enum([
         "invalid_request_error",
@@ -31,22 +29,22 @@ export const ErrorObject = z
         example: "invalid_request_error",
       }),
     code: ErrorCode,
-    param: z.string().nullable().meta({
-      description: "The field of the request that is at fault, such as `messages[0].content`, if it is one",
-      example: null,
-    }),
-    doc_url: z.string().meta({
-      description: "The page of the code",
-      example: "https://holdfast.example.org/docs/errors/document_not_found",
-    }),
+    param: field.nullableText(
+      "The field of the request that is at fault, such as `messages[0].content`, if it is one",
+      null,
+    ),
+    doc_url: field.text(
+      "The page of the code",
+      "https://holdfast.example.org/docs/errors/document_not_found",
+    ),
   })
   .meta({ id: "ErrorObject" });
 
 /** A failure without a list of problems. */
 export const ErrorBody = z
   .object({
-    detail: z.string().meta({ description: "The same as `error.message`", example: "Document not found" }),
-    error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
+    detail: field.text("The same as `error.message`", "Document not found"),
+    error: ErrorObject.describe("The same failure, as OpenAI's clients read it"),
   })
   .meta({ id: "Error" });
 
@@ -59,8 +57,8 @@ export const ValidationErrorBody = z
             description: "Where it is: `body`, `query`, `path` or `header`, then names and indexes",
             example: ["body", "space_id"],
           }),
-          msg: z.string().meta({ description: "What is wrong, for people", example: "Field required" }),
-          type: z.string().meta({ description: "What is wrong, in pydantic's terms", example: "missing" }),
+          msg: field.text("What is wrong, for people", "Field required"),
+          type: field.text("What is wrong, in pydantic's terms", "missing"),
           input: z
             .unknown()
             .optional()
@@ -71,7 +69,7 @@ export const ValidationErrorBody = z
             .meta({ description: "The bounds or values that it breaks", example: {} }),
         }),
       )
-      .meta({ description: "All that is wrong with the request" }),
-    error: ErrorObject.meta({ description: "The first of the problems, as OpenAI's clients read it" }),
+      .describe("All that is wrong with the request"),
+    error: ErrorObject.describe("The first of the problems, as OpenAI's clients read it"),
   })
   .meta({ id: "ValidationError" });

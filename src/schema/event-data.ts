@@ -1,13 +1,14 @@
 /** The `data` of each type of event. Later versions may add fields, so that each of them may be missing. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { EVENT_TYPES, type EventType } from "../domain/events/event-types.ts";
 import { BatchId, AgentId, DocumentId, FolderId, RunId, Uuid } from "./ids.ts";
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 
-const count = (description: string, example = 1) => z.int().optional().meta({ description, example });
-const code = (description: string, example: string) => z.string().optional().meta({ description, example });
-const folder = (description: string) => FolderId.nullish().meta({ description });
+const count = (description: string, example = 1) => field.optionalInteger(description, example);
+const code = (description: string, example: string) => field.optionalText(description, example);
+const folder = (description: string) => FolderId.nullish().describe(description);
 
 const VERSION = count("The version of the document, from 1");
 const RUN: Fields = {
@@ -27,14 +28,14 @@ const TURN: Fields = {
 };
 const ROLE: Fields = { role: code("The role from now on", "viewer") };
 const OF_DOCUMENT: Fields = {
-  document_id: DocumentId.nullish().meta({ description: "The document of the file; null: it has none" }),
+  document_id: DocumentId.nullish().describe("The document of the file; null: it has none"),
 };
 const FILES = count("Files that were concerned, if it was more than one");
 
 /** A type that is not here has no data. */
 const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
   "document.uploaded": {
-    file_id: Uuid.optional().meta({ description: "The raw file, as events of files name it" }),
+    file_id: Uuid.optional().describe("The raw file, as events of files name it"),
     folder_id: folder("The folder that it is in; null: the space's root"),
     version: VERSION,
     file_size: count("Bytes of the original", 52_428),
@@ -58,7 +59,7 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
   },
   "document.deleted": {
     folder_id: folder("The folder that it was in; null: the space's root"),
-    deleted_folder_id: FolderId.optional().meta({ description: "The folder it was deleted with" }),
+    deleted_folder_id: FolderId.optional().describe("The folder it was deleted with"),
   },
   "batch.completed": {
     status: code("How it ended", "completed"),
@@ -93,7 +94,6 @@ const FIELDS: Readonly<Partial<Record<EventType, Fields>>> = {
   "webhook.disabled": { reason: code("Why it is not active", "gone") },
 };
 
-/** The `data` of the events of each type. */
 export const EVENT_DATA = Object.fromEntries(
   EVENT_TYPES.map((type) => [type, z.looseObject(FIELDS[type] ?? {})]),
 ) as Readonly<Record<EventType, z.ZodObject>>;

@@ -1,5 +1,6 @@
 /** The contract of events: what happened to a resource, as lists, streams and deliveries show it. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { ErrorObject } from "./error.ts";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { RESOURCES_PER_PAGE, Timestamp } from "./fields.ts";
@@ -11,37 +12,36 @@ const EventTypeName = z.enum(EVENT_TYPES);
 export const Event = z
   .object({
     id: EventId,
-    type: z.string().meta({
-      description:
-        "What happened. Later versions add types, so that clients should pass over those that they do not know",
-      example: "document.completed",
-    }),
+    type: field.text(
+      "What happened. Later versions add types, so that clients should pass over those that they do not know",
+      "document.completed",
+    ),
     occurred_at: Timestamp,
     organization_id: OrganizationId,
-    space_id: SpaceId.nullable().meta({ description: "Null for what is in no space" }),
+    space_id: SpaceId.nullable().describe("Null for what is in no space"),
     resource: z
       .object({
-        type: z.string().meta({ description: "The kind of resource", example: "document" }),
+        type: field.text("The kind of resource", "document"),
         id: Uuid.nullable().meta({
           description: "The resource's id; null if it has none",
           example: "01900000-0000-7000-8000-000000000030",
         }),
       })
-      .meta({ description: "What it happened to" }),
+      .describe("What it happened to"),
     actor: z
       .object({
         type: z.enum(["user", "api_key", "system"]).meta({
           description: "`api_key`: a user, by an API key; `system`: the service itself",
           example: "api_key",
         }),
-        user_id: UserId.nullable().meta({ description: "Null for `system`" }),
-        api_key_id: ApiKeyId.nullable().meta({ description: "Null unless it was an API key" }),
+        user_id: UserId.nullable().describe("Null for `system`"),
+        api_key_id: ApiKeyId.nullable().describe("Null unless it was an API key"),
       })
-      .meta({ description: "Who made the change; the service itself is `system`" }),
-    request_id: z.string().nullable().meta({
-      description: "The `X-Request-Id` of the change; null: no request made it",
-      example: EXAMPLE_REQUEST_ID,
-    }),
+      .describe("Who made the change; the service itself is `system`"),
+    request_id: field.nullableText(
+      "The `X-Request-Id` of the change; null: no request made it",
+      EXAMPLE_REQUEST_ID,
+    ),
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
       description: "Ids, states, codes and counts; never text and never names",
       example: { version: 1, chunk_count: 12 },
@@ -54,20 +54,15 @@ export function encodeEvent(event: z.input<typeof Event>): string {
   return JSON.stringify(Event.parse(event));
 }
 
-/** The types that a request may name. */
 export const EventTypes = z.array(EventTypeName).max(EVENT_TYPES.length);
 
 /** In place of a cursor: the end of the log. */
 export const NOW = "now";
-/** The longest `wait`. */
 const MAX_WAIT_SECONDS = 30;
 const MAX_CURSOR_CHARACTERS = 255;
 const EXAMPLE_CURSOR = "MToxOjQy";
 
-const Cursor = z.string().meta({
-  description: "A place in the organization's log, to be kept and sent as it is",
-  example: EXAMPLE_CURSOR,
-});
+const Cursor = field.text("A place in the organization's log, to be kept and sent as it is", EXAMPLE_CURSOR);
 
 export const EventFilterQuery = z.object({
   after: z
@@ -79,8 +74,8 @@ export const EventFilterQuery = z.object({
     description: "Only events of these types; may be repeated",
     example: ["document.completed"],
   }),
-  space_id: SpaceId.optional().meta({ description: "Only events of this space" }),
-  resource_id: Uuid.optional().meta({ description: "Only events of this resource" }),
+  space_id: SpaceId.optional().describe("Only events of this space"),
+  resource_id: Uuid.optional().describe("Only events of this resource"),
 });
 
 export const EventQuery = EventFilterQuery.extend({
@@ -100,20 +95,17 @@ export const EventQuery = EventFilterQuery.extend({
 
 export const EventPage = z
   .object({
-    items: z.array(Event).meta({ description: "The events after the cursor, in the order of the log" }),
+    items: z.array(Event).describe("The events after the cursor, in the order of the log"),
     next_cursor: Cursor,
-    has_more: z.boolean().meta({ description: "Whether the log goes on after `next_cursor`" }),
+    has_more: z.boolean().describe("Whether the log goes on after `next_cursor`"),
   })
   .meta({ id: "EventPage" });
 
 const errorFields = {
-  detail: z.string().meta({
-    description: "The same as `error.message`",
-    example: "The events after this cursor are not kept any more.",
-  }),
-  error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
-  code: z.string().meta({ description: "The same as `error.code`", example: "cursor_expired" }),
-  oldest: Cursor.meta({ description: "The oldest cursor that can be gone on from" }),
+  detail: field.text("The same as `error.message`", "The events after this cursor are not kept any more."),
+  error: ErrorObject.describe("The same failure, as OpenAI's clients read it"),
+  code: field.text("The same as `error.code`", "cursor_expired"),
+  oldest: Cursor.describe("The oldest cursor that can be gone on from"),
 };
 
 /** The body of a 410. */
@@ -123,7 +115,7 @@ export const CursorExpired = z.object(errorFields).meta({ id: "CursorExpired" })
 export const EventStreamEnd = z
   .object({
     ...errorFields,
-    status: z.int().meta({ description: "The status that a request would get", example: 410 }),
+    status: field.integer("The status that a request would get", 410),
     code: errorFields.code.optional(),
     oldest: errorFields.oldest.optional(),
   })

@@ -1,5 +1,6 @@
 /** The parts that the contracts of several resources share: ids, timestamps, pages, people, errors. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { AgentId, DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "./ids.ts";
 import { NOT_BLANK } from "./requests/patterns.ts";
 
@@ -8,10 +9,7 @@ const MAX_PAGE = 1_000_000_000;
 
 export { Uuid } from "./ids.ts";
 
-/**
- * A moment in an answer: takes a `Date` or an ISO string, and gives ISO 8601 in UTC with milliseconds and
- * `Z`.
- */
+/** A moment in an answer: takes a `Date` or an ISO string, gives ISO 8601 in UTC with milliseconds. */
 export const Timestamp = z
   .union([z.date(), z.string()])
   .transform((value) => new Date(value).toISOString())
@@ -86,7 +84,6 @@ export function pageQuery(limits: PageLimits = RESOURCES_PER_PAGE) {
 
 const MAX_WAIT_SECONDS = 60;
 
-/** The `wait` of a query string. */
 export const WaitQuery = z.object({
   wait: z
     .int()
@@ -106,45 +103,40 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/**
- * The pagination envelope around `item`.
- * @param name its component in the OpenAPI document.
- */
+/** The pagination envelope around `item`. @param name its component in the OpenAPI document. */
 export function envelope<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
-      items: z.array(item).meta({ description: "Results of the current page" }),
-      total_items: z.int().meta({ description: "Hits over all pages", example: 1 }),
-      total_pages: z
-        .int()
-        .meta({ description: "Pages of `page_size` entries; 0 if there are none", example: 1 }),
-      page: z.int().meta({ description: "Current page, from 1", example: 1 }),
-      page_size: z.int().meta({ description: "Entries per page", example: 20 }),
+      items: z.array(item).describe("Results of the current page"),
+      total_items: field.integer("Hits over all pages", 1),
+      total_pages: field.integer("Pages of `page_size` entries; 0 if there are none", 1),
+      page: field.integer("Current page, from 1", 1),
+      page_size: field.integer("Entries per page", 20),
     })
     .meta({ id: name });
 }
 
 /** The value of an {@link envelope} for one page of `items` out of `totalItems`. */
-export function pageOf<Items>(items: Items, totalItems: number, { page, limit }: PageRequest) {
+export function pageOf<Items>(
+  { items, total }: { readonly items: Items; readonly total: number },
+  { page, limit }: PageRequest,
+) {
   return {
     items,
-    total_items: totalItems,
-    total_pages: Math.ceil(totalItems / limit),
+    total_items: total,
+    total_pages: Math.ceil(total / limit),
     page,
     page_size: limit,
   };
 }
 
-export const AvatarUrl = z
-  .string()
-  .nullable()
-  .meta({ description: "Where the user's picture is; null if there is none", example: null });
+export const AvatarUrl = field.nullableText("Where the user's picture is; null if there is none", null);
 
 /** A person, as shown with what they made. */
 export const Person = z
   .object({
     id: UserId,
-    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    name: field.text("The display name", "Ada Example"),
     avatar_url: AvatarUrl,
   })
   .meta({ id: "Person", description: "A user, as shown with what they made" });
@@ -154,9 +146,7 @@ export const FolderParams = z.object({ folder_id: FolderId });
 export const DocumentParams = z.object({ document_id: DocumentId });
 export const AgentParams = z.object({ agent_id: AgentId });
 export const OrganizationParams = z.object({
-  organization_id: OrganizationId.meta({
-    description: "The caller's own organization; any other one is answered 404",
-  }),
+  organization_id: OrganizationId.describe("The caller's own organization; any other one is answered 404"),
 });
 
 /** A display name, which must not be blank. */
@@ -167,9 +157,7 @@ export const Name = z
   .refine((text) => text.trim() !== "", "must not be blank")
   .meta({ description: "The display name; not blank", example: "Research", pattern: NOT_BLANK });
 
-/**
- * The file of a multipart form, for the OpenAPI document; the form's parser streams it and checks it itself.
- */
+/** The file of a multipart form, for the OpenAPI document; the form's parser streams and checks it. */
 export const FilePart = z
   .custom<unknown>()
   .meta({ override: { type: "string", format: "binary" }, example: "(bytes)", description: "The file" });

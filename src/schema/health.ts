@@ -1,8 +1,9 @@
 /** The contract of the health checks. */
 import { z } from "zod";
+import { field } from "./field.ts";
 
 export const Health = z
-  .object({ status: z.literal("ok").meta({ description: "There is no other status" }) })
+  .object({ status: z.literal("ok").describe("There is no other status") })
   .meta({ id: "Health" });
 
 export const Readiness = z
@@ -19,7 +20,7 @@ export const Readiness = z
           name: z
             .enum(["database", "workflows", "object_store", "disk"])
             .meta({ description: "What this process depends on", example: "database" }),
-          ok: z.boolean().meta({ description: "Whether its last probe succeeded", example: true }),
+          ok: field.flag("Whether its last probe succeeded", true),
           kind: z
             .enum(["directory", "gcs", "s3"])
             .optional()
@@ -30,7 +31,7 @@ export const Readiness = z
           }),
         }),
       )
-      .meta({ description: "Each dependency, with its last probe" }),
+      .describe("Each dependency, with its last probe"),
   })
   .meta({ id: "Readiness" });
 export type Readiness = z.output<typeof Readiness>;

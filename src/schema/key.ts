@@ -1,5 +1,6 @@
 /** Contract of API keys. The text of a key is shown once, in the answer to the request that makes it. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { canonicalCidr } from "../domain/tenancy/cidr.ts";
 import { CAPABILITIES } from "../domain/tenancy/principal.ts";
 import { envelope, Name, OrganizationParams, pageQuery, Timestamp, TimestampInput } from "./fields.ts";
@@ -20,10 +21,7 @@ const MAX_LEAKED_KEYS = 20;
 /** The most characters of a whole report, which also bounds each text in it. */
 export const MAX_LEAKED_CHARACTERS = 4_096;
 
-/**
- * A network or an address, in canonical form after parsing.
- * @param message the detail of the 422 for any other text.
- */
+/** A network or an address, canonical after parsing. @param message the 422's detail for other texts. */
 export const cidr = (message: string) =>
   z
     .string()
@@ -41,19 +39,13 @@ const Cidrs = z.array(Cidr).min(1).max(MAX_CIDRS);
 const ApiKey = z
   .object({
     id: ApiKeyId,
-    name: z
-      .string()
-      .meta({ description: "For its owner; two keys may have the same", example: "automation" }),
-    prefix: z.string().meta({
-      description: "The beginning of its text, by which a key is recognized",
-      example: "sk-hf-a1B2c3",
-    }),
-    user_id: UserId.meta({ description: "Its owner, whose rights bound what it may do" }),
-    created_by: UserId.nullable().meta({
-      description:
-        "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
+    name: field.text("For its owner; two keys may have the same", "automation"),
+    prefix: field.text("The beginning of its text, by which a key is recognized", "sk-hf-a1B2c3"),
+    user_id: UserId.describe("Its owner, whose rights bound what it may do"),
+    created_by: UserId.nullable().describe(
+      "The user who made it; null: the operator. A key that somebody else made for its owner reaches " +
         "shared spaces alone, and of what is its owner's and in no space only what it made itself",
-    }),
+    ),
     spaces: z
       .array(SpaceId)
       .nullable()
@@ -74,17 +66,12 @@ const ApiKey = z
       description: "From when on it is refused; null: it does not expire",
       example: null,
     }),
-    last_used_at: Timestamp.nullable().meta({
-      description: "When it was used last; null: never",
-    }),
-    last_used_ip: z
-      .string()
-      .nullable()
-      .meta({ description: "The address of the last use, behind the trusted proxies", example: "192.0.2.7" }),
-    last_used_user_agent: z.string().nullable().meta({
-      description: "The first 256 characters of the `User-Agent` of the last use",
-      example: "curl/8.5.0",
-    }),
+    last_used_at: Timestamp.nullable().describe("When it was used last; null: never"),
+    last_used_ip: field.nullableText("The address of the last use, behind the trusted proxies", "192.0.2.7"),
+    last_used_user_agent: field.nullableText(
+      "The first 256 characters of the `User-Agent` of the last use",
+      "curl/8.5.0",
+    ),
     overlap_ends_at: Timestamp.nullable().meta({
       description: "Until when the text before the last roll is accepted too; null: it is not",
       example: null,
@@ -102,10 +89,7 @@ const ApiKey = z
 
 export const ApiKeyPage = envelope(ApiKey, "ApiKeyPage");
 export const ApiKeyCreated = ApiKey.extend({
-  key: z.string().meta({
-    description: "The key's text, to be sent as `Authorization: Bearer …`. Shown only here",
-    example: "sk-hf-…",
-  }),
+  key: field.text("The key's text, to be sent as `Authorization: Bearer …`. Shown only here", "sk-hf-…"),
 }).meta({ id: "ApiKeyCreated" });
 
 const wanted = {
@@ -114,7 +98,7 @@ const wanted = {
     .array(SpaceId)
     .max(MAX_SPACES)
     .nullish()
-    .meta({ description: "The spaces it is narrowed to; absent or null: all that its owner reaches" }),
+    .describe("The spaces it is narrowed to; absent or null: all that its owner reaches"),
   expires_at: TimestampInput.nullish().meta({
     description:
       "From when on it is refused, ISO 8601. Absent or null: as the organization's default and maximum say, " +
@@ -138,7 +122,7 @@ export const ApiKeyCreate = z.strictObject(wanted).meta({
   example: { name: "automation", capabilities: ["read", "search"], expires_at: "2027-01-31T00:00:00Z" },
 });
 export const OrganizationKeyCreate = z
-  .strictObject({ ...wanted, user_id: UserId.meta({ description: "The member who will own it" }) })
+  .strictObject({ ...wanted, user_id: UserId.describe("The member who will own it") })
   .meta({ id: "OrganizationKeyCreate" });
 
 export const ApiKeyParams = z.object({ api_key_id: ApiKeyId });
@@ -161,7 +145,7 @@ const EXAMPLE = {
 /** The field `unused_since` is a key's last use, or its creation if it was never used. */
 export const ApiKeyQuery = pageQuery().extend(queryFilters(KEY_FIELDS, EXAMPLE));
 export const OrganizationKeyQuery = pageQuery().extend({
-  user_id: UserId.optional().meta({ description: "Only the keys of this member" }),
+  user_id: UserId.optional().describe("Only the keys of this member"),
   ...queryFilters({ ...KEY_FIELDS, user_id: "uuid" }, EXAMPLE),
 });
 
@@ -202,8 +186,6 @@ export const LeakedKeysReport = z
   .meta({ id: "LeakedKeysReport" });
 export const LeakedKeysAccepted = z
   .object({
-    status: z
-      .literal("accepted")
-      .meta({ description: "Whatever the texts are: it does not tell which keys exist" }),
+    status: z.literal("accepted").describe("Whatever the texts are: it does not tell which keys exist"),
   })
   .meta({ id: "LeakedKeysAccepted" });

@@ -1,5 +1,6 @@
 /** Contract of where text stands in its file. The fields are those of `Location` in src/domain/locations. */
 import { z } from "zod";
+import { field } from "./field.ts";
 
 const Fraction = z.number().min(0).max(1);
 
@@ -22,15 +23,9 @@ const Location = z
       description: "The slide of a presentation, from 1",
       example: 2,
     }),
-    shape: z.string().optional().meta({
-      description: "The shape on the slide, as the presentation names it",
-      example: "Title 1",
-    }),
-    sheet: z.string().optional().meta({ description: "The sheet of a spreadsheet", example: "Prices" }),
-    range: z.string().optional().meta({
-      description: "The cells, as spreadsheets name them",
-      example: "A2:D9",
-    }),
+    shape: field.optionalText("The shape on the slide, as the presentation names it", "Title 1"),
+    sheet: field.optionalText("The sheet of a spreadsheet", "Prices"),
+    range: field.optionalText("The cells, as spreadsheets name them", "A2:D9"),
     lines: z
       .array(z.int().min(1))
       .min(2)
@@ -41,14 +36,11 @@ const Location = z
       .array(z.string())
       .optional()
       .meta({ description: "The headings above it, outermost first", example: ["Report", "Results"] }),
-    element: z.string().optional().meta({
-      description: "The element of the file, and which of those with its name it is, from 1",
-      example: "p[12]",
-    }),
-    part: z.string().optional().meta({
-      description: "The part of a mail, an archive or a book",
-      example: "attachment 2: report.docx",
-    }),
+    element: field.optionalText(
+      "The element of the file, and which of those with its name it is, from 1",
+      "p[12]",
+    ),
+    part: field.optionalText("The part of a mail, an archive or a book", "attachment 2: report.docx"),
   })
   .meta({
     id: "Location",

@@ -1,27 +1,28 @@
 /** The contract of the caller's own profile. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { AvatarUrl } from "./fields.ts";
 import { OrganizationId, SpaceId, UserId } from "./ids.ts";
 
 export const Me = z
   .object({
     id: UserId,
-    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
-    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    email: field.text("The e-mail address", "ada@acme.example"),
+    name: field.text("The display name", "Ada Example"),
     avatar_url: AvatarUrl,
     organization: z
       .object({
         id: OrganizationId,
-        name: z.string().meta({ description: "The organization's name", example: "Acme" }),
+        name: field.text("The organization's name", "Acme"),
         role: z.enum(["admin", "member"]).meta({
           description: "`admin` manages the organization: its members, keys, audit log and usage",
           example: "admin",
         }),
       })
-      .meta({ description: "The caller's organization" }),
-    private_space_id: SpaceId.nullable().meta({
-      description: "The space that the caller alone reaches; null if there is none",
-    }),
+      .describe("The caller's organization"),
+    private_space_id: SpaceId.nullable().describe(
+      "The space that the caller alone reaches; null if there is none",
+    ),
     auth_method: z.enum(["api_key", "jwt"]).meta({
       description: "How this request was authenticated",
       example: "jwt",

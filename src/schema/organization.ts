@@ -1,5 +1,6 @@
 /** The contract of an organization: its settings, members, audit log and usage. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import {
   AvatarUrl,
   envelope,
@@ -44,7 +45,7 @@ const lifetimes = {
 export const Organization = z
   .object({
     id: OrganizationId,
-    name: z.string().meta({ description: "The display name", example: "Acme" }),
+    name: field.text("The display name", "Acme"),
     created_at: Timestamp,
     ...lifetimes,
   })
@@ -62,8 +63,8 @@ export const OrganizationPatch = writtenBack(
 export const Member = z
   .object({
     user_id: UserId,
-    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
-    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    email: field.text("The e-mail address", "ada@acme.example"),
+    name: field.text("The display name", "Ada Example"),
     role,
     avatar_url: AvatarUrl,
     created_at: Timestamp,
@@ -72,7 +73,7 @@ export const Member = z
 export const MemberPage = envelope(Member, "MemberPage");
 export const MemberQuery = pageQuery(PARTS_PER_PAGE);
 export const MemberParams = OrganizationParams.extend({
-  user_id: UserId.meta({ description: "The member; of a new one, an id that the caller chooses" }),
+  user_id: UserId.describe("The member; of a new one, an id that the caller chooses"),
 });
 export const MemberPut = writtenBack(
   Member,
@@ -81,49 +82,40 @@ export const MemberPut = writtenBack(
 
 export const AuditRow = z
   .object({
-    id: Uuid.meta({ description: "The row's own id" }),
+    id: Uuid.describe("The row's own id"),
     at: Timestamp,
     actor: z
       .object({
         id: UserId,
-        name: z.string().nullable().meta({
-          description: "The name that the user has now; null if there is none",
-          example: "Ada Example",
-        }),
+        name: field.nullableText("The name that the user has now; null if there is none", "Ada Example"),
       })
       .nullable()
-      .meta({ description: "The user who asked for it; null: the service or its operator did it" }),
+      .describe("The user who asked for it; null: the service or its operator did it"),
     auth_method: z.enum(["api_key", "jwt", "system"]).meta({
       description: "How the actor was authenticated; `system`: the service or its operator",
       example: "jwt",
     }),
-    api_key_id: ApiKeyId.nullable().meta({ description: "The API key that was used; null: none was" }),
-    action: z.string().meta({
-      description: "What was done: a kind of resource, a colon and a verb",
-      example: "documents:create",
-    }),
-    resource_type: z.string().meta({ description: "The kind of what it was done to", example: "document" }),
-    resource_id: z.string().nullable().meta({
-      description: "The id of what it was done to; null if it has none",
-      example: "01900000-0000-7000-8000-000000000030",
-    }),
-    space_id: SpaceId.nullable().meta({ description: "The space it is in; null: it is in none" }),
-    request_id: z.string().nullable().meta({
-      description: "The `X-Request-Id` of the request; null: there was none",
-      example: EXAMPLE_REQUEST_ID,
-    }),
-    outcome: z.string().meta({
-      description: "`success`, `denied`, or how it failed",
-      example: "success",
-    }),
-    code: z.string().nullable().meta({
-      description: "Why requests with a key were refused: the code of the error; null: they were not",
-      example: "document_not_found",
-    }),
-    route: z.string().nullable().meta({
-      description: "Which requests with a key were refused; null: none",
-      example: "GET /v1/data/{document_id}/text",
-    }),
+    api_key_id: ApiKeyId.nullable().describe("The API key that was used; null: none was"),
+    action: field.text("What was done: a kind of resource, a colon and a verb", "documents:create"),
+    resource_type: field.text("The kind of what it was done to", "document"),
+    resource_id: field.nullableText(
+      "The id of what it was done to; null if it has none",
+      "01900000-0000-7000-8000-000000000030",
+    ),
+    space_id: SpaceId.nullable().describe("The space it is in; null: it is in none"),
+    request_id: field.nullableText(
+      "The `X-Request-Id` of the request; null: there was none",
+      EXAMPLE_REQUEST_ID,
+    ),
+    outcome: field.text("`success`, `denied`, or how it failed", "success"),
+    code: field.nullableText(
+      "Why requests with a key were refused: the code of the error; null: they were not",
+      "document_not_found",
+    ),
+    route: field.nullableText(
+      "Which requests with a key were refused; null: none",
+      "GET /v1/data/{document_id}/text",
+    ),
     count: z
       .int()
       .min(1)
@@ -135,7 +127,7 @@ export const AuditRow = z
       }),
     target: z
       .object({
-        type: z.string().meta({ description: "The kind of what was made", example: "document" }),
+        type: field.text("The kind of what was made", "document"),
         id: Uuid.meta({
           description: "The id of what was made",
           example: "01900000-0000-7000-8000-000000000030",
@@ -143,7 +135,7 @@ export const AuditRow = z
         space_id: SpaceId,
       })
       .nullable()
-      .meta({ description: "What was made of what was read, if it was copied into a space; else null" }),
+      .describe("What was made of what was read, if it was copied into a space; else null"),
   })
   .meta({ id: "AuditRow" });
 export const AuditPage = envelope(AuditRow, "AuditPage");
@@ -163,17 +155,14 @@ export const AuditChainPart = z
     checked: chainSeq("How many rows were checked", 412),
     next: chainSeq("Where the next part begins", 10_000)
       .nullable()
-      .meta({ description: "`after` of the next part; null: this was the last, or a row is wrong" }),
+      .describe("`after` of the next part; null: this was the last, or a row is wrong"),
     unchained: chainSeq("Rows that are not chained yet; they are within minutes", 3),
     head: z
       .object({
         seq: chainSeq("The number of the last row; 0: none is chained", 412),
-        hash: z.string().meta({ description: "In hexadecimal", example: "9f2c" }),
+        hash: field.text("In hexadecimal", "9f2c"),
       })
-      .meta({
-        description:
-          "The end of the chain. Kept elsewhere, it shows later that nothing before it was changed",
-      }),
+      .describe("The end of the chain. Kept elsewhere, it shows later that nothing before it was changed"),
     fault: z
       .object({
         seq: chainSeq("The row's number in the chain", 17),
@@ -182,7 +171,7 @@ export const AuditChainPart = z
           .meta({ description: "What is wrong with it", example: "changed" }),
       })
       .nullable()
-      .meta({ description: "The first row that is wrong; null: these rows are as they were written" }),
+      .describe("The first row that is wrong; null: these rows are as they were written"),
   })
   .meta({ id: "AuditChainPart" });
 
@@ -206,29 +195,26 @@ export const AuditQuery = z.object({
   format: z
     .enum(["json", "ndjson"])
     .default("json")
-    .meta({ description: "`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`" }),
+    .describe("`ndjson` answers every row, one JSON object a line, as `application/x-ndjson`"),
   ...queryFilters(AUDIT_FIELDS, { filters: '{"action__startswith":"documents:"}', orderBy: "-at" }),
 });
 
 const UsageRow = z
   .object({
     day: z.string().meta({ format: "date", description: "The day in UTC", example: "2026-01-31" }),
-    user_id: UserId.nullable().meta({ description: "Who used it; null: not known any more" }),
-    api_key_id: ApiKeyId.nullable().meta({ description: "With which API key; null: with an access token" }),
-    agent_id: AgentId.nullable().meta({
-      description: "The agent of the turns; null for documents and for searches that the model reranked",
-    }),
-    prompt_tokens: z.int().meta({
-      description: "Tokens that the models of turns and of reranked searches have read, as they count them",
-      example: 412,
-    }),
-    completion_tokens: z.int().meta({ description: "Tokens that they have written", example: 38 }),
-    turns: z.int().meta({ description: "Answers of agents", example: 1 }),
-    documents: z.int().meta({ description: "Documents that were uploaded", example: 0 }),
-    bytes: z.int().meta({
-      description: "Bytes of the day's documents, as far as they still exist",
-      example: 0,
-    }),
+    user_id: UserId.nullable().describe("Who used it; null: not known any more"),
+    api_key_id: ApiKeyId.nullable().describe("With which API key; null: with an access token"),
+    agent_id: AgentId.nullable().describe(
+      "The agent of the turns; null for documents and for searches that the model reranked",
+    ),
+    prompt_tokens: field.integer(
+      "Tokens that the models of turns and of reranked searches have read, as they count them",
+      412,
+    ),
+    completion_tokens: field.integer("Tokens that they have written", 38),
+    turns: field.integer("Answers of agents", 1),
+    documents: field.integer("Documents that were uploaded", 0),
+    bytes: field.integer("Bytes of the day's documents, as far as they still exist", 0),
   })
   .meta({ id: "UsageRow" });
 export const UsagePage = envelope(UsageRow, "UsagePage");
@@ -249,13 +235,10 @@ const TokenBudget = z
       description: "Whose it is; a user's counts all keys and sessions of the user",
       example: "user",
     }),
-    owner_id: Uuid.meta({ description: "The organization, the user or the API key" }),
-    month: z.string().meta({ description: "The month in UTC", example: "2026-01" }),
-    used: z.int().meta({ description: "Prompt and completion tokens of the month", example: 41_200 }),
-    quota: z
-      .int()
-      .nullable()
-      .meta({ description: "The most tokens of a month; null: there is no such budget", example: 1_000_000 }),
+    owner_id: Uuid.describe("The organization, the user or the API key"),
+    month: field.text("The month in UTC", "2026-01"),
+    used: field.integer("Prompt and completion tokens of the month", 41_200),
+    quota: field.nullableInteger("The most tokens of a month; null: there is no such budget", 1_000_000),
   })
   .meta({ id: "TokenBudget" });
 export const TokenBudgetPage = envelope(TokenBudget, "TokenBudgetPage");

@@ -1,5 +1,6 @@
 /** Contract of receipts: the keys that sign them, and what became of the words that they vouch for. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { ChunkId, DocumentId, SpaceId } from "./ids.ts";
 import { Locations } from "./location.ts";
 
@@ -19,20 +20,14 @@ const ReceiptKey = z
     crv: z.literal("Ed25519").meta({ description: "The curve", example: "Ed25519" }),
     alg: z.literal("EdDSA").meta({ description: "The algorithm of the signatures", example: "EdDSA" }),
     use: z.literal("sig").meta({ description: "It signs, and encrypts nothing", example: "sig" }),
-    kid: z.string().meta({
-      description: "Random; a receipt's header names the key that signed it",
-      example: EXAMPLE_KID,
-    }),
-    x: z.string().meta({
-      description: "The public key: 32 bytes in base64url",
-      example: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-    }),
+    kid: field.text("Random; a receipt's header names the key that signed it", EXAMPLE_KID),
+    x: field.text("The public key: 32 bytes in base64url", "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"),
   })
   .meta({ id: "ReceiptKey" });
 
 export const ReceiptKeySet = z
   .object({
-    keys: z.array(ReceiptKey).meta({ description: "A JWK set (RFC 7517)" }),
+    keys: z.array(ReceiptKey).describe("A JWK set (RFC 7517)"),
   })
   .meta({ id: "ReceiptKeySet" });
 
@@ -82,18 +77,15 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-const ChunkIndex = z.int().meta({ description: "Which chunk of its version it is, from 0", example: 3 });
+const ChunkIndex = field.integer("Which chunk of its version it is, from 0", 3);
 const offset = (description: string, example: number) =>
-  z
-    .int()
-    .optional()
-    .meta({ description: `${description}; absent: it is not known`, example });
+  field.optionalInteger(`${description}; absent: it is not known`, example);
 const Start = offset("Where the words begin in the document as Markdown, in UTF-16 code units", 1_204);
 const End = offset("Where they end there, exclusive", 1_233);
 
 const ReceiptLocation = z
   .object({
-    page: z.int().optional().meta({ description: "The page of a PDF or a picture, from 1", example: 4 }),
+    page: field.optionalInteger("The page of a PDF or a picture, from 1", 4),
     boxes: z
       .array(z.array(z.number()))
       .optional()
@@ -103,8 +95,8 @@ const ReceiptLocation = z
           "upper left corner",
         example: [[0.12, 0.31, 0.61, 0.33]],
       }),
-    slide: z.int().optional().meta({ description: "The slide of a presentation, from 1", example: 2 }),
-    range: z.string().optional().meta({ description: "The cells of a table", example: "B2:D5" }),
+    slide: field.optionalInteger("The slide of a presentation, from 1", 2),
+    range: field.optionalText("The cells of a table", "B2:D5"),
     lines: z
       .array(z.int())
       .optional()
@@ -117,29 +109,23 @@ const ReceiptLocation = z
 const ReceiptLocations = z
   .array(ReceiptLocation)
   .optional()
-  .meta({ description: "Where the words stand in the file; absent: it is not known" });
+  .describe("Where the words stand in the file; absent: it is not known");
 
 const hash = (what: string) =>
-  z.string().meta({
-    description: `HMAC-SHA-256 of ${what} in UTF-8 under the salt's bytes, in base64url`,
-    example: EXAMPLE_HASH,
-  });
+  field.text(`HMAC-SHA-256 of ${what} in UTF-8 under the salt's bytes, in base64url`, EXAMPLE_HASH);
 
 const Claims = z
   .object({
-    jti: z.string().meta({ description: "The receipt's own id; random", example: "q0yUqf1mVb2dW8sTnRgZk3" }),
-    iat: z.int().meta({ description: "When it was signed: seconds since 1970", example: 1_769_851_800 }),
+    jti: field.text("The receipt's own id; random", "q0yUqf1mVb2dW8sTnRgZk3"),
+    iat: field.integer("When it was signed: seconds since 1970", 1_769_851_800),
     space: SpaceId,
     document: DocumentId,
-    document_version: z.int().meta({ description: "The version that was cited, from 1", example: 1 }),
+    document_version: field.integer("The version that was cited, from 1", 1),
     chunk: ChunkId,
     chunk_index: ChunkIndex,
-    turn: z.string().meta({ description: "The turn whose answer has the citation", example: EXAMPLE_TURN }),
-    quote_start: z.int().meta({
-      description: "Where the quote begins in the chunk, in UTF-16 code units",
-      example: 0,
-    }),
-    quote_end: z.int().meta({ description: "Where it ends there, exclusive", example: 29 }),
+    turn: field.text("The turn whose answer has the citation", EXAMPLE_TURN),
+    quote_start: field.integer("Where the quote begins in the chunk, in UTF-16 code units", 0),
+    quote_end: field.integer("Where it ends there, exclusive", 29),
     start: Start,
     end: End,
     locations: ReceiptLocations,
@@ -151,9 +137,9 @@ const Claims = z
 
 const FoundWords = z
   .object({
-    chunk_id: ChunkId.nullable().meta({
-      description: "The first chunk that has all of the words; null: they stand across chunks",
-    }),
+    chunk_id: ChunkId.nullable().describe(
+      "The first chunk that has all of the words; null: they stand across chunks",
+    ),
     chunk_index: ChunkIndex.nullable(),
     quote_start: offset("Where the words begin in the chunk, in UTF-16 code units", 0),
     quote_end: offset("Where they end there, exclusive", 29),
@@ -181,17 +167,14 @@ export const ReceiptVerdict = z
           "it; `quote`: it does not vouch for these words. Absent for the others",
         example: "signature",
       }),
-    claims: Claims.optional().meta({
-      description: "What the receipt says; absent if it is `invalid` or `not_reachable`",
-    }),
+    claims: Claims.optional().describe("What the receipt says; absent if it is `invalid` or `not_reachable`"),
     current_version: z.int().nullish().meta({
       description: "The version that is published, of what is `same` or `superseded`; null: none is",
       example: 1,
     }),
-    found: FoundWords.nullish().meta({
-      description:
-        "Of a quote that is `superseded`: where its words stand now; null: they are gone. Absent without a " +
+    found: FoundWords.nullish().describe(
+      "Of a quote that is `superseded`: where its words stand now; null: they are gone. Absent without a " +
         "quote, and if the document is too long to say that they are gone",
-    }),
+    ),
   })
   .meta({ id: "ReceiptVerdict" });

@@ -1,5 +1,6 @@
 /** The contract of spaces and their members. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Timestamp } from "./fields.ts";
 import { OrganizationId, SpaceId, UserId } from "./ids.ts";
 import { type FilterFields, filtersOf, orderByOf } from "./requests/filters.ts";
@@ -15,14 +16,9 @@ const SpaceRole = z.enum(SPACE_ROLES).meta({
 export const Space = z
   .object({
     id: SpaceId,
-    name: z
-      .string()
-      .meta({ description: "The display name; two spaces may have the same", example: "Research" }),
-    is_private: z.boolean().meta({
-      description: "True marks the caller's private space, which nobody else reaches",
-      example: false,
-    }),
-    owner_id: UserId.meta({ description: "The owner of record; it may have more owners" }),
+    name: field.text("The display name; two spaces may have the same", "Research"),
+    is_private: field.flag("True marks the caller's private space, which nobody else reaches", false),
+    owner_id: UserId.describe("The owner of record; it may have more owners"),
     organization_id: OrganizationId,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -31,10 +27,10 @@ export const Space = z
 
 const SpaceEmbedding = z
   .object({
-    model: z.string().meta({
-      description: "The embedding model of the instance, with which new documents are embedded",
-      example: "all-minilm-l6-v2-int8",
-    }),
+    model: field.text(
+      "The embedding model of the instance, with which new documents are embedded",
+      "all-minilm-l6-v2-int8",
+    ),
     language_fit: z
       .number()
       .min(0)
@@ -90,8 +86,8 @@ export const SpacePatch = z.object({ name: Name.optional() }).meta({ id: "SpaceP
 export const SpaceMember = z
   .object({
     user_id: UserId,
-    email: z.string().meta({ description: "The e-mail address", example: "ada@acme.example" }),
-    name: z.string().meta({ description: "The display name", example: "Ada Example" }),
+    email: field.text("The e-mail address", "ada@acme.example"),
+    name: field.text("The display name", "Ada Example"),
     role: SpaceRole,
   })
   .meta({ id: "SpaceMember" });

@@ -10,10 +10,7 @@ const MAX_TOOLS = 100;
 /** Names and IPv4 addresses; `*.` before a name means all its subdomains. */
 const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
 
-/**
- * Without a config the tool reaches every host that the operator allows. An empty list allows none, and an
- * entry that is not a host matches none.
- */
+/** Without a config the tool reaches every allowed host; an empty list none. No host matches no host. */
 export const HttpFetchConfig = z.strictObject({ hosts: z.array(z.string()) });
 
 /** Names a server that the operator set up; `tools` narrows it to some of its tools. */
@@ -33,11 +30,7 @@ const SAVED = new Map<string, z.ZodType>([
   ["mcp", McpConfig],
 ]);
 
-/**
- * Adds what is wrong with the `config` of a tool attachment to `context`. Every tool accepts an absent
- * config.
- * @see test/schema/tool-config.test.ts
- */
+/** Adds what is wrong with a tool attachment's `config` to `context`. Every tool accepts an absent one. */
 export function checkToolConfig(
   { tool_id, config }: { readonly tool_id: string; readonly config?: unknown },
   context: z.RefinementCtx,

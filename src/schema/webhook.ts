@@ -1,5 +1,6 @@
 /** Contract of webhooks: endpoints that events are delivered to, and what became of each delivery. */
 import { z } from "zod";
+import { field } from "./field.ts";
 import { EVENT_TYPES } from "../domain/events/event-types.ts";
 import { EventTypes } from "./event.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp, TimestampInput } from "./fields.ts";
@@ -39,20 +40,19 @@ const Description = z
 export const Webhook = z
   .object({
     id: WebhookId,
-    space_id: SpaceId.nullable().meta({
-      description:
-        "The space whose events it gets; null: those of the organization that its maker sees, without " +
+    space_id: SpaceId.nullable().describe(
+      "The space whose events it gets; null: those of the organization that its maker sees, without " +
         "private spaces",
-    }),
-    url: z.string().meta({ description: "Where events are sent by POST", example: EXAMPLE_URL }),
+    ),
+    url: field.text("Where events are sent by POST", EXAMPLE_URL),
     types: z.array(z.string()).meta({
       description: "The types of events that it gets; empty: all but `document.progressed`",
       example: ["document.completed"],
     }),
-    description: z.string().nullable().meta({
-      description: "For those who manage it; null: there is none",
-      example: "Search index of the web site",
-    }),
+    description: field.nullableText(
+      "For those who manage it; null: there is none",
+      "Search index of the web site",
+    ),
     status: z.enum(STATUSES).meta({
       description:
         "`active`; `paused`: events wait for it; `disabled`: it answered 410 Gone. PATCH makes both active",
@@ -76,17 +76,14 @@ export const Webhook = z
       description: "Until when the secret before the last roll signs too; null: it does not",
       example: null,
     }),
-    created_by: UserId.meta({ description: "Its maker, whose rights bound what it gets" }),
+    created_by: UserId.describe("Its maker, whose rights bound what it gets"),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
   .meta({ id: "Webhook" });
 
 const WithSecret = {
-  secret: z.string().meta({
-    description: "Signs each delivery as Standard Webhooks says. Shown only here",
-    example: "whsec_…",
-  }),
+  secret: field.text("Signs each delivery as Standard Webhooks says. Shown only here", "whsec_…"),
 };
 
 export const WebhookPage = envelope(Webhook, "WebhookPage");
@@ -96,9 +93,9 @@ export const WebhookCreate = z
   .strictObject({
     url: Url,
     types: Types.optional(),
-    space_id: SpaceId.nullish().meta({
-      description: "The space whose events it gets; absent or null: those of the organization",
-    }),
+    space_id: SpaceId.nullish().describe(
+      "The space whose events it gets; absent or null: those of the organization",
+    ),
     description: Description.nullish(),
   })
   .meta({ id: "WebhookCreate", example: { url: EXAMPLE_URL, types: ["document.completed"] } });
@@ -108,9 +105,7 @@ export const WebhookPatch = writtenBack(
   Webhook,
   z
     .strictObject({
-      space_id: SpaceId.nullable().optional().meta({
-        description: "As it is, or absent: the space cannot be changed",
-      }),
+      space_id: SpaceId.nullable().optional().describe("As it is, or absent: the space cannot be changed"),
       url: Url.optional(),
       types: Types.optional(),
       description: Description.nullish(),
@@ -126,15 +121,15 @@ export const WebhookParams = z.object({ webhook_id: WebhookId });
 export const WebhookDeliveryParams = z.object({ webhook_id: WebhookId, delivery_id: DeliveryId });
 
 export const WebhookQuery = pageQuery().extend({
-  space_id: SpaceId.optional().meta({ description: "Only those of this space" }),
+  space_id: SpaceId.optional().describe("Only those of this space"),
   status: z.enum(STATUSES).optional().meta({ description: "Only those with this status", example: "paused" }),
 });
 
 export const WebhookTest = z
   .object({
     webhook_id: WebhookId,
-    event_type: z.literal("webhook.test").meta({ description: "The type of the event that is sent" }),
-    status: z.literal("queued").meta({ description: "It will be delivered; see the deliveries" }),
+    event_type: z.literal("webhook.test").describe("The type of the event that is sent"),
+    status: z.literal("queued").describe("It will be delivered; see the deliveries"),
   })
   .meta({ id: "WebhookTest" });
 
@@ -151,45 +146,33 @@ export const WebhookSecretRoll = z
 export const WebhookDelivery = z
   .object({
     id: DeliveryId,
-    event_id: EventId.nullable().meta({
-      description:
-        "The `webhook-id` of each attempt; null for events that were not kept until they could be delivered",
-    }),
-    event_type: z.string().nullable().meta({
-      description: "The event's type; null like `event_id`",
-      example: "document.completed",
-    }),
+    event_id: EventId.nullable().describe(
+      "The `webhook-id` of each attempt; null for events that were not kept until they could be delivered",
+    ),
+    event_type: field.nullableText("The event's type; null like `event_id`", "document.completed"),
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
         "`pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; " +
         "`skipped`: not sent, since its maker may not see the event any more or it was not kept for so long",
       example: "delivered",
     }),
-    attempts: z.int().meta({ description: "Requests that were made so far", example: 1 }),
-    http_status: z.int().nullable().meta({
-      description: "The status that the last attempt was answered with; null: it had no answer",
-      example: 200,
-    }),
-    error_code: z.string().nullable().meta({
-      description: "Why it is not delivered; null if it is, or was not tried yet",
-      example: null,
-    }),
-    duration_ms: z.int().nullable().meta({
-      description: "Milliseconds of the last attempt; null before the first",
-      example: 42,
-    }),
+    attempts: field.integer("Requests that were made so far", 1),
+    http_status: field.nullableInteger(
+      "The status that the last attempt was answered with; null: it had no answer",
+      200,
+    ),
+    error_code: field.nullableText("Why it is not delivered; null if it is, or was not tried yet", null),
+    duration_ms: field.nullableInteger("Milliseconds of the last attempt; null before the first", 42),
     created_at: Timestamp,
-    last_attempt_at: Timestamp.nullable().meta({ description: "Null before the first attempt" }),
+    last_attempt_at: Timestamp.nullable().describe("Null before the first attempt"),
     next_attempt_at: Timestamp.nullable().meta({ description: "Null unless it is pending", example: null }),
-    completed_at: Timestamp.nullable().meta({ description: "When it ended; null while it is pending" }),
+    completed_at: Timestamp.nullable().describe("When it ended; null while it is pending"),
   })
   .meta({ id: "WebhookDelivery" });
 
 export const WebhookDeliveryPage = z
   .object({
-    items: z
-      .array(WebhookDelivery)
-      .meta({ description: "Newest first; may be empty although there are more" }),
+    items: z.array(WebhookDelivery).describe("Newest first; may be empty although there are more"),
     next_cursor: DeliveryId.nullable().meta({
       description: "`after` of the next page; null: there is none",
       example: null,
@@ -206,7 +189,7 @@ export const WebhookDeliveryQuery = z.object({
     .enum(EVENT_TYPES)
     .optional()
     .meta({ description: "Only those of events of this type", example: "document.completed" }),
-  after: DeliveryId.optional().meta({ description: "The `next_cursor` of the page before" }),
+  after: DeliveryId.optional().describe("The `next_cursor` of the page before"),
   limit: z
     .int()
     .min(1)
@@ -217,7 +200,7 @@ export const WebhookDeliveryQuery = z.object({
 
 export const WebhookReplayCreate = z
   .strictObject({
-    from: TimestampInput.meta({ description: "Events that happened then or later, ISO 8601" }),
+    from: TimestampInput.describe("Events that happened then or later, ISO 8601"),
     to: TimestampInput.optional().meta({
       description: "Events that happened before, ISO 8601; absent: until now",
       example: "2026-02-01T00:00:00Z",
@@ -230,8 +213,8 @@ export const WebhookReplay = z
   .object({
     id: ReplayId,
     webhook_id: WebhookId,
-    from: Timestamp.meta({ description: "Events that happened then or later are delivered again" }),
-    to: Timestamp.meta({ description: "Events that happened before are" }),
+    from: Timestamp.describe("Events that happened then or later are delivered again"),
+    to: Timestamp.describe("Events that happened before are"),
     types: z.array(z.string()).meta({
       description: "The types that are delivered again; empty: all that the webhook gets",
       example: ["document.completed"],

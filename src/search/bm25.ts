@@ -26,14 +26,10 @@ interface SparseCandidate extends ChunkKey {
   readonly bm25: number;
 }
 
-/** The chunks that have words of a query, and their scores. */
 export interface SparseScores {
   /** The query's terms that any live chunk of the space has. */
   readonly terms: readonly WeightedTerm[];
-  /**
-   * What no chunk's score reaches: the weights of all words that the space has, added up. Only a passage
-   * whose chunks are in two languages may count a word in both.
-   */
+  /** What no chunk's score reaches: the weights of all words of the space, added up. */
   readonly most: number;
   /** The same with the words that the space does not have, each as rare as can be. */
   readonly asked: number;
@@ -74,10 +70,7 @@ async function countLive(
   return { frequencies, passages };
 }
 
-/**
- * The terms that the space has, each with its word's weight. A word is as frequent as all its terms together,
- * since a chunk is in one language and has one of them.
- */
+/** The terms of the space with their words' weights. A word is as frequent as all its terms together. */
 function weigh(
   chunks: number,
   words: readonly QueryWord[],
@@ -211,10 +204,7 @@ function isBefore(one: SparseCandidate, other: SparseCandidate): boolean {
   return one.chunk_index < other.chunk_index;
 }
 
-/**
- * Keeps the `limit` best in order. Most chunks are worse than the last of them and pass only the first
- * comparison.
- */
+/** Keeps the `limit` best in order. Most chunks are worse than the last: one comparison is enough. */
 function bestOf(
   scored: readonly ScoredSegment[],
   { required, excluded }: ChunkConditions,

@@ -1,7 +1,4 @@
-/**
- * Finds the candidates of a search: the best chunks of the dense and the sparse side, each with the scores of
- * both.
- */
+/** Finds a search's candidates: the best chunks of the dense and the sparse side, with both scores. */
 import type { Sql } from "../db/pool.ts";
 import { denseCandidates, denseScores } from "../db/search/embeddings.ts";
 import type { ChunkKey, SearchScope } from "../db/search/scope.ts";
@@ -23,10 +20,7 @@ export interface CandidateSearch {
   readonly scope: SearchScope;
   readonly conditions: ChunkConditions;
   readonly query: ParsedQuery;
-  /**
-   * The query's vector in each model that embedded chunks of the scope, as far as the query could be
-   * embedded.
-   */
+  /** The query's vector in each model that embedded chunks of the scope, as far as it could be embedded. */
   readonly vectors: readonly FusedVector[];
   /** Candidates of each side. */
   readonly limit: number;
@@ -44,10 +38,7 @@ export interface Candidates {
   readonly found: readonly Candidate[];
 }
 
-/**
- * Candidates of each side for a request: more than its hits, and more yet if a rule may pass over some of
- * them.
- */
+/** Candidates of each side for a request: more than its hits, more yet if a rule may pass over some. */
 export function candidatesFor(request: SearchRequest): number {
   const limit = request.limit ?? DEFAULT_LIMIT;
   const perHit = typeof request.max_chunks_per_document === "number" ? 4 : 2;
@@ -98,8 +89,7 @@ async function findSparse(
   const best = sparse
     .best(conditions, limit)
     .map((found): Candidate => ({ ...found, cosine: null, fusion: null }));
-  // The dense side still runs, and only at its end it is known which of these it finds too: all are looked up
-  // meanwhile.
+  // The dense side still runs, and only its end tells which of these it finds too: all are looked up.
   return { sparse, best: hasMoreVectors(scope, limit) ? await withCosines(sql, scope, vectors, best) : best };
 }
 

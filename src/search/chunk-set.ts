@@ -1,6 +1,4 @@
-/**
- * A set of chunks with a number each: an open-addressing table over typed arrays, a few nanoseconds a step.
- */
+/** A set of numbered chunks: an open-addressing table over typed arrays, a few nanoseconds a step. */
 import type { ChunkKey } from "../db/search/scope.ts";
 
 export interface ChunkSet {
@@ -43,10 +41,7 @@ function createTable(capacity: number): Table {
   };
 }
 
-/**
- * The place of the chunk, or the empty one where it belongs. The multipliers are large odd numbers that
- * spread neighbours.
- */
+/** The place of the chunk, or the empty one where it belongs. Large odd multipliers spread neighbours. */
 function placeOf({ runs, chunks, mask }: Table, run: number, chunk: number): number {
   let place = (Math.imul(run, 0x9e3779b1) ^ Math.imul(chunk + 1, 0x85ebca6b)) >>> 0;
   place = (place ^ (place >>> 15)) & mask;

@@ -18,7 +18,6 @@ function add(set: ChunkSet, keys: readonly ChunkKey[]): ChunkSet {
   return set;
 }
 
-/** Chunks of the scope that have any of the terms. */
 async function chunksWith(sql: Sql, scope: SearchScope, terms: readonly string[]): Promise<ChunkSet> {
   const found = createChunkSet(0);
   const isVisible = visibleRuns(scope);

@@ -41,10 +41,7 @@ export function createTermFinder(terms: ReadonlySet<string>): FindSpans {
   };
 }
 
-/**
- * The beginnings, by first letter, of a language's ASCII words with a wanted term; null if these may begin
- * with anything.
- */
+/** The beginnings, by letter, of a language's ASCII words with a wanted term; null: any beginning. */
 type Beginnings = ReadonlyMap<number, readonly string[]> | null;
 
 function beginningsOf(terms: ReadonlySet<string>, language: string): Beginnings {

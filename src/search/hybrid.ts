@@ -1,6 +1,4 @@
-/**
- * Searches spaces by meaning and by words, for the HTTP route and for agents alike; the entry of this folder.
- */
+/** Searches spaces by meaning and by words, for the HTTP route and agents; the entry of this folder. */
 import type { Database, OrganizationRef, Sql } from "../db/pool.ts";
 import { readHits } from "../db/search/hits.ts";
 import { type SearchedModel, type SpaceRef, readSearchScope } from "../db/search/scope.ts";
@@ -41,7 +39,6 @@ export interface SpacesScope {
   readonly spaces: readonly SpaceRef[];
 }
 
-/** Spaces of one search that are searched at the same time. */
 const SPACES_AT_ONCE = 4;
 /** How long a search waits for two connections. */
 const MAX_WAIT_MS = 10_000;
@@ -108,10 +105,7 @@ async function rankHits(
     : { ...found, results: reranked };
 }
 
-/**
- * Begins to embed a query that is searched for once something else is known. The search shares the vector,
- * and meets what fails.
- */
+/** Begins to embed a query that is searched for later. The search shares the vector, or its error. */
 export function embedAhead(
   { queryEmbedding }: Pick<SearchDeps, "queryEmbedding">,
   { id }: OrganizationRef,
@@ -224,7 +218,6 @@ function areUnrelated(known: readonly FusedVector[], { sparse, found }: Candidat
   return known.length > 0 && known.every(({ fusion }) => isUnrelated(best, fusion));
 }
 
-/** The candidates with their scores. */
 function scored(
   { deps, request, query }: Search,
   known: readonly FusedVector[],

@@ -9,7 +9,6 @@ import type { EmbeddingModel } from "../models/embedding/embedding-model.ts";
 type ModelName = Pick<EmbeddingModel, "name" | "dimensions">;
 
 export interface QueryEmbedder {
-  /** The model that new documents are embedded with. */
   readonly model: ModelName & Pick<EmbeddingModel, "fusion" | "fitOf">;
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
   /** The same for a model that documents were embedded with before; null if it cannot be asked any more. */
@@ -31,15 +30,13 @@ interface Known {
 }
 
 /**
- * Below this a question's language counts as hardly known. A question is short and its words vary more than
- * those of a space: of German questions, one in twenty is below .4, and none of languages with other letters
- * is above 0.
+ * Below this a question's language counts as hardly known. Questions are short and vary more than spaces: of
+ * German ones, one in twenty is below .4, and none of languages with other letters is above 0.
  */
 const FOREIGN_QUERY = 0.25;
 
 const keyOf = ({ name, dimensions }: ModelName): string => `${name} ${dimensions}`;
 
-/** The vectors of one query, by model. */
 export interface QueryVectors {
   /** Whether `add` was called for the model. */
   has(model: ModelName): boolean;

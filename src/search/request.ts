@@ -7,7 +7,6 @@ import type { Location } from "../domain/locations/location.ts";
 import type { PackedPlaces } from "../domain/locations/packed.ts";
 import type { ChunkMetadata } from "../domain/text-unit.ts";
 
-/** Hits of a request that names no limit. */
 export const DEFAULT_LIMIT = 10;
 /** Hits of any request. */
 export const MAX_LIMIT = 100;

@@ -6,9 +6,7 @@ import { DEFAULT_LIMIT, type RerankWarning, type SearchHit, type SearchRequest }
 /** Hits that a reranker reads at least. */
 const RERANKED = 50;
 
-/**
- * The request to search with, which brings more hits than were asked for, so that a reranker has a choice.
- */
+/** The request to search with: more hits than were asked for, so that a reranker has a choice. */
 export function widen(request: SearchRequest): SearchRequest {
   return {
     ...request,
@@ -51,10 +49,7 @@ export async function rerank(
   }
 }
 
-/**
- * The hits by score, best first. Equal ones keep the order of the search, and those without a score their
- * places.
- */
+/** The hits by score, best first. Equal ones stay in order, and those without a score in their places. */
 function inOrder(hits: readonly SearchHit[], scores: ReadonlyArray<number | null>): SearchHit[] {
   const scored = hits.flatMap((hit, at) => {
     const score = scores[at] ?? null;

@@ -23,15 +23,9 @@ const unzip = promisify(gunzip);
 export interface Archive {
   /** Keeps a part and returns its name. Idempotent: a part that exists is not written again. */
   put(bytes: Uint8Array): Promise<string>;
-  /**
-   * @throws DomainError `corrupt` if the part is missing, was changed, or is sealed by another key;
-   * `storage_unavailable` if it cannot be read now.
-   */
+  /** @throws DomainError `corrupt` if it is missing, changed or of another key; `storage_unavailable`. */
   get(name: string): Promise<Buffer>;
-  /**
-   * Writes the manifest, which is not encrypted. It is written last, so that an archive with a manifest is
-   * complete.
-   */
+  /** Writes the manifest, unencrypted and last: an archive with a manifest is complete. */
   writeManifest(manifest: object): Promise<void>;
 }
 
@@ -40,7 +34,6 @@ export interface Archive {
  * same content gives the same part. The folder is made with the first part.
  *
  * @param key 32 bytes.
- * @see test/storage/archive.test.ts
  */
 export function openArchive(folder: string, key: Uint8Array): Archive {
   const secret = createSecretKey(key);
@@ -65,10 +58,7 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
   };
 }
 
-/**
- * @throws DomainError `not_found` if the folder holds no complete archive; `storage_unavailable` if it cannot
- * be read now.
- */
+/** @throws DomainError `not_found` without a complete archive; `storage_unavailable` if it is unreadable. */
 export async function readManifest(folder: string): Promise<unknown> {
   const text = await readIfThere(join(folder, MANIFEST));
   if (text === undefined)

@@ -19,10 +19,7 @@ export interface DiskReading {
 }
 
 export interface DiskSpace {
-  /**
-   * A reading for each folder, at most a second old. A folder that does not exist or answer in time is left
-   * out.
-   */
+  /** A reading for each folder, at most a second old. A folder that is missing or too slow is left out. */
   read(): Promise<readonly DiskReading[]>;
   /**
    * @param bytes that are about to be written; 0 by default.
@@ -35,10 +32,7 @@ export interface DiskSpace {
 interface DiskSettings {
   /** Paths by name. A folder that does not exist yet is looked at as soon as it does. */
   readonly folders: Readonly<Record<string, string>>;
-  /**
-   * At most a tenth of the file system, so that a small volume, such as one for temporary files, stays
-   * usable.
-   */
+  /** At most a tenth of the file system, so that a small volume, such as a temporary one, stays usable. */
   readonly floorBytes: number;
   /** `statfs` by default; tests give their own. */
   readonly ask?: Ask;
@@ -54,8 +48,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Nothing is read before the first question. @example `test/storage/disk-space.test.ts` */
 export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): DiskSpace {
-  // A question to a share that hangs holds one of the few threads that read and write all files of the
-  // process, so there is no second one before it ends.
+  // A question to a hanging share holds one of few file threads: there is no second one meanwhile.
   const share = shareRunning<StatsFs>();
   const askOnce: Ask = (folder) => share(folder, () => ask(folder));
   const read = shareFor(FRESH_MS, () => readAll(folders, floorBytes, askOnce));

@@ -43,15 +43,9 @@ export interface ListedObject {
  * @example `test/storage/object-store.test.ts` holds every store to this.
  */
 export interface ObjectStore {
-  /**
-   * Stores the whole body or nothing; a reader never sees a part of it.
-   * @returns the bytes that were stored.
-   */
+  /** Stores the whole body or nothing; no reader sees a part of it. @returns the bytes that were stored. */
   put(name: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<{ bytes: number }>;
-  /**
-   * Resolves when the object is open.
-   * @throws `not_found`, or `range_not_satisfiable` for a start after the end.
-   */
+  /** Resolves when the object is open. @throws `not_found`; `range_not_satisfiable` past the end. */
   get(name: string, options?: GetOptions): Promise<Readable>;
   /** Bytes stored. @throws `not_found`. */
   size(name: string): Promise<number>;
@@ -92,19 +86,13 @@ export function objectName(organizationId: string, id: string): string {
   return assertObjectName(`${organizationId}/${id.slice(-2)}/${id}`);
 }
 
-/**
- * Returns the name. Holdfast makes all names, so a wrong one is a bug (`internal`) and must never reach a
- * path.
- */
+/** Returns the name. Holdfast makes all names: a wrong one is a bug (`internal`) and reaches no path. */
 function assertObjectName(name: string): string {
   if (!OBJECT_NAME.test(name)) throw new DomainError("internal", "Not an object name.");
   return name;
 }
 
-/**
- * As {@link assertObjectName}, for all that a store may hold: objects of organizations, and anchors of the
- * audit log, which belong to no organization.
- */
+/** As {@link assertObjectName}, for all that a store may hold: also anchors, of no organization. */
 export function assertStoredName(name: string): string {
   return ANCHOR_NAME.test(name) ? name : assertObjectName(name);
 }
@@ -114,7 +102,6 @@ export function isStoredName(name: string): boolean {
   return ANCHOR_NAME.test(name) || OBJECT_NAME.test(name);
 }
 
-/** The id of the organization in an object's name. */
 export function organizationOf(name: string): string {
   return assertObjectName(name).slice(0, 36);
 }
@@ -214,17 +201,14 @@ export async function within<T>(ms: number, operation: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * The same pieces. After the signal is aborted its reason is thrown at once, even if the source is silent.
- */
+/** The same pieces. Once the signal is aborted its reason is thrown, even if the source is silent. */
 export async function* untilAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (signal === undefined) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
-  // A Promise.race of each piece with one promise for the abort would keep every piece in memory until the
-  // end.
+  // A Promise.race of each piece with one abort promise would keep every piece in memory.
   let interrupt: ((reason: unknown) => void) | undefined;
   const abort = (): void => interrupt?.(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
@@ -250,9 +234,8 @@ export async function* untilAborted(
 }
 
 /**
- * Gives a piece's memory back at once, unless it shares that memory with others. Left to the garbage
- * collector, about every 20 MB cost a collection of the whole heap, which stops the process for tens of
- * milliseconds.
+ * Gives a piece's memory back at once, unless it shares that with others. Left to the garbage collector,
+ * every 20 MB cost a collection of the whole heap, which takes tens of milliseconds.
  */
 export function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
@@ -274,8 +257,7 @@ export function streamOf(pieces: AsyncIterable<Uint8Array>, { signal, close }: S
     void close().catch(() => {});
     destroy(error, ended);
   };
-  // The stream keeps an error for a reader that comes later; without a listener it would end the process
-  // before.
+  // The stream keeps an error for a later reader; without a listener it would end the process.
   stream.on("error", () => {});
   return signal === undefined ? stream : addAbortSignal(signal, stream);
 }

@@ -18,10 +18,7 @@ export function storeKind({ gcsBucket, s3 }: StoreSettings): StoreKind {
   return gcsBucket === undefined ? "directory" : "gcs";
 }
 
-/**
- * The store itself, without encryption. A bucket's client is loaded only if it is used, since each takes a
- * tenth of a second of a process's start.
- */
+/** The store itself, without encryption. A bucket's client is loaded only if used: it is slow to load. */
 export async function openObjectStore(settings: StoreSettings): Promise<ObjectStore> {
   const { gcsBucket, emulatorHost, s3, directory } = settings;
   if (s3 !== undefined) return (await import("./stores/s3.ts")).createS3Store(s3);

@@ -1,7 +1,4 @@
-/**
- * Stores and reads bytes in any object store, always encrypted for one organization; the entry of this
- * folder.
- */
+/** Stores and reads bytes in any object store, encrypted for one organization; this folder's entry. */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { DomainError } from "../domain/errors.ts";
@@ -60,10 +57,7 @@ export interface Storage {
    * stop.
    */
   get(input: StoreGet): Promise<Readable>;
-  /**
-   * Id of the organization key that encrypts the object: a UUID in lower case.
-   * @throws `not_found`, `corrupt`.
-   */
+  /** Id of the organization key of the object: a UUID in lower case. @throws `not_found`, `corrupt`. */
   keyId(name: string): Promise<string>;
   /** Plaintext bytes. @throws `not_found`. */
   size(name: string): Promise<number>;
@@ -77,11 +71,7 @@ export interface Storage {
 interface StorageParts {
   readonly store: ObjectStore;
   readonly keyring: Keyring;
-  /**
-   * Called before a write, and again after every {@link ROOM_STEP_BYTES} of it.
-   *
-   * @throws DomainError `insufficient_storage` if no more may be written.
-   */
+  /** Called before a write, and per {@link ROOM_STEP_BYTES}. @throws DomainError `insufficient_storage` */
   readonly assertRoom?: () => Promise<void>;
 }
 
@@ -103,10 +93,7 @@ export function createStorage(parts: StorageParts): Storage {
   };
 }
 
-/**
- * Runs `work` in a span. The span of a get ends when the object is open, since its bytes are read as they are
- * needed.
- */
+/** Runs `work` in a span. That of a get ends when the object is open: its bytes are read as needed. */
 function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
   return inSpan(`store ${operation}`, { kind: "client" }, work);
 }
@@ -182,10 +169,7 @@ async function readHeaderBytes(store: ObjectStore, name: string, signal?: AbortS
   }
 }
 
-/**
- * The name of another organization's object here is a bug that would mix tenants, so it stops before any byte
- * moves.
- */
+/** Another organization's object here is a bug that would mix tenants: it stops before any byte moves. */
 function assertOwner(organizationId: string, name: string): void {
   if (organizationOf(name) !== organizationId)
     throw new DomainError("internal", "The object belongs to another organization.");

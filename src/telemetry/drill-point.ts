@@ -3,10 +3,7 @@
  * only code that was loaded into the process can listen to them, and no setting loads any.
  */
 
-/**
- * A workflow's points begin with its name, those of other steps with their function's, and are listed in the
- * order in which its work reaches them.
- */
+/** A workflow's points begin with its name, other steps' with their function's, in the order of the work. */
 export const DRILL_POINTS = [
   "documentPipeline: object stored, nothing accepted",
   "documentPipeline: accepted, nothing claimed",
@@ -65,10 +62,7 @@ export const DRILL_POINTS = [
 
 export type DrillPoint = (typeof DRILL_POINTS)[number];
 
-/**
- * Pauses the caller until the promise resolves. The caller throws what the listener throws, which is how a
- * drill fakes a full disk.
- */
+/** Pauses until the promise resolves, and throws what the listener does: so drills fake a full disk. */
 export type DrillListener = (point: DrillPoint) => Promise<void> | undefined;
 
 let listener: DrillListener | undefined;

@@ -1,7 +1,4 @@
-/**
- * The counters and histograms of all processes. Labels are routes, stages and codes, never something that a
- * caller sent.
- */
+/** The counters and histograms of all processes. Labels are routes, stages, codes: nothing of callers. */
 import { Counter, Histogram } from "prom-client";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -57,9 +54,7 @@ export const pipelineOutcomes = counter(
   ["outcome", "code"],
 );
 
-/**
- * `code` is `internal` if nobody expected the failure; `last` is `true` if Temporal makes no further attempt.
- */
+/** `code` is `internal` if nobody expected the failure; `last` is `true` if Temporal tries no more. */
 export const activityFailures = counter(
   "holdfast_activity_failures_total",
   "Failed attempts of activities, by activity and error code; the log has each with its cause.",
@@ -79,10 +74,7 @@ export const searchStages = histogram(
   ["stage"],
 );
 
-/**
- * `outcome` is `ok`, an error code (`provider_rate_limited` for a 429), or `aborted` if nobody wanted the
- * answer any more.
- */
+/** `outcome` is `ok`, an error code (`provider_rate_limited`: a 429), or `aborted` if nobody waited. */
 export const providerCalls = histogram(
   "holdfast_provider_call_duration_seconds",
   "Time of one call of a model, to the end of its answer.",
@@ -101,10 +93,7 @@ export const providerTokens = counter(
   ["operation", "direction"],
 );
 
-/**
- * `reason` is `rejected` (the provider answered 400, 413 or 422) or `unusable` (it answered with nothing that
- * can be used).
- */
+/** `reason` is `rejected` (a 400, 413 or 422 of the provider) or `unusable` (an answer of no use). */
 export const refusedTexts = counter(
   "holdfast_provider_refused_texts_total",
   "Texts that a provider refuses while it takes others.",
@@ -129,10 +118,7 @@ export const chatTurns = histogram(
   ["status"],
 );
 
-/**
- * `outcome` is `delivered`, or why not: the class of the answer's status such as `status_5xx`, `redirect`,
- * `timeout`, `unreachable`, `private_target`.
- */
+/** `outcome` is `delivered`, or why not: `status_5xx`, `redirect`, `timeout`, `unreachable`, and others. */
 export const webhookAttempts = histogram(
   "holdfast_webhook_attempt_duration_seconds",
   "Time of one attempt to deliver an event to a webhook.",

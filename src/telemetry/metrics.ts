@@ -1,7 +1,4 @@
-/**
- * Serves the metrics of a process on an HTTP server of its own: the instruments, and gauges that are read for
- * each scrape.
- */
+/** Serves a process's metrics on its own HTTP server: instruments, and gauges read for each scrape. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Gauge, collectDefaultMetrics, register as registry } from "prom-client";
@@ -15,10 +12,7 @@ interface GaugeOptions {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /**
-   * Called for each scrape. If it throws, the gauge is left out of the scrape and the error goes to
-   * `onError`.
-   */
+  /** Called for each scrape. If it throws, the gauge is left out and `onError` gets the error. */
   readonly read: () => Promise<readonly Sample[]> | readonly Sample[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * Makes spans. Without a tracer each function just runs its work. Attributes are names, codes and counts,
- * never content.
- */
+/** Makes spans. Without a tracer the work just runs. Attributes are names, codes, counts, never content. */
 import {
   type Attributes,
   type Context,
@@ -51,9 +48,7 @@ export interface OpenSpan {
   run<T>(work: () => T): T;
   set(attributes: Attributes): void;
   rename(name: string): void;
-  /**
-   * Call it once. Of an error only the code or the name is kept, never the message, which may hold content.
-   */
+  /** Call it once. Only the code or name of an error is kept, never the message: it may hold content. */
   end(error?: unknown): void;
 }
 
@@ -130,9 +125,7 @@ export function traceparent(): string | null {
   return traceHeaders()["traceparent"] ?? null;
 }
 
-/**
- * Runs `work` as part of the trace that an earlier request began, unless it already is; null changes nothing.
- */
+/** Runs `work` as part of the trace that an earlier request began, if it is not yet; null does nothing. */
 export function continueTrace<T>(parent: string | null | undefined, work: () => T): T {
   if (tracer === undefined || typeof parent !== "string") return work();
   const current = trace.getActiveSpan()?.spanContext().traceId;

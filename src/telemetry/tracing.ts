@@ -26,7 +26,6 @@ const FLUSH_MS = 3_000;
  * Begins tracing in this process. While the collector is down its spans are lost and nothing else is. The
  * exporter reads headers for the collector from `OTEL_EXPORTER_OTLP_HEADERS` itself.
  * @returns a function that ends tracing, after at most three seconds for sending what is left.
- * @see test/telemetry/tracing.stack.test.ts
  */
 export function startTracing(
   { otlpEndpoint, sampleRatio }: TracingSettings,

@@ -1,7 +1,4 @@
-/**
- * The two Temporal workers in an API process: for workflows of chat turns, and for the activities of its own
- * turns.
- */
+/** The two Temporal workers in an API process: for workflows of turns, and for its turns' activities. */
 import type { Client } from "@temporalio/client";
 import {
   type DataConverter,
@@ -43,10 +40,7 @@ export interface ChatWorkers {
 const RESTART_MS = 1_000;
 /** How soon another process takes over a workflow of a process that died. */
 const STICKY_TIMEOUT = "1s";
-/**
- * Each bookkeeping workflow, and each model call after tools, keeps an activity open that does no work of its
- * own.
- */
+/** Each bookkeeping workflow, and each model call after tools, keeps an idle activity open. */
 const ACTIVITIES_AT_ONCE = 2_000;
 /** The second and later model calls of a turn each keep a workflow task open. */
 const WORKFLOW_TASKS_AT_ONCE = 1_000;

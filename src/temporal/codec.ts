@@ -1,7 +1,4 @@
-/**
- * Encrypts what Temporal stores: every payload under the key of its organization, and bound to the one place
- * that it was sealed for.
- */
+/** Encrypts what Temporal stores: each payload under its organization's key, bound to one place. */
 import {
   METADATA_ENCODING_KEY,
   type Payload,
@@ -66,10 +63,7 @@ async function encrypt(
 const activityOf = (context: SerializationContext | undefined): string =>
   context?.type === "activity" ? (context.activityId ?? "") : "";
 
-/**
- * The additional authenticated data of the encryption. Its last member says nothing, but seals of 0.10 have
- * it.
- */
+/** The additional authenticated data. Its last member says nothing, but seals of 0.10 have it. */
 function authenticatedData({ workflowId, activityId, place }: Binding): string {
   return JSON.stringify([workflowId, activityId, place.kind, place.name, place.slot, null]);
 }
@@ -123,11 +117,7 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
   return PayloadMessage.decode(await sealer.open(claimed, authenticatedData(claimed.binding)));
 }
 
-/**
- * Replaces a payload that cannot be opened, so that its own activity or workflow fails and not the worker's
- * task.
- * @throws DomainError only for an outage.
- */
+/** Replaces a payload that cannot be opened, so that only its user fails. @throws DomainError of outages. */
 async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,
@@ -152,10 +142,7 @@ function refusalOfError(error: unknown): Refusal {
   throw error;
 }
 
-/**
- * Without a context, which an operator who looks at payloads does not have, a payload is opened as what it
- * claims to be, and an unencrypted one is returned as it is.
- */
+/** Without a context, as for an operator, a payload is opened as what it claims, or returned as it is. */
 async function decodeForClient(
   payload: Payload,
   context: SerializationContext | undefined,
@@ -178,7 +165,6 @@ const PAYLOAD_CONVERTER_PATH = new URL("seals/payload-converter.ts", import.meta
  * For clients: encrypts every argument, result and failure. Workflow ids, search attributes and type names
  * stay readable. Its decoding throws an outage if keys cannot be read, and `corrupt` for a payload that was
  * not sealed for the workflow it is read from.
- * @see test/temporal/codec.test.ts
  */
 export function createDataConverter(sealer: PayloadSealer): DataConverter {
   return converterOf({
@@ -188,10 +174,7 @@ export function createDataConverter(sealer: PayloadSealer): DataConverter {
   });
 }
 
-/**
- * For workers: passes on what each payload was sealed for, to be checked by its user, and replaces refused
- * ones.
- */
+/** For workers: passes on what each payload was sealed for, for its user to check; replaces refused ones. */
 export function createWorkerDataConverter(sealer: PayloadSealer): DataConverter {
   return converterOf({
     encode: (payloads, context) => encodeAll(payloads, context, sealer),

@@ -42,7 +42,6 @@ export function lazyClient(settings: TemporalSettings, dataConverter: DataConver
  * Connects the core of workers, and tries again every second until it is connected.
  * @param log gets one line when it begins to wait, with the reason, and one when it is connected.
  * @throws the signal's reason when `signal` aborts.
- * @see test/temporal/connection.stack.test.ts
  */
 export async function connectWorkers(
   settings: TemporalSettings,

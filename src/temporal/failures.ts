@@ -1,7 +1,4 @@
-/**
- * Logs each failure of an activity with its cause, and then maps it to a failure for Temporal. Messages of
- * unknown errors are left out of the history.
- */
+/** Logs an activity's failure with its cause, then maps it for Temporal, without unknown messages. */
 import type { Context, Info } from "@temporalio/activity";
 import { ApplicationFailure, CancelledFailure } from "@temporalio/common";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
@@ -16,10 +13,7 @@ type Level = "info" | "warn" | "error";
 /** Their workflows end as cancelled. Any other step that was not cancelled itself is tried again. */
 const ENDED_BY_CANCEL: ReadonlySet<string> = new Set(["adoptTurns", "callModel", "runTool"]);
 
-/**
- * For every worker, around all other interceptors: one line for each failure, before it is mapped.
- * @see test/temporal/failures.test.ts
- */
+/** For every worker, around all other interceptors: one line for each failure, before it is mapped. */
 export function reportingFailures(log: Log): ActivityInterceptorsFactory {
   return (context) => ({
     inbound: {

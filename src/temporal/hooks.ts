@@ -1,7 +1,4 @@
-/**
- * The interceptors of all our clients and workers: seals first, then traces; around both, the log of
- * failures.
- */
+/** The interceptors of all our clients and workers: seals, then traces; around both, the failures' log. */
 import type { ClientInterceptors } from "@temporalio/client";
 import type { ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
 import type { SealSinks } from "../domain/payloads/seal-sinks.ts";

@@ -59,10 +59,7 @@ const SCHEDULES = [
 
 const UNREADABLE: ReadonlySet<string> = new Set(["corrupt", "not_found"]);
 
-/**
- * Creates the schedules, or updates them; one that an operator paused stays paused. Idempotent: any process
- * may call it at any time.
- */
+/** Creates or updates the schedules; one that an operator paused stays so. Idempotent, for any process. */
 export async function ensureSchedules(client: Client): Promise<void> {
   for (const schedule of SCHEDULES) {
     try {

@@ -1,16 +1,10 @@
-/**
- * Brings the messages of Temporal's SDK and its core into the log of this process, one line each, without
- * payloads of tasks.
- */
+/** Brings the messages of Temporal's SDK and core into this process's log, a line each, no payloads. */
 import { DefaultLogger, type LogEntry } from "@temporalio/worker";
 import type { Log } from "../process/log.ts";
 
 const UNKNOWN_ACTIVITY = /Activity function (\S+) is not registered on this Worker/;
 const UNKNOWN_WORKFLOW = /Failed to initialize workflow of type '([^']+)': no such function/;
-/**
- * The core's message about a queue that this process serves only for workflows, or only for activities, on
- * purpose.
- */
+/** The core's message about a queue that is served only for workflows, or only activities, on purpose. */
 const ON_PURPOSE = /^No (?:activities|workflows) registered, not polling/;
 /** What failures.ts has logged with its cause. */
 const SAID_ELSEWHERE = "Activity failed";

@@ -1,7 +1,4 @@
-/**
- * The workflow bundle: an image brings it; elsewhere it is built once for each state of the sources and kept
- * in a cache.
- */
+/** The workflow bundle: an image brings it; else it is built once for its sources and cached. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
@@ -13,20 +10,14 @@ const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "build/workflow-bundle.js");
 const WORKFLOWS = join(ROOT, "src/workflows");
 export const WORKFLOW_INTERCEPTORS = [join(WORKFLOWS, "sealing.ts"), join(WORKFLOWS, "tracing.ts")];
-/**
- * The module that turns failure messages and stacks into payloads, so that they are encrypted too; data
- * converters need it as well as the bundle.
- */
+/** Turns failure messages and stacks into payloads, to encrypt them; also for data converters. */
 export const FAILURE_CONVERTER_PATH = join(import.meta.dirname, "failure-converter.cjs");
 /** The timings of this process: the workflows have the same. */
 const TIMINGS = createRequire(import.meta.url).resolve("#timings");
 /** In node_modules, so that it is as well protected as the packages there, and is removed with them. */
 const CACHE = join(ROOT, "node_modules/.cache/holdfast");
 
-/**
- * The bundle of all workflows. Takes a second or two if the sources have changed since the last one was
- * built.
- */
+/** The bundle of all workflows. Takes a second or two after the sources have changed. */
 export async function workflowBundle(): Promise<WorkflowBundleOption> {
   if (existsSync(BUILT)) return { codePath: BUILT };
   const kept = join(CACHE, `workflows-${await fingerprint()}.js`);
@@ -40,10 +31,7 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
   return isKept ? { codePath: kept } : { code };
 }
 
-/**
- * Writes the bundle for an image. Every process that starts from this folder uses it then, even if the
- * sources change.
- */
+/** Writes the bundle for an image. Processes of this folder use it then, even after sources change. */
 export async function writeBundle(): Promise<string> {
   await replaceFile(BUILT, await buildBundle());
   return BUILT;
@@ -67,10 +55,7 @@ async function buildBundle(): Promise<string> {
   return code;
 }
 
-/**
- * A hash of all that goes into the bundle: workflows, the domain that they import, the timings, the failure
- * converter, versions of packages.
- */
+/** A hash of what the bundle has: workflows, domain, timings, failure converter, packages' versions. */
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
   const folders = await Promise.all(

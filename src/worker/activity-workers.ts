@@ -15,10 +15,7 @@ const SHUTDOWN_GRACE = "20 seconds";
  */
 const DOCUMENT_SLOTS = 64;
 
-/**
- * Many, because an endpoint that hangs keeps its slot for ten seconds at a time; attempts have a limit of
- * their own.
- */
+/** Many, because a hanging endpoint keeps its slot for ten seconds; attempts have their own limit. */
 const DELIVERY_SLOTS = 200;
 
 const HOSTED = {
@@ -47,7 +44,6 @@ export type ActivityQueue = keyof typeof HOSTED;
 
 type ConnectedDeps = Pick<SharedDeps, "config" | "workerDataConverter" | "workerHooks">;
 
-/** The options that all workers of this process share. */
 export function workerOptions(
   { config, workerDataConverter, workerHooks }: ConnectedDeps,
   connection: NativeConnection,

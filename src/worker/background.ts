@@ -1,22 +1,15 @@
-/**
- * Lowers the worker's priority, so that the API and the databases on the same machine, which people wait for,
- * go first.
- */
+/** Lowers the worker's priority: the API and databases on this machine, which people wait for, go first. */
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 
 const { PRIORITY_BELOW_NORMAL } = constants.priority;
 
-/**
- * Parser processes that are started afterwards inherit the priority. On systems without `/proc` only the main
- * thread is lowered.
- */
+/** Parser processes started later inherit the priority. Without `/proc` only the main thread has it. */
 export async function workInBackground(): Promise<void> {
   // Linux has a priority for each thread, and those of V8 are running already.
   const threads = await readdir("/proc/self/task").catch(() => [String(process.pid)]);
   for (const thread of threads) lower(Number(thread));
-  // On desktops Linux shares the processor among sessions first; a process may lower only a session that it
-  // leads.
+  // On desktops Linux shares the processor among sessions; a process may lower only one it leads.
   if (await leadsSession().catch(() => false))
     await writeFile("/proc/self/autogroup", String(PRIORITY_BELOW_NORMAL)).catch(() => undefined);
 }

@@ -1,7 +1,4 @@
-/**
- * Opens what the worker needs besides the shared parts: the activities with their parser processes, temporary
- * folder and models behind the gate of their provider.
- */
+/** Opens what the worker needs besides the shared parts: activities, parsers, gated models. */
 import { type Activities, createActivities } from "../activities/index.ts";
 import { createChunking } from "../activities/pipeline/chunking.ts";
 import { createWriteGate } from "../process/concurrency/fair-gate.ts";
@@ -37,16 +34,12 @@ export interface WorkerDeps extends SharedDeps {
 }
 
 interface WorkerProcess {
-  /** The name of the process in its log lines. */
   readonly name: string;
   /** How many parser processes run at once. */
   readonly parserChildren: number;
 }
 
-/**
- * Opens the shared parts and the activities with what they need.
- * @throws as {@link openSharedDeps} does, and if the data folder cannot be written.
- */
+/** Opens the shared parts and the activities. @throws as {@link openSharedDeps}, or for the data folder. */
 export async function openWorkerDeps(
   config: RealConfig,
   { name, parserChildren }: WorkerProcess,
@@ -109,9 +102,7 @@ async function openActivities(deps: SharedDeps, parserChildren: number): Promise
   };
 }
 
-/**
- * Logs one line at the start: a warning if this machine lacks a layer, so that a document could reach others.
- */
+/** Logs one line at the start: a warning if this machine lacks a layer that keeps documents apart. */
 function reportSandbox(log: Log, sandbox: Sandbox): void {
   log[isWhole(sandbox) ? "info" : "warn"]({ on: sandbox.on, off: sandbox.off }, describeSandbox(sandbox));
 }

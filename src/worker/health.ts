@@ -23,10 +23,7 @@ export interface ServedHealth {
   close(): Promise<void>;
 }
 
-/**
- * The port asks for no key and each check takes a connection of the pool, so checks are not made more often
- * than this.
- */
+/** The port asks for no key and each check takes a connection, so they are not made more often. */
 const FRESH_MS = 1_000;
 
 /**
@@ -34,7 +31,6 @@ const FRESH_MS = 1_000;
  * its queues and Postgres and Temporal answer, else 503. Both answer with JSON that says what was found.
  * @throws ExpectedFailure if the port cannot be listened on, because probes would then kill a healthy worker.
  * The cause says why.
- * @see test/worker/health.test.ts
  */
 export async function serveHealth({
   port,

@@ -1,7 +1,4 @@
-/**
- * The process for suspected documents. It works on one at a time and on nothing else, so whatever kills it
- * was that document.
- */
+/** The process for suspected documents. It works on one at a time alone: what kills it was that one. */
 import { PAUSES } from "#timings";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config/config.ts";
@@ -25,7 +22,6 @@ async function report(message: IsolationMessage): Promise<void> {
     await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
-/** Reports an attempt before it begins, and its end. */
 const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     async execute(input, next) {
@@ -40,8 +36,7 @@ const reportAttempts: ActivityInterceptorsFactory = ({ info }) => ({
   },
 });
 
-// The worker that started this process was killed. The current attempt ends in order, because its document is
-// not to blame.
+// The worker that started this was killed. The attempt ends in order: its document is not to blame.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 
 async function main(): Promise<void> {

@@ -20,10 +20,7 @@ interface IsolationDeps {
   readonly log: Log;
   /** Whether any organization has a suspected document to work on. */
   readonly isNeeded: () => Promise<boolean>;
-  /**
-   * Called with the attempt that died with the process. If it fails, Temporal finds out later, by the missing
-   * heartbeats.
-   */
+  /** Called with the attempt that died with the process. If it fails, missing heartbeats tell Temporal. */
   readonly reportLost: (attempt: AttemptIds) => Promise<void>;
 }
 
@@ -35,10 +32,7 @@ interface Isolation {
   stop(): Promise<void>;
 }
 
-/**
- * `env` without the database logins of maintenance and of the owner, which a suspected document must not get
- * at.
- */
+/** `env` without the logins of maintenance and owner, which a suspected document must not reach. */
 export function isolatedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withoutLogin(withoutLogin(env, "DATABASE_MAINTENANCE"), "DATABASE_OWNER");
 }

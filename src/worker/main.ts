@@ -174,8 +174,7 @@ async function work(deps: WorkerDeps, stop: ProcessStop, coreMetrics: CoreMetric
   const leave = await enter(deps);
   const endCounts = countOrphansInTime(deps);
   const closeMetrics = await serveMetrics({ ...deps, coreMetrics });
-  // Not earlier: on a busy machine a worker that starts, perhaps after a kill, would wait for everything
-  // else.
+  // Not earlier: on a busy machine a worker that starts after a kill would wait for everything else.
   await workInBackground();
   stop.started();
   log.info({ queues: config.worker.queues }, "worker is up");

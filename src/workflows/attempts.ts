@@ -5,10 +5,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from "@temporalio/workflow";
 import { PROCESS_LOST } from "../domain/work/processing.ts";
 
-/**
- * True if the worker stopped sending heartbeats (it was killed, or its machine was lost) or if its process
- * was seen to die.
- */
+/** True if the worker's heartbeats stopped (it or its machine was lost) or its process was seen to die. */
 function isLost(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;

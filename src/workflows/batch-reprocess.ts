@@ -1,7 +1,4 @@
-/**
- * The workflow of a batch: releases its runs a few at a time, as the database reports room for them, until
- * the last has ended.
- */
+/** A batch's workflow: releases runs as the database reports room, until the last has ended. */
 import { PAUSES } from "#timings";
 import {
   continueAsNew,
@@ -28,7 +25,6 @@ const batchProgress = defineQuery<BatchProgress>("batchProgress");
  * Pause, resume and cancel are columns in the database, not signals: each step reads them, so none is lost
  * while no worker runs. The pause between steps doubles while nothing happens, from 0.5 to 2 seconds.
  * @param releasedBefore runs that earlier executions of this workflow released, before it continued as new.
- * @see test/workflows/batch-reprocess.test.ts
  */
 export async function batchReprocess(input: BatchInput, releasedBefore = 0): Promise<BatchProgress> {
   let progress: BatchProgress = { status: "running", released: releasedBefore, open: 0 };

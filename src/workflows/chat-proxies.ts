@@ -1,7 +1,4 @@
-/**
- * Time-outs and retry policies of the activities of chat. Their queues come with the workflow's input: each
- * API process has its own.
- */
+/** Time-outs and retries of the activities of chat. Their queues, one a process, come with the input. */
 import { DEADLINES } from "#timings";
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from "@temporalio/workflow";
 import type { ChatActivities } from "../activities/chat.ts";
@@ -34,10 +31,7 @@ export function apiProcess(taskQueue: string) {
   return proxyActivities<ChatActivities>({ ...inApiProcess, taskQueue });
 }
 
-/**
- * Tools only read, so a lost attempt is repeated. Errors that no retry can mend are marked as non-retryable
- * where they are thrown.
- */
+/** Tools only read, so a lost attempt is repeated. What no retry mends is thrown as non-retryable. */
 export function toolRunners(taskQueue: string) {
   return proxyActivities<ToolActivities>({
     taskQueue,

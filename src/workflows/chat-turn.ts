@@ -1,7 +1,4 @@
-/**
- * The workflow of a turn with tools: runs the tools that the model asked for, in parallel, then calls the
- * model again, until it answers.
- */
+/** The workflow of a turn with tools: runs them in parallel, calls the model again, until it answers. */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -16,10 +13,7 @@ import { apiProcess, local, toolRunners } from "./chat-proxies.ts";
 
 /** Far above the steps that the API process allows a turn; it stops a loop that only a bug could cause. */
 const STEPS_MAX = 32;
-/**
- * How long to wait for Temporal's cancel request, which is already on its way; without it the workflow just
- * completes.
- */
+/** How long to wait for Temporal's cancel request, already on its way; else the workflow completes. */
 const CANCEL_WAIT = "5 seconds";
 
 /** @see test/workflows/chat/chat-turn.stack.test.ts */
@@ -63,10 +57,7 @@ async function runTool(
   }
 }
 
-/**
- * Returns if another attempt may help, so that the tool runs again through its queue.
- * @throws the error if it cannot.
- */
+/** Returns if another attempt may help: the tool runs again by its queue. @throws the error if not. */
 function unlessHopeless(error: unknown): undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true))

@@ -1,7 +1,4 @@
-/**
- * The bookkeeping workflow of plain turns: one for all turns that began while the last such workflow was
- * being started.
- */
+/** The bookkeeping workflow of plain turns: one for all that began while the one before was started. */
 import type { AdoptedTurns } from "../activities/chat.ts";
 import type { ChatTurnsInput } from "../domain/work/chat-workflows.ts";
 import { apiProcess } from "./chat-proxies.ts";

@@ -1,7 +1,4 @@
-/**
- * The workflow of a deletion: purges in steps until a read finds nothing left of the document, file, folder
- * or space.
- */
+/** The workflow of a deletion: purges in steps until nothing is left of the document, folder or space. */
 import {
   continueAsNew,
   defineQuery,
@@ -19,7 +16,6 @@ const purgedCount = defineQuery<number>("purgedCount");
  * Repeats the idempotent step of a deletion until it reports that nothing is left.
  * @param purgedBefore documents that earlier executions removed, before it continued as new.
  * @returns how many documents were removed.
- * @see test/workflows/delete-target.stack.test.ts
  */
 export async function deleteTarget(input: DeletionInput, purgedBefore = 0): Promise<number> {
   let purged = purgedBefore;

@@ -1,15 +1,9 @@
-/**
- * The workflow that a schedule starts every minute: merges, purges and rewrites segments of the search
- * indexes that need it.
- */
+/** The minutely scheduled workflow: merges, purges and rewrites segments of the search indexes. */
 import { isCancellation } from "@temporalio/workflow";
 import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance-rounds.ts";
 import { upkeep } from "./proxies.ts";
 
-/**
- * A space that fails delays no other; the next round takes it again.
- * @returns how much was done, by kind of work.
- */
+/** A space that fails delays no other; the next round retries. @returns how much was done, by kind. */
 export async function indexUpkeep(): Promise<MaintenanceCounts> {
   let counts: MaintenanceCounts = {};
   for (const space of await upkeep.listSpacesToTend()) {

@@ -1,7 +1,4 @@
-/**
- * The workflow that a schedule starts: removes what has outlived its retention, one organization after the
- * other.
- */
+/** The scheduled workflow that removes what outlived its retention, organization by organization. */
 import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
 import {
   type MaintenanceCounts,

@@ -1,7 +1,4 @@
-/**
- * The workflow of an operator's request, such as rotating keys or deleting an organization: runs steps until
- * one reports the end.
- */
+/** The workflow of an operator's request, such as rotating keys: runs steps until one reports the end. */
 import { continueAsNew, sleep, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
 import type { OperationInput } from "../domain/work/operation.ts";
 import { operator } from "./proxies.ts";

@@ -1,7 +1,4 @@
-/**
- * Marks each payload in a workflow's commands with its place, which the seal then binds it to: a payload
- * moved elsewhere is refused.
- */
+/** Marks each payload in a workflow's commands with its place, to be sealed: it is refused elsewhere. */
 import type { Payload } from "@temporalio/common";
 import type { coresdk } from "@temporalio/proto";
 import { ONLY, type Place, noArguments, placed, slotOf } from "../domain/payloads/places.ts";
@@ -10,10 +7,7 @@ import { placedFailure } from "../domain/payloads/failures.ts";
 type Command = coresdk.workflow_commands.IWorkflowCommand;
 type NamedPlace = Omit<Place, "slot">;
 
-/**
- * What the workflow has asked for and not got an answer to yet, by Temporal's sequence number: an answer must
- * fit its question.
- */
+/** What the workflow asked for and has no answer to, by Temporal's number: an answer must fit it. */
 export interface Sent {
   readonly activities: Map<number, { readonly name: string; readonly isLocal: boolean }>;
   /** Types of child workflows. */
@@ -110,7 +104,6 @@ function placeEnds(workflowType: string, change: Command): void {
   }
 }
 
-/** Marks the answers to queries and updates. */
 function placeAnswers({ queries }: Sent, change: Command): void {
   const { respondToQuery, updateResponse } = change;
   if (respondToQuery)

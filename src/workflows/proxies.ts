@@ -74,10 +74,7 @@ export const operator = proxyActivities<Pick<Activities, "operationStep">>({
   retry: WITHOUT_END,
 });
 
-/**
- * Retried without end: what is down, such as Postgres, is the service's own; receivers that are down are an
- * outcome and no failure.
- */
+/** Retried without end: what is down is the service's own, and a receiver that is down is an outcome. */
 export const webhooks = proxyActivities<Pick<Activities, "deliverWebhook">>({
   taskQueue: "webhooks",
   startToCloseTimeout: "2 minutes",

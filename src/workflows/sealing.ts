@@ -1,7 +1,4 @@
-/**
- * Checks that every payload that enters a workflow was sealed for that place, and marks every payload that
- * leaves with its place.
- */
+/** Checks that every payload entering a workflow was sealed for that place; marks those that leave it. */
 import {
   ApplicationFailure,
   type WorkflowInterceptors,

@@ -1,16 +1,10 @@
-/**
- * Carries a trace through a workflow, from what started it to what it starts. Does nothing for a workflow
- * without the trace header.
- */
+/** Carries a trace through a workflow, from what started it to what it starts. Nothing without a header. */
 import { defaultPayloadConverter } from "@temporalio/common";
 import { type WorkflowInterceptors, proxySinks, workflowInfo } from "@temporalio/workflow";
 import type { TraceSinks } from "../domain/tracing/sinks.ts";
 import { TRACE_HEADER, carriedTraceparent, spanIdOfRun, withSpanId } from "../domain/tracing/header.ts";
 
-/**
- * Temporal calls this for each workflow. It adds headers and no commands, so histories that were recorded
- * without it replay.
- */
+/** Temporal calls this for each workflow. It adds no commands: histories recorded without it replay. */
 export function interceptors(): WorkflowInterceptors {
   const { tracing } = proxySinks<TraceSinks>();
   let parent: string | undefined;

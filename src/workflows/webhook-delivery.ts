@@ -1,7 +1,4 @@
-/**
- * The workflow of an endpoint: delivers events while there are some, and waits for the next attempt of what
- * has failed.
- */
+/** The workflow of an endpoint: delivers events while there are some, and waits for the next attempt. */
 import {
   condition,
   continueAsNew,
@@ -19,7 +16,6 @@ const wake = defineSignal(WAKE_WEBHOOK);
 /**
  * What is to be delivered is in the database; the workflow only carries on until an activity reports that
  * nothing is left, and ends. New events start it again, under the same id.
- * @see test/workflows/webhook-delivery.test.ts
  */
 export async function webhookDelivery(input: WebhookInput): Promise<void> {
   let isWoken = false;

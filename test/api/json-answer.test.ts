@@ -104,13 +104,13 @@ beforeAll(async () => {
       ...open,
       path: "/large",
       response: Page,
-      handle: async () => pageOf(manyLargeItems(), MANY, page),
+      handle: async () => pageOf({ items: manyLargeItems(), total: MANY }, page),
     }),
     defineRoute({
       ...open,
       path: "/small",
       response: Page,
-      handle: async () => pageOf([{ text: "ü", secret: 1 }], 1, page),
+      handle: async () => pageOf({ items: [{ text: "ü", secret: 1 }], total: 1 }, page),
     }),
     defineRoute({
       ...open,
@@ -118,8 +118,13 @@ beforeAll(async () => {
       response: Page,
       handle: async () =>
         pageOf(
-          [...Array.from({ length: 5 }, () => ({ text: "x".repeat(200_000) })), { text: 5 as never }],
-          6,
+          {
+            items: [
+              ...Array.from({ length: 5 }, () => ({ text: "x".repeat(200_000) })),
+              { text: 5 as never },
+            ],
+            total: 6,
+          },
           page,
         ),
     }),

@@ -1,7 +1,9 @@
 /** What `holdfast migrate` refuses before it changes anything: databases older than 0.10. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
+import { newId } from "../../src/domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "../support/servers/database.ts";
+import { makeOrganization } from "../support/tenants/callers.ts";
 import { runCli } from "../support/stack/processes.ts";
 
 let database: TestDatabase;
@@ -14,6 +16,23 @@ async function namesApplied(): Promise<string[]> {
   const { rows } = await database.db.owner.query<{ name: string }>("select name from migrations order by 1");
   return rows.map(({ name }) => name);
 }
+
+test("a database that keeps responses of 0.9 waits for their end", async () => {
+  const { id } = await makeOrganization(database.db);
+  await database.db.owner.query(
+    `insert into responses (
+       id, organization_id, caller_id, user_id, status, is_background, api_process_id, document_ids,
+       request_key_id, sealed_request, is_itemized, created_at, expires_at
+     )
+     values ($1, $2, $1, $1, 'in_progress', false, $1, '{}', $1, '', false, now(), '2999-01-01Z')`,
+    [newId(), id],
+  );
+  await expect(migrate(database.db)).rejects.toThrow(
+    "Responses that version 0.9 wrote are kept until 2999-01-01T00:00:00.000Z: upgrade after that",
+  );
+  await database.db.owner.query("update responses set expires_at = now()");
+  expect((await migrate(database.db)).applied).toEqual([]);
+});
 
 test("a database whose payloads need not be bound is sent to 0.10's cut-over", async () => {
   await database.db.owner.query("delete from cut_overs where name = 'bound_payloads'");

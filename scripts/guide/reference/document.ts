@@ -83,10 +83,7 @@ export interface ApiDocument {
   };
 }
 
-/**
- * Follows a reference within the document.
- * @throws Error if it leads nowhere
- */
+/** Follows a reference within the document. @throws Error if it leads nowhere */
 export function resolve<T extends { readonly $ref?: string }>(api: ApiDocument, part: T): T {
   if (part.$ref === undefined) return part;
   const found = part.$ref

@@ -1,7 +1,4 @@
-/**
- * The steps that write an organization into an archive, with its vectors. A repeated step writes the same
- * parts.
- */
+/** The steps that write an organization with its vectors into an archive. A repeated step writes the same. */
 import type { Archive } from "../../storage/archive.ts";
 import {
   type ExportedDocument,
@@ -35,7 +32,6 @@ interface ExportDeps {
   readonly storage: Storage;
 }
 
-/** Stored between steps. */
 export interface ExportProgress {
   readonly directory?: string;
   readonly last_page?: string | null;
@@ -54,10 +50,7 @@ interface ExportWork {
   readonly archive: Archive;
 }
 
-/**
- * Writes the directory, then one page a step, then the manifest.
- * @returns the progress to store, and whether it was the last step.
- */
+/** Writes the directory, then a page a step, then the manifest. @returns the progress, and if it is done. */
 export async function exportStep(
   work: ExportWork,
   progress: ExportProgress,

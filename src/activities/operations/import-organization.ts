@@ -1,7 +1,4 @@
-/**
- * The steps that write an archive into this instance. Its vectors go into the embedding cache, so that
- * publishing calls no provider.
- */
+/** The steps that read an archive. Its vectors go into the embedding cache: publishing asks no provider. */
 import type { Archive } from "../../storage/archive.ts";
 import { embeddingModelNum, writeImported } from "../../db/runs/chunks.ts";
 import type { NewChunk } from "../../db/runs/insert-chunks.ts";
@@ -40,7 +37,6 @@ export interface ImportDeps {
   contentSecret(organizationId: string): Promise<Buffer>;
 }
 
-/** Stored between steps. */
 export interface ImportProgress {
   readonly organization_num?: number;
   readonly has_directory?: boolean;
@@ -149,17 +145,12 @@ async function importUserFile(
   await inTenant(deps.db, organization, (sql) => insertUserFile(sql, organization.id, userFile, objectKey));
 }
 
-interface Content {
-  readonly sha256: string | null;
-  readonly content: readonly string[];
-}
-
 /** @throws DomainError `corrupt` if the content does not have the recorded checksum */
 async function storeContent(
   deps: ImportDeps,
   archive: Archive,
   organization: OrganizationRef,
-  { sha256, content }: Content,
+  { sha256, content }: { readonly sha256: string | null; readonly content: readonly string[] },
 ): Promise<string> {
   const name = objectName(organization.id, newId());
   await declareUpload(deps.db.system, organization.id, name);

@@ -1,7 +1,4 @@
-/**
- * The steps that encrypt an organization's objects under its current key, and then destroy its older keys.
- * Each may be repeated.
- */
+/** The steps that encrypt an organization's objects under its current key, then destroy older keys. */
 import type { Client } from "@temporalio/client";
 import { deleteIntents } from "../../db/upkeep/abandoned-uploads.ts";
 import { type Operation, completeOperation, noteProgress } from "../../db/outbox/operations.ts";
@@ -42,7 +39,6 @@ const LOOK_AGAIN_SECONDS = 3_600;
 const DONE: OperationStep = { done: true, waitSeconds: 0 };
 const NEXT: OperationStep = { done: false, waitSeconds: 0 };
 
-/** Stored between steps. */
 interface Progress {
   readonly objects_seen: number;
   /** How many objects there were when it began. */
@@ -140,10 +136,7 @@ async function encryptPage(work: Work, progress: Progress): Promise<OperationSte
   return NEXT;
 }
 
-/**
- * Writes a copy under a new name and points all rows to it at once.
- * @returns its bytes; undefined if there was nothing to do.
- */
+/** Writes a copy under a new name and points all rows to it. @returns its bytes; undefined: nothing done. */
 async function encryptAgain(
   { deps, organization, current }: Work,
   from: string,
@@ -170,10 +163,7 @@ async function encryptAgain(
   }
 }
 
-/**
- * Destroys older keys only when nothing is left that they decrypt, in any of the places where encrypted data
- * is kept.
- */
+/** Destroys older keys only when nothing is left that they decrypt, wherever encrypted data is kept. */
 async function destroyOldKeys(work: Work, progress: Progress): Promise<OperationStep> {
   const { deps, organization, operation, current } = work;
   if (current.older === 0) return complete(work, progress, { key_id: current.id, keys_destroyed: 0 });

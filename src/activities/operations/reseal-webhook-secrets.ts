@@ -18,11 +18,7 @@ interface ResealDeps {
   readonly keyring: Keyring;
 }
 
-/**
- * Idempotent. A secret that was damaged stays as it is, and the key that it names is kept.
- * @param keyId the organization's current key.
- * @see test/activities/operations/reseal-webhook-secrets.database.test.ts
- */
+/** Idempotent. A damaged secret stays, with its key. @param keyId the organization's current key. */
 export async function resealWebhookSecrets(
   deps: ResealDeps,
   organization: OrganizationRef,

@@ -1,7 +1,4 @@
-/**
- * The activity of operations: steps that rotate keys, or delete an organization with all that it has. Each
- * may be repeated.
- */
+/** The activity of operations: steps that rotate keys or delete an organization. Each may be repeated. */
 import { randomBytes } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import { rewrapInstanceSecrets } from "../../db/instance/secrets.ts";
@@ -83,10 +80,7 @@ async function stepOf(deps: OperationDeps, operationId: string): Promise<Operati
     : transferStep(deps, operation, organization);
 }
 
-/**
- * Rewraps with the current master key what another one has wrapped. The wrapped keys stay the same, so
- * readers are not affected.
- */
+/** Rewraps with the current master key what another has wrapped. Readers notice nothing: keys stay. */
 async function rotateMaster(
   { db, masterKey }: OperationDeps,
   { id, report }: Operation,

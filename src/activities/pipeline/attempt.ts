@@ -1,7 +1,4 @@
-/**
- * One attempt at a step for the members of a claim: takes them, watches for cancels while the work runs, and
- * records an outcome for each.
- */
+/** One attempt at a step for a claim's members: takes them, watches for cancels, records each outcome. */
 import { DEADLINES, PAUSES } from "#timings";
 import { Context } from "@temporalio/activity";
 import { DomainError, ERROR_CLASSES, type ErrorCode, errorClass } from "../../domain/errors.ts";
@@ -31,23 +28,16 @@ interface MemberDeps {
   readonly log: Log;
 }
 
-/**
- * What a step works with. An error of one member is recorded by its class and does not end the work on the
- * others.
- */
+/** What a step works with. A member's error is recorded by its class; work on the others goes on. */
 export interface Attempt {
   readonly fence: Fence;
   readonly members: readonly Member[];
   /** Aborts when the member is cancelled, superseded or deleted, or when the worker stops. */
   signalOf(member: Member): AbortSignal;
-  /** Records the error of a member. */
   ended(member: Member, stage: RunError["stage"], error: unknown): void;
 }
 
-/**
- * Thrown when a run made progress in isolation: the progress is stored and the run is queued again, to go on
- * without isolation.
- */
+/** Thrown when an isolated run made progress: that is stored, and the run queued again without isolation. */
 export function backInQueue(): DomainError {
   return new DomainError("cancelled", "The run got on in isolation; it goes on beside others.");
 }
@@ -176,10 +166,7 @@ function verdict({ member, stage, error }: Ended): Verdict {
   return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
-/**
- * One line for each document that failed, or whose step failed unexpectedly. Those that wait for an outage
- * share a line when they begin to wait.
- */
+/** A line for each document that failed unexpectedly. Those that begin to wait for an outage share one. */
 function logCauses(
   { log }: MemberDeps,
   ids: Readonly<Record<string, string>>,

@@ -14,7 +14,6 @@ export const MAX_HEADER_CHARS = 400;
 /** Bounds what is embedded, by the model's own tokens, so that the text stays most of the input. */
 export const MAX_HEADER_TOKENS = 64;
 
-/** What is asked of the embedding model. */
 type HeaderModel = Pick<EmbeddingModel, "tokenOffsets" | "countTokens" | "maxTokens">;
 type HeadedText = Pick<NewChunk, "header" | "text">;
 
@@ -52,10 +51,7 @@ export function headerOf(title: string, chunk: Pick<Chunk, "text" | "metadata">)
   return fitting(own, MAX_HEADER_CHARS, CHARACTERS).join("\n");
 }
 
-/**
- * What is embedded for a chunk. The header gets the room that the text leaves, since the model cuts what is
- * too long at its end.
- */
+/** What is embedded for a chunk. The header gets what room the text leaves: the model cuts the end off. */
 export function textToEmbed({ header, text }: HeadedText, model: HeaderModel): string {
   if (header === null || header === "") return text;
   const room = Math.min(MAX_HEADER_TOKENS, model.maxTokens - model.countTokens(text));

@@ -1,6 +1,4 @@
-/**
- * A thread that chunks long texts, one after the other. It loads the tokenizer of the embedding model once.
- */
+/** A thread that chunks long texts, one after the other. It loads the embedding model's tokenizer once. */
 import { parentPort, workerData } from "node:worker_threads";
 import { chunkerNamed } from "../../chunkers/index.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -8,8 +6,7 @@ import type { ModelsConfig } from "../../models/config.ts";
 import { createEmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import type { ChunkingAnswer, ChunkingJob } from "./chunking.ts";
 
-// The thread is terminated when its document is cancelled. A native model that computes or loads at that
-// moment would crash the process.
+// A thread is terminated with its document; a native model at work then would crash the process.
 const embedding = await createEmbeddingModel(workerData as ModelsConfig, { embedsSoon: false });
 
 function answer(job: ChunkingJob): ChunkingAnswer {

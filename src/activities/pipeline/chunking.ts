@@ -1,7 +1,4 @@
-/**
- * Chunks short texts on the event loop and longer ones in threads, which organizations and users share
- * fairly.
- */
+/** Chunks short texts on the event loop and longer ones in threads, shared fairly between users. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type Chunk, chunkerNamed } from "../../chunkers/index.ts";
@@ -28,15 +25,9 @@ export type ChunkingAnswer =
 /** Rejects with the reason of the signal when it aborts, or with what the chunker threw. */
 export type Chunking = (job: ChunkingJob, owner: Owner, signal: AbortSignal) => Promise<Chunk[]>;
 
-/**
- * Chunking takes up to 0.5 s a megabyte: for shorter texts a few milliseconds, which is what passing them to
- * a thread costs.
- */
+/** Chunking takes up to 0.5 s a megabyte: for shorter texts no more than passing them to a thread. */
 const MAX_INLINE_CHARACTERS = 8_192;
-/**
- * One more than there are processors, so that long texts leave some to others. Each has its own tokenizer of
- * up to 60 MB.
- */
+/** One more than processors, so that long texts leave some to others. Each has 60 MB of tokenizer. */
 const THREADS = Math.min(availableParallelism() + 1, 8);
 const IDLE_MS = 60_000;
 const THREAD = new URL("chunking-thread.ts", import.meta.url);
@@ -70,10 +61,7 @@ export function createChunking(models: ModelsConfig, embedding: EmbeddingModel, 
   };
 }
 
-/**
- * Opens threads as they are needed. Documents wait in a {@link createFairQueue}, which shares the threads by
- * milliseconds used.
- */
+/** Opens threads as needed. Documents wait in a {@link createFairQueue}, by the milliseconds used. */
 function createThreads(workerData: ModelsConfig, idleMs: number) {
   const waiting = createFairQueue<Waiter>();
   const idle = new Map<Worker, NodeJS.Timeout>();

@@ -1,7 +1,4 @@
-/**
- * The keyed hash under which the embedding of a text is cached. Without the secret nobody can tell which text
- * a hash stands for.
- */
+/** The keyed hash that a text's embedding is cached under. Only the secret tells which text it stands for. */
 import { createHmac } from "node:crypto";
 
 const HASH_BYTES = 16;

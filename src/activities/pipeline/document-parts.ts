@@ -1,6 +1,4 @@
-/**
- * Divides a long document into parts, so that memory stays flat and finished parts are kept after a crash.
- */
+/** Divides a long document into parts, so that memory stays flat and finished parts outlive a crash. */
 import type { ParsedDocument, ParseWarning, ExtractedMetadata, TextUnit } from "../../domain/text-unit.ts";
 import { createHeadingPath, type OpenHeading } from "../../parsers/heading-path.ts";
 import { titleOf } from "./document-title.ts";
@@ -23,8 +21,6 @@ export interface Checkpoint {
   readonly title?: string;
 }
 
-type ParsePart = (pages: readonly [number, number]) => Promise<ParsedDocument>;
-
 export interface DocumentPart {
   /** Has the warnings and metadata of all parts so far. */
   readonly document: ParsedDocument;
@@ -34,12 +30,9 @@ export interface DocumentPart {
   readonly next: Omit<Checkpoint, "chunks"> | null;
 }
 
-/**
- * The parts of a document with pages, starting at the checkpoint. Together they are the whole document, with
- * the same headings.
- */
+/** The parts of a document with pages from the checkpoint on: together the whole, with its headings. */
 export async function* documentParts(
-  parse: ParsePart,
+  parse: (pages: readonly [number, number]) => Promise<ParsedDocument>,
   from: Checkpoint | null,
 ): AsyncGenerator<DocumentPart> {
   let state = from ?? null;

@@ -1,7 +1,4 @@
-/**
- * The second step of the pipeline: embeds what has no embedding yet, in batches that are stored as they come,
- * and publishes each member.
- */
+/** The second step of the pipeline: embeds what has no embedding yet, in batches, and publishes members. */
 import { type ChunkToEmbed, chunksToEmbed, embeddingModelNum } from "../../db/runs/chunks.ts";
 import { inTenant } from "../../db/pool.ts";
 import { isRefusedWhole } from "../../db/runs/refused-chunks.ts";
@@ -29,10 +26,7 @@ import { createPublisher } from "./publish.ts";
 const TEXTS_A_REQUEST = 64;
 const CHUNKS_A_QUERY = 1_024;
 
-/**
- * Publishes each member as soon as its own chunks are embedded.
- * Idempotent: embeddings and refusals are stored as they come, and a published member is not taken again.
- */
+/** Publishes each member once its own chunks are embedded. Idempotent: what is done stays done. */
 export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Promise<GroupOutcome> {
   const outcome = await attemptStep(deps, input, "embed", async (attempt) => {
     const { name, dimensions } = deps.embedding;
@@ -52,10 +46,7 @@ export async function embedAndPublish(deps: PipelineDeps, input: StepInput): Pro
   return outcome;
 }
 
-/**
- * @returns a function that embeds a member. It resolves with true if all its chunks are embedded; otherwise
- * its error was recorded.
- */
+/** @returns a function that embeds a member: true if all chunks are embedded, else its error is recorded. */
 async function memberEmbedding(
   deps: PipelineDeps,
   input: AttemptInput,
@@ -145,8 +136,7 @@ async function embedMember(deps: PipelineDeps, input: AttemptInput, work: Member
       work.signal.throwIfAborted();
       const texts = await textsToEmbed(batch, deps.embedding);
       const vectors = await model.embed(texts, "passage", work.signal).catch(async (error: unknown) => {
-        // Vectors that were paid for are stored, so that they are not asked for again together with the text
-        // that failed.
+        // Vectors that were paid for are stored, so that they are not asked for again with the failed text.
         const known = error instanceof PartlyEmbedded ? error.outcomes : [];
         const kept = batch.flatMap((text, index) =>
           known[index] === undefined ? [] : [{ ...text, vector: known[index] }],

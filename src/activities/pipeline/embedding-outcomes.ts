@@ -17,7 +17,6 @@ export interface EmbeddedText extends TextToEmbed {
   readonly vector: Float32Array | null;
 }
 
-/** Each distinct text once. */
 export function distinctTexts(chunks: readonly ChunkToEmbed[]): TextToEmbed[] {
   return [...Map.groupBy(chunks, (chunk) => chunk.content_hash.toString("hex")).values()].map((alike) => ({
     hash: alike[0]!.content_hash,

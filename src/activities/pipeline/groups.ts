@@ -1,10 +1,7 @@
 /** Groups documents into transactions of a bounded size. */
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 
-/**
- * Groups consecutive items with at most {@link MAX_PUBLISH_CHUNKS} chunks in total. An item that has more is
- * a group by itself.
- */
+/** Groups consecutive items with at most {@link MAX_PUBLISH_CHUNKS} chunks in all; a larger one is alone. */
 export function inGroups<T>(items: readonly T[], chunksOf: (item: T) => number): T[][] {
   const groups: T[][] = [];
   let chunks = 0;

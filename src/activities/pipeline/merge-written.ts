@@ -5,10 +5,7 @@ import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import { mergeSegments } from "../../search/index/segments.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";
 
-/**
- * Merges small segments at once, because each query reads a block of every segment. What fails here is left
- * to the upkeep workflow.
- */
+/** Merges small segments at once: each query reads a block of every segment. Upkeep retries what fails. */
 export async function mergeWritten(
   deps: PipelineDeps,
   organization: OrganizationRef,
@@ -19,8 +16,7 @@ export async function mergeWritten(
     const merge = async (): Promise<number> => {
       const merged = await tenant((sql) => mergeSegments(sql, organization.num, spaceNum));
       if (merged > 0 || !(await tenant((sql) => isMergeDue(sql, spaceNum)))) return merged;
-      // In a transaction of its own, which holds no segment while it waits for one: two could else wait for
-      // each other.
+      // In its own transaction, which holds no segment while it waits for one: two could block each other.
       return tenant((sql) => mergeSegments(sql, organization.num, spaceNum, "awaited"));
     };
     const demand = { owner: { organizationId: organization.id, userId: null }, size: MAX_PUBLISH_CHUNKS };

@@ -1,7 +1,4 @@
-/**
- * The first step of the pipeline: reads the stored file of each member, parses it, chunks it, and writes text
- * and chunks.
- */
+/** The first step of the pipeline: reads each member's file, parses and chunks it, writes text and chunks. */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,17 +35,11 @@ import type { PipelineDeps } from "./pipeline-deps.ts";
 import { publishMeanwhile } from "./publish-meanwhile.ts";
 
 const DEFAULT_MAX_TOKENS = 240;
-/**
- * After this time a part ends and another document is parsed. Parts of fewer pages would hide which lines
- * recur on each page.
- */
+/** After this time a part ends and another document has its turn. Fewer pages would hide recurring lines. */
 const PART_BUDGET_MS = 10_000;
 /** A smaller file is parsed in a millisecond or two. */
 const SMALL_BYTES = 16_384;
-/**
- * Bounds how many small files this process reads whole and parses itself at the same time; each takes
- * milliseconds.
- */
+/** Bounds how many small files this process reads and parses itself at once; each takes milliseconds. */
 const inWorker = createFairGate(8);
 
 /** Idempotent: a member whose text and chunks are written is not taken again. */
@@ -196,10 +187,7 @@ async function chunkPart(
   return deps.chunking(job, { organizationId, userId: member.created_by }, signal);
 }
 
-/**
- * Leaves out running headers and footers, which would disturb every search, unless the document has nothing
- * else.
- */
+/** Leaves out running headers and footers, which disturb every search, unless there is nothing else. */
 function chunkedUnits(units: readonly TextUnit[]): readonly TextUnit[] {
   const own = units.filter((unit) => unit.repeats !== true);
   return own.some((unit) => unit.type !== "heading") ? own : units;

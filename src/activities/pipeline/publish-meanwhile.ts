@@ -1,7 +1,4 @@
-/**
- * Embeds and publishes members of a claim while others are still being prepared, so that no document waits
- * for a slower one.
- */
+/** Embeds and publishes members of a claim while others are prepared: none waits for a slower one. */
 import { embedAndPublish } from "./embed-and-publish.ts";
 import type { StepInput } from "./attempt.ts";
 import type { PipelineDeps } from "./pipeline-deps.ts";

@@ -1,7 +1,4 @@
-/**
- * The last step of the pipeline: indexes a member's chunks and makes its run the one that search serves, in
- * one transaction.
- */
+/** The last step of the pipeline: in one transaction indexes a member's chunks and makes search serve it. */
 import { chunkTexts } from "../../db/runs/chunks.ts";
 import { type Sql, inTenant } from "../../db/pool.ts";
 import {
@@ -156,10 +153,7 @@ function countPublished(documents: number): void {
   pipelineOutcomes.inc({ outcome: "published", code: "none" }, documents);
 }
 
-/**
- * Writes the entries of a large run in batches that search does not see yet; after a crash, written batches
- * stay.
- */
+/** Writes the entries of a large run in batches that search does not see yet; they outlive a crash. */
 async function publishLarge(deps: PipelineDeps, work: PublishWork, member: Member): Promise<void> {
   const { organization, claimId } = work.input;
   const total = member.chunk_count ?? 0;
@@ -246,10 +240,7 @@ async function writeEntries(
   await addTermCounts(sql, terms, ANALYZER_VERSION);
 }
 
-/**
- * @throws Error if a run has fewer search entries and noted refusals than chunks: then something was lost
- * between the steps
- */
+/** @throws Error if a run has fewer entries and noted refusals than chunks: something was lost before. */
 async function assertWhole(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   for (const [spaceNum, ofSpace] of bySpace(runs)) {
     const entries = await countEntries(sql, {

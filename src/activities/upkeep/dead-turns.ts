@@ -2,12 +2,8 @@
 import { DEADLINES } from "#timings";
 import type { Client } from "@temporalio/client";
 import type { Database } from "../../db/pool.ts";
-import {
-  deleteApiProcess,
-  findDeadApiProcesses,
-  findTurnsOfProcess,
-  loseTurns,
-} from "../../db/turns/ledger.ts";
+import { deleteApiProcess, findDeadApiProcesses } from "../../db/instance/process-leases.ts";
+import { findTurnsOfProcess, loseTurns } from "../../db/turns/ledger.ts";
 import { listRunningTurns, terminateTurns } from "../../temporal/start/chat.ts";
 
 interface SweeperDeps {
@@ -25,16 +21,15 @@ interface SweeperDeps {
 export function createTurnSweeper({ db, client, nowMs = Date.now }: SweeperDeps): () => Promise<void> {
   let reachableSinceMs: number | null = nowMs();
   return async () => {
-    const dead = await findDeadApiProcesses(db, DEADLINES.turnLease).catch((error: unknown) => {
+    const dead = await findDeadApiProcesses(db).catch((error: unknown) => {
       reachableSinceMs = null;
       throw error;
     });
     reachableSinceMs ??= nowMs();
-    if (dead.length === 0 || nowMs() - reachableSinceMs < DEADLINES.turnLease) return;
+    if (dead.length === 0 || nowMs() - reachableSinceMs < DEADLINES.processLease) return;
     for (const apiProcessId of dead) {
       const lost = await loseTurns(db, apiProcessId);
-      // The process may have died after the ledger got a turn's end and before its workflow did. No process
-      // is left to report that end.
+      // The process may have died between a turn's end in the ledger and its workflow's: none reports that.
       const unreported = await findTurnsOfProcess(db, apiProcessId, await listRunningTurns(client));
       await terminateTurns(client, apiProcessId, [...lost, ...unreported]);
       await deleteApiProcess(db, apiProcessId);

@@ -11,13 +11,9 @@ import {
 } from "../../db/stores/expiry.ts";
 import { deleteUserFile, type MadeDocument } from "../../db/stores/user-files.ts";
 
-/** Documents of one transaction. */
 const DOCUMENTS_A_STEP = 500;
 
-/**
- * Deletes a part of what an expired store got through its routes, or notes that nothing is left of it.
- * @returns how much it did; 0 if no store has expired.
- */
+/** Deletes a part of what an expired store got by its routes. @returns how much; 0 if none has expired. */
 export async function expireStores(sql: Sql, organization: OrganizationRef): Promise<number> {
   const folderId = await lockExpiredStore(sql);
   if (folderId === undefined) return 0;

@@ -9,11 +9,7 @@ import {
 import { choosePairs, measureAuc } from "../../domain/language-fit.ts";
 import { drillPoint } from "../../telemetry/drill-point.ts";
 
-/**
- * Measures the models that are due on the space. Two at once measure the same and write the same row.
- * @returns how many were measured.
- * @see test/activities/upkeep/measure-languages.database.test.ts
- */
+/** Measures the models due on the space; two at once write the same. @returns how many were measured. */
 export async function measureLanguages(
   db: Database,
   organization: OrganizationRef,

@@ -1,7 +1,4 @@
-/**
- * The steps of the maintenance workflow. Each works in bounded transactions until nothing of its kind is due,
- * and may be repeated.
- */
+/** The steps of the maintenance workflow: bounded transactions until nothing is due; may be repeated. */
 import { AUDIT_CHAIN_SECRET, chainAuditRows, deleteOldAuditRows } from "../../db/audit/chain.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { findOrphanRuns } from "../../db/upkeep/organization-integrity.ts";
@@ -259,10 +256,7 @@ async function purgeUnnamedObjects(
   }
 }
 
-/**
- * Removes the remains of runs that no longer exist, and hides entries that no version serves, so that they
- * are purged.
- */
+/** Removes the remains of runs that are gone, and hides entries that no version serves, to be purged. */
 async function removeOrphans({ db }: MaintenanceDeps, organization: OrganizationRef): Promise<number> {
   const orphans = await findOrphanRuns(db, organization);
   for (const { run_num: runNum, space_num: spaceNum } of orphans) {

@@ -19,7 +19,6 @@ const MOST_AT_ONCE = 32;
  * Ends early if the first attempts all fail: the receiver is down then, and what was not tried keeps its
  * place. Therefore one that hangs costs few slots.
  * @returns the outcomes of what was tried.
- * @see test/activities/webhooks/attempts.test.ts
  */
 export async function attemptAll(
   due: readonly DueDelivery[],

@@ -32,7 +32,6 @@ const DELIVERIES_A_BATCH = 128;
 
 /**
  * Idempotent but for what it sends: an attempt whose outcome was not written is repeated under the same id.
- * @see test/activities/webhooks/deliver.database.test.ts
  */
 export async function deliverWebhook(deps: DeliveryDeps, input: WebhookInput): Promise<WebhookStep> {
   return withHeartbeat(() => deliver(deps, input));

@@ -14,7 +14,6 @@ interface Signed {
  * The headers of a delivery. While a secret is rolled, both sign.
  * @param secrets each `whsec_` and base64.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
- * @see test/activities/webhooks/signature.test.ts
  */
 export function signedHeaders(secrets: readonly string[], signed: Signed): Record<string, string> {
   return {

@@ -14,7 +14,6 @@ const NUMBER = /(?<![\p{Lu}\p{Ll}\p{Nd}_][.,]?)\p{Nd}+(?:[.,'’٫٬\u00a0\u202f
 /** Longer ones are no numbers. */
 const MAX_LENGTH = 40;
 
-/** The numbers of a text, in order. */
 export function numbersIn(text: string): FoundNumber[] {
   const found: FoundNumber[] = [];
   for (const { 0: raw, index } of text.matchAll(NUMBER)) {

@@ -1,7 +1,4 @@
-/**
- * Reads a passage as what may be quoted from it: sentences, rows of tables and lines of code, with their
- * words.
- */
+/** Reads a passage as what may be quoted from it: sentences, rows of tables, lines of code, and words. */
 import { languagesIn, pushTerms } from "../../search/text/analyzer.ts";
 import type { Languages } from "../../search/text/language.ts";
 import { cutWords } from "../../search/text/tokens.ts";
@@ -39,10 +36,7 @@ const MAX_LENGTH = 131_072;
 /** The beginning of a passage tells its languages. */
 const TELLING_LENGTH = 8_192;
 
-/**
- * Reads a passage in steps: the generator yields between two paragraphs, where the caller may pause. Takes
- * time linear in the length of the passage.
- */
+/** Reads a passage in time linear in its length; yields between paragraphs, where the caller may pause. */
 export function* readPassage(text: string, name: string): Generator<undefined, ReadPassage> {
   const languages = languagesIn(cutWords(text.slice(0, TELLING_LENGTH)));
   const words = new Map<string, number[]>();
@@ -120,9 +114,7 @@ interface Block {
   readonly end: number;
 }
 
-/**
- * Paragraphs of prose, whose lines only wrap, and by themselves rows, headings, list items and lines of code.
- */
+/** Paragraphs of prose, whose lines only wrap; and on their own rows, headings, list items, lines of code. */
 function blocksIn(text: string): Block[] {
   const blocks: Block[] = [];
   let isCode = false;

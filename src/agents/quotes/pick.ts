@@ -10,14 +10,10 @@ import { windowOf } from "./window.ts";
 export type Support = "strong" | "weak";
 
 export interface Choice {
-  /**
-   * UTF-16 offsets [start, end) of the quote in the passage; null if it has none of the statement's words.
-   */
+  /** UTF-16 offsets [start, end) of the quote in the passage; null if it has no words of the statement. */
   readonly quote: readonly [start: number, end: number] | null;
   readonly support: Support;
-  /**
-   * The share of the statement that the quote carries, 0 to 1; what the rest of the passage has counts half.
-   */
+  /** The share of the statement that the quote carries, 0 to 1; the rest of the passage counts half. */
   readonly coverage: number;
   /** What else has nearly as much of the statement; the choice is in doubt if there are any. */
   readonly rivals: readonly Choice[];
@@ -36,7 +32,6 @@ const HALF_AT = 900;
 const NEIGHBOUR_GAIN = 0.15;
 const CANDIDATES = 3;
 const RIVAL_FROM = 0.85;
-/** Words of a statement that are looked at. */
 const MAX_WORDS = 256;
 
 /** A word or a number of a statement, and where the passage has it. */

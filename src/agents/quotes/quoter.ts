@@ -9,7 +9,6 @@ import type { Statement } from "./statement.ts";
 
 /** A source of a mark, with what is quoted from it for the statement before the mark. */
 export interface MarkedQuote extends Choice {
-  /** The number of the source. */
   readonly index: number;
   /** UTF-16 offsets [start, end) of the mark in the answer. */
   readonly start: number;
@@ -19,10 +18,7 @@ export interface MarkedQuote extends Choice {
 }
 
 export interface Quoter extends MarkReader {
-  /**
-   * Reads the sources that marks in `text` may name, so that {@link MarkReader.keeps} does not have to.
-   * Undefined if there are none, or none are needed so early.
-   */
+  /** Reads the sources that marks in `text` may name, ahead of {@link MarkReader.keeps}. Undefined: none. */
   prepare(text: string): Promise<void> | undefined;
   /** How many sources were taken out of marks because they do not support the statement. */
   readonly removed: number;
@@ -42,10 +38,7 @@ interface Waiting {
   readonly statement: Statement | undefined;
 }
 
-/**
- * Without `requiresSupport` each quote is found after the piece with its mark has been passed on, in slices
- * between other work of the process.
- */
+/** Without `requiresSupport` each quote is found after its mark was passed on, between other work. */
 export function createQuoter(
   sources: Pick<Sources, "get">,
   { requiresSupport, secondLook }: { requiresSupport: boolean; secondLook?: SecondLook | undefined },

@@ -2,10 +2,7 @@
 import type { EmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import type { Choice } from "./pick.ts";
 
-/**
- * Looks again at a choice that has rivals. Resolves to the best of them, or to the choice itself; never
- * rejects, since words have decided already.
- */
+/** Looks again at a choice with rivals, and resolves to the best of them or to itself; never rejects. */
 export type SecondLook = (statement: string, passage: string, choice: Choice) => Promise<Choice>;
 
 /** @param model a local one: quotes are never sent to a provider. */

@@ -25,10 +25,7 @@ const MARKER = /^\s{0,12}(?:(?:[-*+•>]|#{1,6}|\d{1,3}[.)])\s{1,8}){0,4}/u;
 export interface StatementFinder {
   /** The next piece of the answer as it is shown. */
   write(shown: string): void;
-  /**
-   * The statement before a mark that comes next; marks that only punctuation divides have one statement.
-   * Undefined if there are no words.
-   */
+  /** The statement before the next mark; marks with only punctuation between share one. Undefined: none. */
   before(): Statement | undefined;
   /** The mark is part of the answer: the next statement begins behind it. */
   mark(text: string): void;

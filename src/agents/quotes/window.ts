@@ -16,10 +16,7 @@ interface Span {
   readonly weight: number;
 }
 
-/**
- * The offsets of at most {@link QUOTE_MAX} characters of the part: those with most words of the statement,
- * and of a row whole cells if they fit. No character is cut in two.
- */
+/** The offsets of at most {@link QUOTE_MAX} characters with most words of the statement, in whole cells. */
 export function windowOf(
   { text, languages }: ReadPassage,
   { start, end, kind }: Pick<Part, "start" | "end" | "kind">,
@@ -34,9 +31,7 @@ export function windowOf(
   return trim(text, start + first, safeEnd(text, start + first, start + last));
 }
 
-/**
- * The words of a text in order, none overlapping the one before it, each with its weight for the statement.
- */
+/** The words of a text in order, without overlaps, each with its weight for the statement. */
 function spansOf(text: string, statement: string, languages: Languages): Span[] {
   const wanted = new Set<string>();
   for (const token of cutWords(statement)) for (const term of termsOf(token, languages)) wanted.add(term);
@@ -77,9 +72,7 @@ function cellsOf(row: string, words: readonly Span[]): Span[] {
   return cells;
 }
 
-/**
- * The stretch of at most {@link QUOTE_MAX} characters with the most weight, from its first to its last word.
- */
+/** The stretch of at most {@link QUOTE_MAX} characters with the most weight, from word to word. */
 function heaviest(spans: readonly Span[]): [start: number, end: number] | undefined {
   let best: [number, number] | undefined;
   let bestWeight = 0;
@@ -97,10 +90,7 @@ function heaviest(spans: readonly Span[]): [start: number, end: number] | undefi
   return best;
 }
 
-/**
- * The stretch with the words around it that fit: from the start of the text if that is near, else on both
- * sides.
- */
+/** The stretch with the words around it that fit: from the text's start if near, else on both sides. */
 function widened(spans: readonly Span[], [start, end]: [number, number]): [start: number, end: number] {
   const room = QUOTE_MAX - (end - start);
   const before = end <= QUOTE_MAX ? 0 : start - room / 2;

@@ -1,7 +1,4 @@
-/**
- * The tool that calculates. An expression is parsed to a tree whose nodes are checked; none of it runs as
- * code.
- */
+/** The tool that calculates. An expression becomes a tree of checked nodes; none of it runs as code. */
 import type { FactoryFunctionMap, MathJsInstance, MathNode } from "mathjs/number";
 import { z } from "zod";
 import { DomainError } from "../../domain/errors.ts";
@@ -13,9 +10,7 @@ const NODES_MAX = 500;
 /** How many digits are shown: one fewer than a double is exact to, so that 0.1 + 0.2 is 0.3. */
 const DIGITS = 14;
 
-/**
- * Without assignments, function definitions, ranges and lists, the time is linear in the expression's length.
- */
+/** Without assignments, functions, ranges and lists, the time is linear in the expression's length. */
 const NODE_TYPES = new Set([
   "ConstantNode",
   "OperatorNode",
@@ -25,9 +20,7 @@ const NODE_TYPES = new Set([
   "ConditionalNode",
   "RelationalNode",
 ]);
-/**
- * Functions that take constant time; combinations and permutations, for example, count up to their operands.
- */
+/** Functions that take constant time; combinations, for example, count up to their operands. */
 const FUNCTIONS = new Set(
   (
     "abs acos acosh add asin asinh atan atan2 atanh cbrt ceil cos cosh divide exp expm1 factorial fix " +

@@ -26,10 +26,7 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
   });
 }
 
-/**
- * The hosts to which the agent's `config` narrows the operator's; null if it has none.
- * @throws DomainError `bad_request` if it is not valid.
- */
+/** The hosts that the agent's `config` leaves; null: no config. @throws DomainError `bad_request`. */
 function hostsOf(config: unknown): readonly string[] | null {
   if (config === null) return null;
   const parsed = HttpFetchConfig.safeParse(config);
@@ -41,10 +38,7 @@ function hostsOf(config: unknown): readonly string[] | null {
   return parsed.data.hosts;
 }
 
-/**
- * Shows the page to the model. Its address after redirects and its type are data of the server too, as its
- * text is.
- */
+/** Shows the page to the model. Its final address and its type are the server's data, as its text is. */
 export function showPage({ status, isCut, url, contentType, text }: Page): string {
   const head = `Status ${status}${isCut ? ", only the beginning is shown" : ""}.`;
   return `${head} ${fenceData(`${url}\n${contentType || "(no type)"}\n\n${text}`)}`;

@@ -25,7 +25,6 @@ interface FoundTool {
 export interface Toolbox {
   /** Describes the agent's tools for a model. A `rag` agent searches first, and has none. */
   definitions(agent: Agent): Promise<ToolDefinition[]>;
-  /** The tool of that name, if the agent has it. */
   find(agent: Agent, name: string): Promise<FoundTool | undefined>;
   /** True for a tool that asks only this service's own data; see {@link Tool.isNear}. */
   isNear(name: string): boolean;

@@ -18,10 +18,7 @@ export interface McpServer {
   readonly url: string;
   /** Sent with every request, for the credentials of the server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Tools that, by the word of the operator, change nothing. Tools that the server marks as read-only need
-   * not be listed.
-   */
+  /** Tools that change nothing, as the operator says. Those that the server marks need not be listed. */
   readonly tools?: readonly string[] | undefined;
 }
 

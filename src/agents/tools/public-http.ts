@@ -91,8 +91,7 @@ function get(url: URL, { address, family }: LookupAddress, signal: AbortSignal):
     options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    // Without an agent, each call opens its own connection, so that none to an address that was not checked
-    // is used again.
+    // Without an agent each call opens its own connection: none to an unchecked address is used again.
     const made = send(
       url,
       {

@@ -18,9 +18,8 @@ export interface ToolContext {
 }
 
 /**
- * A text for the model, with the documents that it names; passages, which the turn numbers so that the answer
- * can cite them; or what somebody else's server says that went wrong: a result, since the message of an error
- * is logged.
+ * A text for the model, with the documents that it names; passages, which the turn numbers for citations; or
+ * what somebody else's server says went wrong: a result, since messages of errors are logged.
  */
 export type ToolOutput =
   | { readonly type: "text"; readonly text: string; readonly documentIds?: readonly string[] }
@@ -28,10 +27,7 @@ export type ToolOutput =
   | { readonly type: "error"; readonly text: string };
 
 export interface Tool extends ToolDefinition {
-  /**
-   * True if the tool asks only this service's own data: it is quick and bounded, so an API process may run
-   * it.
-   */
+  /** True if the tool asks only this service's data: quick and bounded, so an API process may run it. */
   readonly isNear: boolean;
   /**
    * @throws DomainError `invalid` for arguments that the tool does not take, with a message for the model;

@@ -81,10 +81,7 @@ export function openFile(part: Readable, bounds: Bounds): OpenedFile {
   return { head: begun.promise, stream, size: () => size };
 }
 
-/**
- * A stream that lets the part flow when it is read, and also when it is destroyed: the rest of the part is
- * dropped then.
- */
+/** A stream that lets the part flow when read, and also when destroyed: the rest is dropped then. */
 function streamOf(part: Readable): Readable {
   const stream = new Readable({
     highWaterMark: BUFFER_BYTES,

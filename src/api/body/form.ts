@@ -37,8 +37,7 @@ export function readForm<T, S extends z.ZodObject>(
     if (Object.hasOwn(schema.shape, name) && !lists.includes(name))
       warn(warning(`${name} came more than once; the last one counts`));
   const problems = problemsOfFile(upload);
-  // An empty field counts as missing, as in FastAPI's forms; only `path` may be empty, and names the root
-  // then.
+  // An empty field counts as missing, as in FastAPI's forms; only `path` may be empty: the root then.
   const given = Object.fromEntries(
     Object.entries(upload.fields).filter(([name, value]) => value !== "" || name === "path"),
   );

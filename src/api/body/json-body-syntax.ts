@@ -1,7 +1,4 @@
-/**
- * Finds where a text stops being JSON, with the messages and positions of Python's `json`. Called if
- * `JSON.parse` fails.
- */
+/** Finds where a text stops being JSON, as Python's `json` says it. Called if `JSON.parse` fails. */
 
 export interface SyntaxFault {
   /** Offset in UTF-16 units. */

@@ -50,7 +50,6 @@ export interface JsonBody {
  * pydantic's words.
  * @throws DomainError `bad_request` if the body passes a limit, is cut off, takes longer than `timeoutMs`
  *   (default 30 s), or has an encoding that cannot be read.
- * @see test/api/body/json-body.test.ts
  */
 export async function readJsonBody(
   ctx: Context,

@@ -35,10 +35,7 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 /** What a byte of each kind adds to the depth. */
 const DEEPER = [0, 0, 0, 0, 1, -1] as const;
-/**
- * What a byte of each kind adds to the number of values: a list or object has a first value, and one more
- * after each comma.
- */
+/** What a byte of each kind adds to the count of values: a list has a first one, and one for each comma. */
 const MORE_VALUES = [0, 0, 0, 1, 1, 0] as const;
 
 /**

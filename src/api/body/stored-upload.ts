@@ -1,7 +1,4 @@
-/**
- * Streams the file of a form to the object store, before anything of the form is decided, and removes it if
- * it is refused.
- */
+/** Streams a form's file to the object store before the form is judged; removes it if that is refused. */
 import { Readable } from "node:stream";
 import type { StoredFile } from "../../commands/documents/stored-file.ts";
 import { declareUpload } from "../../db/documents/accept.ts";
@@ -84,9 +81,8 @@ export async function storeBytes(
 }
 
 /**
- * Removes what an upload that was refused for `reason` had stored. If the removal fails, the sweep of expired
- * intents removes it. It is also left to the sweep if the database went away: the commit may have succeeded
- * unseen.
+ * Removes what an upload refused for `reason` had stored; if that fails, the sweep of expired intents does.
+ * It is also left to the sweep if the database went away: the commit may have succeeded unseen.
  */
 export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason: unknown): Promise<void> {
   if (reason instanceof DomainError && reason.code === "database_unavailable") return;

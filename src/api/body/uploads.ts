@@ -1,7 +1,4 @@
-/**
- * Reads multipart forms: one file, passed on as a stream while it arrives, and the fields before and after
- * it.
- */
+/** Reads multipart forms: one file, passed on as a stream while it arrives, and the fields around it. */
 import { Dicer } from "@fastify/busboy";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -18,17 +15,13 @@ const MAX_PART_HEADER_BYTES = 16 * 1024;
 const MAX_BOUNDARY_CHARACTERS = 70;
 
 export interface UploadOptions<T> {
-  /** The longest file in bytes. */
   readonly maxBytes: number;
   /** The most parts of the form, files included. Default 32. */
   readonly maxFields?: number | undefined;
   /** The longest text field in bytes. Default 64 KiB. */
   readonly maxFieldBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Called once, for the part `file`. What it leaves unread is dropped. If the upload fails later, the caller
-   * undoes its effects.
-   */
+  /** Called once, for the part `file`; what it leaves is dropped. The caller undoes it if an upload fails. */
   readonly onFile: (file: ArrivingFile) => Promise<T>;
 }
 
@@ -78,7 +71,6 @@ interface Form<T> {
  * is read and dropped for at most 2 s, then its connection is cut.
  * @throws DomainError `bad_request` for a file over `maxBytes` and for a broken form, `cancelled` if the
  *   client went away; the error of `onFile`. Each of them only after `onFile` has ended.
- * @see test/api/body/uploads.test.ts
  */
 export async function receiveUpload<T>(
   req: IncomingMessage,

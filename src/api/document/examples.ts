@@ -1,6 +1,4 @@
-/**
- * Completes the OpenAPI document: adds an example of each request and answer, made of those of their fields.
- */
+/** Completes the OpenAPI document: adds an example of each request and answer, made from their fields. */
 
 type Json = Record<string, unknown>;
 

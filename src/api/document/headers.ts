@@ -84,13 +84,11 @@ const OF_STATUS: Readonly<Record<number, readonly Component[]>> = {
   507: ["Retry-After"],
 };
 
-/** The headers that an error of the route may have. */
 export function errorHeaders(route: Route, status: number): Record<string, unknown> {
   const own = status === 416 ? ownHeaders(route, ["Content-Range"]) : {};
   return { ...commonHeaders(route, status), ...references(...(OF_STATUS[status] ?? [])), ...own };
 }
 
-/** The headers that a successful answer of the route may have. */
 export function successHeaders(route: Route): Record<string, unknown> {
   return { ...commonHeaders(route, route.status), ...ownHeaders(route) };
 }

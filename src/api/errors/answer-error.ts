@@ -20,10 +20,7 @@ const PROBLEM_STATUS = { holdfast: 422, openai: 400 } as const;
 
 export type ErrorForm = keyof typeof PROBLEM_STATUS;
 
-/**
- * Never shows a stack, SQL or the cause.
- * @param guide where the page of each code is. Default: on the same server.
- */
+/** Never shows a stack, SQL or the cause. @param guide where codes' pages are. Default: on this server. */
 export function answerError(error: unknown, guide = errorGuide(), form: ErrorForm = "holdfast"): ErrorAnswer {
   const problems = problemsOf(error);
   if (problems !== null) {

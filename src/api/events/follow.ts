@@ -29,13 +29,9 @@ export interface FollowedPage extends EventPage {
   readonly hasMore: boolean;
 }
 
-/** A stream reads no more events at once. */
 const EVENTS_A_READ = 100;
 const PING_MS = 15_000;
-/**
- * Most losses of rights are events themselves, so that each stream looks at once. This is for the others,
- * such as a token that expires.
- */
+/** Most losses of rights are events: each stream looks at once. This is for others, as an expired token. */
 const RIGHTS_EVERY_MS = 15_000;
 const OUTAGE_PAUSE_MS = 1_000;
 /** So long may a client take to read what was read for it, before its rights are looked at again. */
@@ -112,17 +108,12 @@ export async function followStream(
   stream.end();
 }
 
-interface Place {
-  position: number;
-  last: number;
-}
-
 /** Waits for what comes after the place, sends it, and moves the place on. */
 async function step(
   { hub, read }: EventHost,
   stream: EventStream,
   { asker, principal, filter }: Follow,
-  place: Place,
+  place: { position: number; last: number },
 ): Promise<void> {
   const { id, num } = principal.organization;
   const isLive = place.position >= place.last;

@@ -1,14 +1,8 @@
-/**
- * Tells those who wait for events of an organization that there are new ones. Nobody who waits holds a
- * connection to the database.
- */
+/** Tells those who wait for an organization's events of new ones. Waiting takes no database connection. */
 import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 export interface EventHub {
-  /**
-   * Waits until the log of the organization goes on after `position`.
-   * @returns how far it goes then; undefined if time is over, the client left, or the process stops.
-   */
+  /** Waits until the log goes on after `position`. @returns how far it goes; undefined: no longer waits. */
   later(organizationId: string, position: number, within: Within): Promise<number | undefined>;
   /** True once {@link EventHub.drain} was called: whoever streams or waits comes to an end. */
   readonly isDraining: boolean;
@@ -50,7 +44,6 @@ interface FollowedLog {
 
 const LOOK_EVERY_MS = 2_000;
 
-/** @see test/api/events/hub.test.ts */
 export function createEventHub({
   readLast,
   listen,

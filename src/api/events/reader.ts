@@ -18,16 +18,10 @@ interface Wanted extends LogPart {
   readonly limit: number;
 }
 
-/**
- * Looks the caller's rights up, then reads what they let through.
- * @throws DomainError as authentication and {@link readEventPage} do.
- */
+/** Looks the caller's rights up, then reads. @throws as authentication and {@link readEventPage}. */
 export type ReadEvents = (asker: Asker, wanted: Wanted) => Promise<EventPage>;
 
-/**
- * After an event of an organization all its streams read: they must leave connections for other requests.
- * Users take turns.
- */
+/** After an event all the organization's streams read: they must leave connections to others. */
 const READS_AT_ONCE = 4;
 
 export function createEventReader(db: Database): ReadEvents {

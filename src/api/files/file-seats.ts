@@ -1,7 +1,4 @@
-/**
- * Bounds how many files callers have in the making at once, waiting ones among them: a seat is taken before
- * anything of the file is fetched.
- */
+/** Bounds callers' files in the making, waiting ones too: a seat comes before anything is fetched. */
 import { type Seats, createSeats } from "../../process/concurrency/seats.ts";
 
 export type PageSeats = Seats<"page">;

@@ -1,22 +1,15 @@
-/**
- * Counts requests of callers over all API processes: in memory at once and in the database afterwards, or in
- * the database first if a limit is almost reached.
- */
+/** Counts requests over all API processes: in memory first, or in the database if a limit is near. */
 import { LRUCache } from "lru-cache";
 import type { CallerCount } from "../../db/instance/rate-limits.ts";
 import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 /** How long a count stays in this process's memory only. */
 const FLUSH_MS = 200;
-/**
- * The database is asked first if less than this share of the limit is left, or fewer than this many requests.
- */
+/** The database is asked first if less than this share of the limit, or so few requests, are left. */
 const NEAR_SHARE = 0.1;
 const NEAR_REQUESTS = 5;
 const MINUTE_MS = 60_000;
-/**
- * A bound by size instead of number: the cache would make room for `max` entries at once, which are 5.6 MB.
- */
+/** A bound by size instead of number: the cache would at once make room for `max` entries, 5.6 MB. */
 const CALLERS_KEPT = { maxSize: 200_000, sizeCalculation: () => 1 };
 
 export interface BudgetState {
@@ -98,10 +91,7 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
     if (waiting.length > 0) await sendBatches(waiting, add);
   });
 
-  /**
-   * The request's number within the minute, or the last of its numbers if it counts as several, for each of
-   * its budgets.
-   */
+  /** The request's number within the minute, or the last of its numbers, for each of its budgets. */
   async function positionsOf(wanted: readonly Wanted[]): Promise<number[]> {
     const places = wanted.map(({ entry, limit, weight }) => {
       const batch = entry.open;
@@ -133,10 +123,7 @@ export function createSharedCounter({ add, now = Date.now }: CounterParts): Shar
   };
 }
 
-/**
- * Adds the open batch of each entry to the counts of all processes. If that fails, this process counts by
- * itself.
- */
+/** Adds each entry's open batch to the counts of all processes. If that fails, this one counts alone. */
 async function sendBatches(
   waiting: readonly (readonly [caller: string, entry: Entry])[],
   add: CounterParts["add"],

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Caller } from "../../commands/caller.ts";
 import type { McpSession } from "../../db/mcp/sessions.ts";
+import { readTenant } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { auditRead, auditRefusal } from "../audit-request.ts";
@@ -72,6 +73,7 @@ export async function callRoute<R extends z.ZodType>(
       ...call,
       ...parsed,
       operator: undefined,
+      read: (work) => readTenant(deps.db, principal.organization, work),
       request: {
         ...request,
         headers: {},
@@ -123,7 +125,6 @@ function requireCapability({ capabilities }: Principal, capability: Route["capab
 }
 
 interface Audited {
-  /** An action of the policy. */
   readonly action: string;
   readonly resource: string;
   /** Null for a list. */

@@ -3,10 +3,7 @@
 export interface McpHost {
   /** Of the service, which clients are told. */
   readonly version: string;
-  /**
-   * Notes a request that runs.
-   * @returns what takes it off again
-   */
+  /** Notes a request that runs. @returns what takes it off again */
   enter(sessionId: string, requestId: string, cancel: () => void): () => void;
   /** @returns whether it runs here */
   cancel(sessionId: string, requestId: string): boolean;

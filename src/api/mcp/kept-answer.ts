@@ -1,7 +1,4 @@
-/**
- * Keeps the messages of an answer that is a stream, sealed with the organization's key, and reads them again:
- * for a client whose connection broke, in any process.
- */
+/** Keeps the sealed messages of a streamed answer, and reads them again after a broken connection. */
 import type { EventStore } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import {
@@ -13,8 +10,6 @@ import {
 } from "../../db/mcp/answers.ts";
 import { openBytes, sealBytes } from "../../storage/keys/keyring.ts";
 import type { Deps } from "../deps.ts";
-
-type StoreDeps = Pick<Deps, "db" | "keyring" | "log">;
 
 /** The additional authenticated data binds a message to its answer and its place there. */
 const aad = (streamId: string, no: number): Buffer => Buffer.from(`mcp answer\0${streamId}\0${no}`);
@@ -45,7 +40,7 @@ export interface AnswerStore extends EventStore {
 
 /** Takes the messages of one answer, in their order. What cannot be kept is sent all the same. */
 export function createAnswerStore(
-  { db, keyring, log }: StoreDeps,
+  { db, keyring, log }: Pick<Deps, "db" | "keyring" | "log">,
   { organization, sessionId, ...begun }: Kept,
 ): AnswerStore {
   const documentIds = new Set<string>();

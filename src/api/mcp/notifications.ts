@@ -1,7 +1,6 @@
 /**
- * The stream of a session: tells of changes of the documents that it has subscribed to, and of lists that
- * have changed, as the log of events has them. The id of each notification is the place in the log to go on
- * from.
+ * The stream of a session: tells of changes of the documents that it has subscribed to, and of lists, as the
+ * log of events has them. The id of each notification is the place in the log to go on from.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";

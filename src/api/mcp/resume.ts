@@ -77,9 +77,7 @@ async function mayGoOn(context: McpContext, answer: Answer): Promise<boolean> {
   return principal !== undefined && isReached(context, principal, answer);
 }
 
-/**
- * An answer may tell of all that the caller reached when it began, and of the documents that it was made of.
- */
+/** An answer may tell of all that the caller reached when it began, and of the documents it was made of. */
 async function isReached(
   { deps }: McpContext,
   { organization, reach }: Principal,

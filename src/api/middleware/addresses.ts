@@ -1,6 +1,4 @@
-/**
- * Refuses requests by their address and method (414, 404, 405), and accepts paths with a trailing slash.
- */
+/** Refuses requests by their address and method (414, 404, 405), and accepts paths with a trailing slash. */
 import type { Router } from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { DomainError } from "../../domain/errors.ts";

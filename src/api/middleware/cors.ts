@@ -2,10 +2,7 @@
 import type { Middleware } from "koa";
 
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/**
- * Temporal's Web UI sends X-Namespace, and Authorization-Extras with the user's id token; OpenAI's clients
- * send those of OpenAI.
- */
+/** Temporal's Web UI sends X-Namespace and Authorization-Extras (an id token); the rest is OpenAI's. */
 const ALLOWED_HEADERS = [
   ..."Authorization Authorization-Extras Content-Type Idempotency-Key If-Match If-None-Match".split(" "),
   ..."Last-Event-ID MCP-Protocol-Version Mcp-Session-Id OpenAI-Beta OpenAI-Organization OpenAI-Project Range Traceparent".split(

@@ -60,10 +60,7 @@ function isGone(ctx: Context): boolean {
 /** What work throws that the request's signal interrupted. */
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
 
-/**
- * Sends the whole answer at once, but closes the connection only after the client stopped sending, or after
- * {@link DRAIN_MS}.
- */
+/** Sends the whole answer at once, but closes only after the client has, or after {@link DRAIN_MS}. */
 async function endAfterDraining(ctx: Context, text: string): Promise<void> {
   ctx.respond = false;
   ctx.set("Connection", "close");

@@ -11,8 +11,7 @@ export const observe: Middleware = async (ctx, next) => {
   const span = beginSpan(ctx);
   ctx.res.once("close", () => {
     const route = (ctx.state["route"] as string | undefined) ?? UNMATCHED;
-    // Node accepts some thirty methods; as labels they would be that many series, so those without a route
-    // are one.
+    // Node accepts some thirty methods, each a series as a label: those without a route are one.
     const method = route === UNMATCHED ? "other" : ctx.method;
     const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : "closed";
     httpRequests.observe({ route, method, status }, (performance.now() - startedAt) / 1_000);

@@ -1,7 +1,4 @@
-/**
- * Refuses requests above the minute's budgets: those of each key, user and organization, those of their chat
- * turns, and that of each address whose credentials are refused.
- */
+/** Refuses requests above the minute's budgets: of keys, users, organizations, turns, addresses. */
 import type { Context } from "koa";
 import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -37,10 +34,7 @@ export interface RateLimit {
   countTurn(ctx: Context, principal: Principal): Promise<void>;
   /** The same for an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
-  /**
-   * Counts a refusal as `weight` requests of its address, by default 1.
-   * @throws DomainError `rate_limited`, which takes the place of the refusal.
-   */
+  /** Counts a refusal as `weight` requests of its address, or 1. @throws DomainError `rate_limited`. */
   countRefusal(ctx: Context, weight?: number): Promise<void>;
 }
 
@@ -126,10 +120,7 @@ function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Princ
   ];
 }
 
-/**
- * A budget that is used up, else the one with the least left. Of several it is the widest, the last one: with
- * another key the caller would meet it as well.
- */
+/** A budget that is used up, else the one with the least left; of several the widest, the last. */
 function leastLeft(
   budgets: readonly CountedBudget[],
   states: readonly BudgetState[],

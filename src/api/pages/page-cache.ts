@@ -1,7 +1,6 @@
 /**
- * Keeps pages that were shown, in the memory of this process and sealed with the organization's key: without
- * the key, as after crypto-shredding, nobody reads them. It knows no rights: whoever asks it has checked
- * them.
+ * Keeps pages that were shown, in this process's memory and sealed with the organization's key: after
+ * crypto-shredding nobody reads them. It knows no rights: whoever asks has checked them.
  */
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../../domain/errors.ts";

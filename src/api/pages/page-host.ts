@@ -16,7 +16,6 @@ import type { PageSeats } from "../files/file-seats.ts";
 import { shareWork } from "../../process/concurrency/share-work.ts";
 import { createPageCache, type PageCache } from "./page-cache.ts";
 
-/** A file that the caller may read. */
 interface PageFile {
   readonly object_key: string;
   readonly file_type: FileType;
@@ -66,7 +65,6 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** The folder of the files and of the processes that read them. */
 const SUBFOLDER = "pages";
 
 /** A page that is being drawn when its client leaves: to start another process costs more than most pages. */
@@ -85,9 +83,9 @@ export function createPageHost(parts: PageHostParts): PageHost {
     pictureName,
     async sizes(ask, pages) {
       const name = cacheName(ask.file, "sizes", ...pages);
-      const bytes = await cached(host, ask, name, async (pool, late, asked) => {
-        return Buffer.from(JSON.stringify(await pool.sizes(withPages(late, pages), asked)));
-      });
+      const bytes = await cached(host, ask, name, async (pool, late, asked) =>
+        Buffer.from(JSON.stringify(await pool.sizes(withPages(late, pages), asked))),
+      );
       return JSON.parse(bytes.toString()) as PageSizes;
     },
     picture: (ask, request) =>

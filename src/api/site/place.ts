@@ -1,7 +1,4 @@
-/**
- * Where a built site is, the guide or the console: an image brings it; elsewhere it is built once for each
- * state of its sources.
- */
+/** Where a built site is, guide or console: an image brings it; else it is built once for its sources. */
 import { createHash } from "node:crypto";
 import { access, readFile, readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";

@@ -1,7 +1,4 @@
-/**
- * Puts chat together in an API process: its lease, its Temporal workers, its open turns and their
- * bookkeeping.
- */
+/** Puts chat together in an API process: lease, Temporal workers, open turns and their bookkeeping. */
 import type { Client } from "@temporalio/client";
 import type { DataConverter, NativeConnection, WorkflowBundleOption } from "@temporalio/worker";
 import type { ChatActivities, TurnsInMemory } from "../../activities/chat.ts";
@@ -48,10 +45,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   /** The longest silence in a stream, after which a comment is sent. Default 15 s. */
   readonly pingMs?: number | undefined;
   readonly connect: (signal: AbortSignal) => Promise<NativeConnection>;
-  /**
-   * A client whose calls fail at once while Temporal is down; the one that starts workflows retries for
-   * seconds.
-   */
+  /** A client whose calls fail at once while Temporal is down; the one for starts retries for seconds. */
   readonly probe: Client;
   readonly namespace: string;
   /** For the client that starts turns. */
@@ -59,10 +53,7 @@ export interface ChatHostDeps extends TurnRecordsDeps {
   readonly workerDataConverter: DataConverter;
   readonly workerHooks: WorkerHooks;
   readonly workflowBundle: () => Promise<WorkflowBundleOption>;
-  /**
-   * Makes the activities of turns. They are in src/activities, from which only src/api/deps.ts may import
-   * (lint).
-   */
+  /** Makes the activities of turns. Only src/api/deps.ts may import from src/activities (lint). */
   readonly createActivities: (turns: TurnsInMemory) => ChatActivities & ToolActivities;
   readonly queues: { readonly chat: string; readonly tools: string };
 }
@@ -76,14 +67,10 @@ export interface ChatHost {
   readonly forgetAgents: (id?: string) => void;
   readonly records: TurnRecords;
   readonly pingMs: number;
-  /** The names of the configured models. */
   readonly modelNames: readonly string[];
   /** Whether it is the built-in model, which quotes and calls no functions. */
   readonly isLocal: boolean;
-  /**
-   * The model as a reranker of a caller's searches, whose tokens count for the caller; none if it is built
-   * in.
-   */
+  /** The model as a reranker of a caller's searches, on the caller's account; none if it is built in. */
   rerankerFor(principal: Principal): Reranker | undefined;
   /**
    * Begins a turn; its first model call is under way when this resolves. Without Temporal it fails as
@@ -103,10 +90,7 @@ const DRAIN_MS = 25_000;
 const FLUSH_MS = 5_000;
 const PING_MS = 15_000;
 
-/**
- * Needs Postgres for the lease; Temporal may be down.
- * @throws DomainError `database_unavailable`.
- */
+/** Needs Postgres for the lease; Temporal may be down. @throws DomainError `database_unavailable`. */
 export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const { db, log } = deps;
   const apiProcessId = newId();
@@ -189,10 +173,7 @@ interface HostParts {
   readonly abortTurns: AbortTurns;
 }
 
-/**
- * Starts the process's workers, the watch over Temporal, and the bookkeeping that starts workflows through
- * both.
- */
+/** Starts the workers, the watch over Temporal, and the bookkeeping that starts workflows through both. */
 function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abortTurns }: HostParts) {
   const { log } = deps;
   const queues = { ...deps.queues, api: `${deps.queues.chat}-api-${apiProcessId}` };

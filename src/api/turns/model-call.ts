@@ -1,6 +1,4 @@
-/**
- * Makes one model call of a turn. It is tried again until its first piece has been passed on, never after.
- */
+/** Makes one model call of a turn. It is tried again until its first piece was passed on, never after. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Usage } from "../../agents/usage.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -29,18 +27,13 @@ interface Listener {
 
 interface Bounds {
   readonly signal: AbortSignal;
-  /**
-   * No try begins after this time (`Date.now()`). The error of a provider that asks to wait longer is
-   * thrown at once.
-   */
+  /** No try begins after this (`Date.now()`). A provider that asks to wait longer: its error at once. */
   readonly retryUntilMs: number;
 }
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8_000;
-/**
- * Up to this share is added to each wait at random, so that turns that failed together do not retry together.
- */
+/** Up to this share is added to each wait at random, so that turns that failed together retry apart. */
 const JITTER = 0.25;
 
 /**

@@ -1,14 +1,10 @@
-/**
- * What a response asks of its turn beyond what chat does: tools of the client, a search of stores, sampling.
- */
+/** What a response asks of its turn beyond what chat does: the client's tools, stores to search, sampling. */
 import type { Passage, ToolCall } from "../../domain/work/turn.ts";
 import type { ChatMessage, ChatRequest, ToolDefinition } from "../../models/chat/chat-model.ts";
 import type { SearchHit } from "../../search/hybrid.ts";
 
 export interface ResponseAsk {
-  /**
-   * The whole conversation, oldest first, with the instructions: what the model reads in place of `messages`.
-   */
+  /** The whole conversation, oldest first, with the instructions: the model reads it, not `messages`. */
   readonly history: readonly ChatMessage[];
   /** What searches of the responses before have found: sources that the model may still cite. */
   readonly found: readonly Passage[];
@@ -17,10 +13,7 @@ export interface ResponseAsk {
   readonly fileSearch: FileSearch | undefined;
   /** The tools that the model may use; undefined: all of them. */
   readonly allowed: ReadonlySet<string> | undefined;
-  /**
-   * As the provider's chat completions take it, for the first call of the model; undefined: the provider
-   * decides.
-   */
+  /** As the provider takes it, for the first call of the model; undefined: the provider decides. */
   readonly toolChoice: unknown;
   /** Fields of every call of the model. */
   readonly overrides: Pick<ChatRequest, "reasoning" | "more" | "isExact">;
@@ -30,7 +23,6 @@ export interface ResponseAsk {
   readonly maxToolCalls: number | undefined;
 }
 
-/** A hit with what its file is in the store. */
 export interface FoundHit extends SearchHit {
   /** A UUID: the document's, or that of the file that it was made of. */
   readonly fileId: string;
@@ -95,7 +87,6 @@ function parsed(text: string | null): Readonly<Record<string, unknown>> {
 }
 
 export interface SortedCalls {
-  /** Calls of the client's functions. */
   readonly functions: readonly ToolCall[];
   readonly searches: readonly ToolCall[];
   /** Calls of the agent's own tools, and of tools that do not exist. */

@@ -83,9 +83,7 @@ export function overridesOf(
   };
 }
 
-/**
- * Where the passages of a turn may be from: what a response's own search found is within the caller's reach.
- */
+/** Where a turn's passages may be from: what a response's own search found is within the caller's reach. */
 export function citedScope({ agent, principal, ask }: TurnRequest): KnowledgeScope {
   if (ask?.fileSearch === undefined && (ask?.found.length ?? 0) === 0)
     return knowledgeScope(agent, principal.organization, principal.reach.values());

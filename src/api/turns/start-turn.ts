@@ -1,7 +1,4 @@
-/**
- * Runs a chat turn in the memory of its API process. Its messages are here and at the provider, and are
- * stored nowhere.
- */
+/** Runs a chat turn in its API process's memory: its messages are there and at the provider only. */
 import { startsConversation } from "../../agents/turn.ts";
 import type { Agent } from "../../db/turns/agents-in-chat.ts";
 import type { TurnRow } from "../../db/turns/ledger.ts";

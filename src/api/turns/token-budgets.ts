@@ -23,10 +23,7 @@ export const quotasOf = (budgets: TokenBudgets): Readonly<Record<TokenUse["budge
   api_key: budgets.monthlyTokensPerKey ?? null,
 });
 
-/**
- * Sums are cached for this time; a budget may be exceeded by what is used meanwhile, and by the turns under
- * way.
- */
+/** Sums are cached this long; a budget may be exceeded by what is used meanwhile and by open turns. */
 const KEPT_MS = 5_000;
 const ENTRIES_MAX = 10_000;
 
@@ -142,9 +139,7 @@ function secondsOfMonth(now: Date): number {
   return (startOfMonth(now, 1) - startOfMonth(now, 0)) / 1_000;
 }
 
-/**
- * The start of the month in UTC that is `later` months after that of `now`, in milliseconds since the epoch.
- */
+/** The start of the month in UTC that is `later` months after that of `now`, in milliseconds since 1970. */
 function startOfMonth(now: Date, later: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later, 1);
 }

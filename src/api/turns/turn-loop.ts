@@ -1,7 +1,4 @@
-/**
- * The loop of a turn: search, model call, the tools that it asks for, and again, within the budget of the
- * turn.
- */
+/** The loop of a turn: search, model call, the tools it asks for, and again, within the turn's budget. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ContextWindow, fitContext } from "../../agents/context-window.ts";
 import { PASSAGES_DEFAULT, searchKnowledge } from "../../agents/knowledge.ts";
@@ -230,10 +227,7 @@ class Loop implements TurnLoop {
   }
 }
 
-/**
- * The citations with their evidence. Without a database that answers in time they come without: the answer is
- * the model's, and has been sent.
- */
+/** The citations with evidence. Without a database in time they have none: the answer has been sent. */
 async function provenAnswer(
   { turnId, deps, request, signal }: LoopInput,
   citations: readonly Citation[],
@@ -284,10 +278,7 @@ function endsOf(calls: readonly ToolCall[], results: readonly ToolResult[]): Too
   });
 }
 
-/**
- * Leaves out arguments that are too large for a workflow's payload; the tool's activity tells the model about
- * it.
- */
+/** Leaves out arguments too large for a workflow's payload; the tool's activity tells the model. */
 function fitForPayload({ id, name, arguments: text }: ToolCall, toolbox: Toolbox): ToolCall {
   const isTooLarge = text !== null && Buffer.byteLength(text) > TOOL_ARGUMENTS_MAX_BYTES;
   return { id, name, arguments: isTooLarge ? null : text, isNear: toolbox.isNear(name) };

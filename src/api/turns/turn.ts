@@ -1,7 +1,4 @@
-/**
- * What a chat turn is: one question to an agent with all that the answer takes, in the memory of one API
- * process.
- */
+/** What a chat turn is: a question to an agent and all the answer takes, in one API process's memory. */
 import type { SamplingOptions } from "../../agents/model-request.ts";
 import type { ProvenCitation, ProvenMark } from "../../agents/quotes/evidence.ts";
 import type { SecondLook } from "../../agents/quotes/second-look.ts";
@@ -92,10 +89,7 @@ export interface Turn {
   readonly firstPart: Promise<TurnEndStatus | "handed_over">;
   /** Aborted if the turn is aborted, not if it ends otherwise. */
   readonly aborted: AbortSignal;
-  /**
-   * Makes model call `no`, counted from 1 after the first tools. Idempotent: asked again with the same `no`,
-   * it is the same call. Resolves at once if the turn has ended.
-   */
+  /** Makes model call `no`, from 1 after the first tools. Idempotent by `no`. At once if it has ended. */
   step(no: number, results: readonly ToolResult[]): Promise<StepResult>;
   /** Ends the turn at once: as failed for `reason`, or as cancelled without one. */
   abort(reason?: DomainError): void;

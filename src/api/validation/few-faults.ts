@@ -1,10 +1,6 @@
-/**
- * Cuts a list after its first hundred faulty elements before it is checked: zod would make an issue for each
- * of the rest.
- */
+/** Cuts a list after a hundred faulty elements before it is checked: zod makes an issue for each. */
 import { z } from "zod";
 
-/** The most faults that are reported. */
 export const MAX_FAULTS = 100;
 
 export interface Cut {
@@ -39,10 +35,7 @@ function innerOf(schema: z.ZodType): readonly z.ZodType[] {
   return [];
 }
 
-/**
- * Looks at the fields that were sent, because most schemas name far more; and of those at lists and objects,
- * which can hold many faults.
- */
+/** Looks at the fields that were sent, as most schemas name far more, and of those at lists and objects. */
 function cutFields({ shape }: z.ZodObject, value: object): Cut {
   let changed: Record<string, unknown> | null = null;
   for (const [name, given] of Object.entries(value) as Array<[string, unknown]>) {

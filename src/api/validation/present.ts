@@ -4,7 +4,6 @@ import type { Problem } from "../../schema/requests/problem.ts";
 const MAX_ECHO_CHARACTERS = 1_000;
 const SECRET_FIELD = /(^|_)(secret|password|token|keys?|authorization|credentials)$/i;
 
-/** A problem as the answer shows it. */
 export function presentProblem({ type, loc, msg, input, ctx }: Problem): Record<string, unknown> {
   const shown = { type, loc: loc.map(shorten), msg: shorten(msg) };
   return {

@@ -11,17 +11,12 @@ import {
 import { suggestion } from "./suggestion.ts";
 
 export type Part = "path" | "query" | "header" | "body";
-type Issue = z.core.$ZodIssue;
-
 /** What begins the message of an issue about unknown keys, before the names that the object has. */
 const KNOWN = "known: ";
 /** Keys of one object that are reported; one more than problems are shown, so that the rest is not missed. */
 const MAX_KEYS = 101;
 
-/**
- * Names in the issue's message what its type does not say: that a UUID or an integer was expected, and which
- * keys an object has.
- */
+/** Names what the issue's type does not say: an expected UUID or integer, and the keys of an object. */
 export function expectedKind(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "unrecognized_keys" && issue.inst instanceof z.ZodObject)
     return KNOWN + Object.keys(issue.inst.shape).join(" ");
@@ -38,11 +33,8 @@ export interface Place {
   readonly given: unknown;
 }
 
-/**
- * An issue may become several problems: one for each unexpected key, or for each fault of the closest
- * alternative of a union.
- */
-export function translate(issue: Issue, place: Place): Problem[] {
+/** An issue may become several problems: one for each unexpected key, or each fault in a union. */
+export function translate(issue: z.core.$ZodIssue, place: Place): Problem[] {
   const path = [...place.prefix, ...issue.path];
   const loc = [place.part, ...path.map((step) => (typeof step === "symbol" ? String(step) : step))];
   const input = valueAt(place.given, path);
@@ -143,9 +135,7 @@ function wordsFor(expected: string, input: unknown): readonly [type: string, msg
 /** What zod says of a union that has no words of its own. */
 const NO_ALTERNATIVE = "Invalid input";
 
-/**
- * Reports the union's own words, or the closest alternative: one whose type the value has, else the first.
- */
+/** Reports the union's own words, or the closest alternative: one of the value's type, else the first. */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, loc: Location, place: Place): Problem[] {
   const path = loc.slice(1);
   if (issue.errors.length === 0) {

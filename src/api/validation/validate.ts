@@ -12,16 +12,12 @@ import { expectedKind, type Part, spelled, translate } from "./problems.ts";
 /** The checked value, or all its problems; each location begins with the part of the request. */
 export type Parsed = { readonly value: unknown } | { readonly problems: Problem[] };
 
-/**
- * Checks `input` against `schema`. Strings of a path or query are first read as the numbers and booleans that
- * they spell.
- */
+/** Checks `input` against `schema`. Strings of a path or query are read as numbers and booleans first. */
 export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed {
   const { value: given, isCut } =
     part === "body" ? cutFaults(schema, input) : { value: readStrings(schema, input), isCut: false };
   const parsed = schema.safeParse(given, { reportInput: true, error: expectedKind });
-  // A list that was cut still has a hundred faults: if the check finds none, that is a defect here, and no
-  // reason to accept.
+  // A list that was cut still has a hundred faults: if the check finds none, that is a defect here.
   if (parsed.success && !isCut) return { value: parsed.data };
   const issues = parsed.error?.issues ?? [];
   const shown = part === "body" ? input : withLists(input, given);
@@ -34,10 +30,7 @@ export function parsePart(schema: z.ZodType, input: unknown, part: Part): Parsed
   return { problems: [...problems.slice(0, MAX_FAULTS), valueError([part], `${more} are not shown`)] };
 }
 
-/**
- * Reads strings as the types of their schema. The last one of a repeated parameter counts, unless it is a
- * list.
- */
+/** Reads strings as their schema's types. The last of a repeated parameter counts, except in a list. */
 export function readStrings(schema: z.ZodType, strings: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || typeof strings !== "object" || strings === null) return strings;
   return Object.fromEntries(
@@ -77,9 +70,8 @@ interface Frame {
 }
 
 /**
- * Finds text that Postgres refuses, anywhere in a value that came from JSON or a URL, in the order of the
- * value; at most ten. Takes linear time and does not recurse. Locations are put together only for what is
- * found.
+ * Finds text that Postgres refuses, anywhere in a value that came from JSON or a URL, in its order; at most
+ * ten. Takes linear time and does not recurse; locations are put together only for what is found.
  */
 export function findUnusable(value: unknown, part: Part): Problem[] {
   const open: Frame[] = [];
@@ -122,10 +114,7 @@ function textFault(text: string): string | null {
   return text.isWellFormed() ? null : "half of a surrogate pair is not allowed";
 }
 
-/**
- * Returns the values of all parts.
- * @throws ValidationProblems with the problems of all parts, if there are any.
- */
+/** Returns the values of all parts. @throws ValidationProblems with the problems of all parts */
 export function allValues<Name extends string>(parts: Record<Name, Parsed>): Record<Name, unknown> {
   const found: Parsed[] = Object.values(parts);
   const problems = found.flatMap((part) => ("problems" in part ? part.problems : []));

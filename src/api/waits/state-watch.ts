@@ -36,7 +36,6 @@ interface Waiter {
 
 const LOOK_EVERY_MS = 500;
 
-/** @see test/api/waits/state-watch.test.ts */
 export function createStateWatch({
   readStates,
   lookEveryMs = LOOK_EVERY_MS,

@@ -40,10 +40,7 @@ export function addMigrateCommand(program: Command): void {
     });
 }
 
-/**
- * Makes the roles before a restore by hand into a server that never saw Holdfast, because policies and rights
- * of the dump name them.
- */
+/** Makes the roles before a restore by hand into a new server: policies and rights in the dump name them. */
 async function makeRolesAlone({ createLogins, json }: Options): Promise<void> {
   if (createLogins)
     throw new CommandError("--roles makes the roles and nothing else: leave out the other options.");

@@ -1,7 +1,4 @@
-/**
- * `holdfast keys rotate-master | rotate-organization | reencrypt-organization` and `holdfast organization
- * delete`: requests the operation, and waits for its report.
- */
+/** `holdfast keys …` and `holdfast organization delete`: requests the operation, waits for its report. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {

@@ -58,10 +58,7 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
   printResult(result, dryRun);
 }
 
-/**
- * Reads the pepper without making it, because a dry run must leave nothing behind. If there is none, no key
- * has a hash yet, so any value serves.
- */
+/** Reads the pepper without making it: a dry run leaves nothing. Without one no key has a hash: any does. */
 async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
   return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);
 }

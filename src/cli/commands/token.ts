@@ -47,8 +47,7 @@ export function addTokenCommand(program: Command): void {
         throw new CommandError(`--role takes ${ROLES.join(" or ")}: no other means anything here.`);
       const issuer = await findIssuer();
       const { user } = await withDatabase(({ db }) => theUser(db, email, organization));
-      // A user without a subject gets the id as one; the first request with the token binds it by the
-      // verified e-mail address.
+      // A user without a subject gets the id as one; the first token binds it by the verified address.
       const token = await requestToken(issuer, {
         subject: user.subject ?? user.id,
         email: user.email,

@@ -38,10 +38,7 @@ interface Outcome extends Result {
   readonly isBroken: boolean;
 }
 
-/**
- * Runs all checks. Never throws. The results are in the order of the checks; one that failed only because of
- * another does not repeat its reason.
- */
+/** Runs all checks. Never throws. Results are in order; one that failed by another gives no own reason. */
 export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
   const outcomes = await Promise.all(checks.map(async (check) => ({ check, outcome: await bounded(check) })));
   const failed = new Set(

@@ -1,7 +1,4 @@
-/**
- * Checks of this machine and of the object store: Node, room on the disk, OCR's data, and a probe object that
- * is written, read and deleted.
- */
+/** Checks of this machine and the object store: Node, disk, OCR's data, a probe object. */
 import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -115,10 +112,7 @@ export function diskCheck(folders: Readonly<Record<string, string>>, floorBytes:
   };
 }
 
-/**
- * Reports the folder with the least room above its floor, under which uploads are refused. It warns at the
- * same point as the alert.
- */
+/** Reports the folder with the least room above its floor, below which uploads are refused. */
 export function judgeDisks(
   folders: Readonly<Record<string, string>>,
   readings: readonly DiskReading[],

@@ -1,6 +1,4 @@
-/**
- * Checks of services that others run: the OpenID issuer and the model providers, each with one tiny request.
- */
+/** Checks of services that others run: the OpenID issuer and the model providers, each by a tiny request. */
 import type { Config } from "../../config/config.ts";
 import { lookAtIssuer } from "../../auth/jwt.ts";
 import type { ModelsConfig } from "../../models/config.ts";
@@ -15,10 +13,7 @@ const PROVIDER =
   "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; " +
   "documents wait and searches go by words until it answers";
 
-/**
- * @param issuer the one of the settings, or the development issuer of an embedded start; undefined if there
- * is none.
- */
+/** @param issuer of the settings, or an embedded start's development issuer; undefined if there is none. */
 export function issuerChecks(issuer: string | undefined): Check[] {
   if (issuer === undefined)
     return [

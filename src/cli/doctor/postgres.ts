@@ -1,6 +1,4 @@
-/**
- * Checks of Postgres: its version, the schema, what its logins may do, the instance's secrets, and its clock.
- */
+/** Checks of Postgres: its version, the schema, its logins' rights, the instance's secrets, its clock. */
 import type { Config } from "../../config/config.ts";
 import { tryInstanceSecrets } from "../../db/instance/secrets.ts";
 import { findStrongLogins } from "../../db/instance/logins.ts";

@@ -8,10 +8,7 @@ interface SettingsFound {
   readonly findings: readonly Finding[];
 }
 
-/**
- * @param unknownSettings one line for each variable that looks like a setting of ours but is unknown, with
- * the nearest known name.
- */
+/** @param unknownSettings a line for each variable like a setting of ours, with the nearest known name. */
 export function checkSettings(
   env: NodeJS.ProcessEnv,
   unknownSettings: (env: NodeJS.ProcessEnv) => readonly string[],

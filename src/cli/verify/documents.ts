@@ -27,10 +27,7 @@ export async function noteAbsent(
     noteMissing(backup, { organization_id: organization.id, document_id, kind, id, fault: "object_missing" });
 }
 
-/**
- * Lists documents with a fault. The counts name no documents, so it looks at one after the other until it has
- * found as many as were counted.
- */
+/** Lists documents with a fault. Counts name none: it looks at each until it found as many as counted. */
 export async function noteDocuments(
   backup: Backup,
   organization: OrganizationRef,

@@ -37,9 +37,7 @@ export function instanceFaults(
   return results.length === 0 && !mayBeEmpty && gone.length === 0 ? [[null, "no_organizations", 1]] : gone;
 }
 
-/**
- * Rows of the instance of which the manifest has more, such as its secrets, without which no API key works.
- */
+/** Rows of the instance of which the manifest has more, such as its secrets: without them no key works. */
 export async function instanceRowFaults(db: Database, manifest: Manifest | undefined): Promise<FaultLine[]> {
   if (manifest === undefined) return [];
   return Object.entries(await countInstanceRows(db)).flatMap(([table, found]): FaultLine[] => {
@@ -48,10 +46,7 @@ export async function instanceRowFaults(db: Database, manifest: Manifest | undef
   });
 }
 
-/**
- * A missing pepper is a fault: with a new one no API key works, and every instance with organizations has
- * made one.
- */
+/** A missing pepper is a fault: every instance with organizations has one, which its API keys need. */
 export async function secretFaults({ db, masterKey }: Connection): Promise<FaultLine[]> {
   const { opened, closed } = await tryInstanceSecrets(db, await masterKey());
   return [...opened, ...closed].includes(PEPPER) ? [] : [[null, `secret_missing ${PEPPER}`, 1]];

@@ -1,6 +1,4 @@
-/**
- * Checks one organization of a back-up: its keys, files, audit chain, objects, documents and counts of rows.
- */
+/** Checks one organization of a back-up: its keys, files, audit chain, objects, documents, row counts. */
 import { verifyAuditChain } from "../../db/audit/chain-check.ts";
 import { listOrganizationKeys } from "../../db/encryption/keys.ts";
 import type { OrganizationRef } from "../../db/pool.ts";

@@ -8,10 +8,7 @@ import { etagOf } from "../etag.ts";
 
 export const agentEtag = (agent: AgentRecord): string => etagOf(agent.id, agent.version, agent.updated_at);
 
-/**
- * Locks the agent's row until the transaction ends.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** Locks the agent's row until the transaction ends. @throws DomainError `not_found`, `permission_denied` */
 export async function lockWritableAgent(sql: Sql, principal: Principal, id: string): Promise<AgentRecord> {
   authorizeLogin(principal);
   const agent = await findAgentRecord(sql, principal.organization.id, id, { lock: true });

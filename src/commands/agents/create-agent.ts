@@ -3,25 +3,18 @@ import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { type AgentRecord, insertAgent } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { AgentValues } from "../../domain/tenancy/agent-values.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { readChangedAgent, requireFolders } from "./agent.ts";
-
-interface NewAgent {
-  readonly spaceId: string;
-  readonly values: AgentValues;
-}
 
 /**
  * @throws DomainError `permission_denied`; `not_found` for a space or a folder that the caller does not
  * reach; `bad_request` if the space has an agent of that name.
- * @see test/commands/agents/agents.database.test.ts
  */
 export async function createAgent(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,
-  { spaceId, values }: NewAgent,
+  { spaceId, values }: { readonly spaceId: string; readonly values: AgentValues },
 ): Promise<AgentRecord> {
   const { principal } = caller;
   authorizeLogin(principal);

@@ -1,25 +1,16 @@
 /** Deletes an agent. Nobody finds it or chats with it afterwards. */
 import { markAgentDeleted } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { agentEtag, lockWritableAgent } from "./agent.ts";
 
-interface AgentDeletion {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-}
-
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/agents/agents.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteAgent(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,
-  { id, ifMatch }: AgentDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   const { principal } = caller;
   await inTenant(deps.db, principal.organization, async (sql) => {

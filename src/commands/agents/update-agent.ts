@@ -2,15 +2,12 @@
 import { type AgentRecord, updateAgent as writeAgent } from "../../db/agents/records.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { AgentChanges } from "../../domain/tenancy/agent-values.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { agentEtag, lockWritableAgent, readChangedAgent, requireFolders } from "./agent.ts";
 
-interface AgentUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface AgentUpdate extends IfUnchanged {
   readonly change: AgentChanges;
 }
 
@@ -19,7 +16,6 @@ interface AgentUpdate {
  * writes nothing.
  * @throws DomainError `permission_denied`, `precondition_failed`; `not_found` for an agent or a folder that
  * the caller does not reach; `bad_request` if the space has an agent of that name.
- * @see test/commands/agents/agents.database.test.ts
  */
 export async function updateAgent(
   deps: Pick<CommandDeps, "db">,

@@ -2,15 +2,13 @@
 import type { BatchRow } from "../../db/runs/batches.ts";
 import { cancelRunsOfBatch } from "../../db/runs/requests.ts";
 import { CANCELS_A_STEP } from "../../domain/work/batch.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
 /**
  * Idempotent. The first runs are cancelled here, so that a small batch shows it at once; the workflow cancels
  * the rest.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended
- * @see test/commands/batches/batches.database.test.ts
  */
 export async function cancelBatch(
   deps: Pick<CommandDeps, "db">,

@@ -4,8 +4,7 @@ import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { BatchStatus } from "../../domain/work/batch.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { readBatch } from "./batch.ts";
 
@@ -19,11 +18,7 @@ interface StatusChange {
 
 const PARTICIPLE = { paused: "paused", running: "resumed", cancelled: "cancelled" } as const;
 
-/**
- * A change that was made before changes nothing.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch is in none of the states
- * `from`
- */
+/** Changes nothing twice. @throws DomainError `not_found`, `permission_denied`; `bad_request`: not `from` */
 export async function changeBatchStatus(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -1,14 +1,9 @@
 /** Resumes a paused batch: its workflow releases runs again. */
 import type { BatchRow } from "../../db/runs/batches.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
-/**
- * Idempotent.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch has ended or was cancelled
- * @see test/commands/batches/batches.database.test.ts
- */
+/** Idempotent. @throws DomainError `not_found`, `permission_denied`; `bad_request` once it has ended */
 export async function resumeBatch(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

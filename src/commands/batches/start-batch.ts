@@ -9,8 +9,7 @@ import { newId } from "../../domain/ids.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../domain/work/batch.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { chooseDocuments } from "../documents/choose-documents.ts";
 import { type Chunking, requireEmbeddable } from "../documents/chunking.ts";
 import { recordChange } from "../record-change.ts";
@@ -23,9 +22,7 @@ import {
 } from "./asked-documents.ts";
 
 interface BatchRequest extends Chunking, DocumentChoice {
-  /**
-   * As the caller sent them; an invalid element does not stop the others. Null: filters and folders choose.
-   */
+  /** As the caller sent them; an invalid element does not stop the others. Null: filters and folders do. */
   readonly documentIds: readonly unknown[] | null;
 }
 
@@ -43,7 +40,6 @@ interface StartedBatch {
  * @throws ValidationProblems if the filters match more than {@link MAX_BATCH_DOCUMENTS} documents, or if
  * chunks would be larger than the model takes. A document that the caller may not process is no error: it is
  * answered in the results.
- * @see test/commands/batches/batches.database.test.ts
  */
 export async function startBatch(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,

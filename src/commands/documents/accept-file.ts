@@ -12,8 +12,7 @@ import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
 import { dataObjectName, fileNameOf } from "../../domain/paths.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { contentOf, newUpload, type StoredFile, uploadedEvent } from "./stored-file.ts";
 
@@ -31,7 +30,6 @@ interface FileAtPath {
  * published.
  * @throws DomainError `not_found` for the space, also if it was deleted meanwhile; `permission_denied`;
  * `bad_request` if a folder is at the path, and over the organization's quotas
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function acceptFile(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,

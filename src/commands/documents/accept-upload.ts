@@ -7,8 +7,7 @@ import { inTenant } from "../../db/pool.ts";
 import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireParent } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
 import { newUpload, type StoredFile, uploadedEvent } from "./stored-file.ts";
@@ -28,7 +27,6 @@ interface Upload {
  * @returns the new document, with nothing done to it yet, even if a worker has begun meanwhile.
  * @throws DomainError `not_found` for the space or the folder, also if one was deleted meanwhile;
  * `permission_denied`; `bad_request` for a folder of another space, and over the organization's quotas
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function acceptUpload(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "config">,

@@ -4,14 +4,10 @@ import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { type RunRow, findRun } from "../../db/runs/read.ts";
 import { cancelRun as writeCancellation } from "../../db/runs/requests.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended
- * @see test/commands/documents/documents.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if the run has ended */
 export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, id: string): Promise<RunRow> {
   const { principal } = caller;
   const cancelled = await inTenantContended(deps.db, principal.organization, async (sql) => {

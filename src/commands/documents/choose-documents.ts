@@ -17,10 +17,7 @@ import { type AskedDocument, idsOf, readAskedDocuments } from "../batches/asked-
 /** Documents that filters and folders may choose for one change. */
 const MOST = 10_000;
 
-/**
- * The documents that filters and folders choose where the caller may do `action`.
- * @throws ValidationProblems if they are more than `most`.
- */
+/** The documents that filters and folders choose for `action`. @throws ValidationProblems over `most`. */
 export async function chooseDocuments(
   sql: Sql,
   principal: Principal,
@@ -44,9 +41,7 @@ export interface BulkRequest extends DocumentChoice {
 /** Documents that were asked for, each once; null if filters and folders chose. */
 export type Asked = readonly AskedDocument[] | null;
 
-/**
- * What was asked for, and those that the caller reaches; locked until the transaction ends unless it is dry.
- */
+/** What was asked for, and those that the caller reaches; locked until the transaction ends unless dry. */
 export async function reachDocuments(
   sql: Sql,
   principal: Principal,

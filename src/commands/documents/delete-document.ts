@@ -1,26 +1,19 @@
 /** Deletes a document. Later requests see none of it; chunks and vectors are purged in the background. */
 import { markDocumentsDeleted } from "../../db/deletions/accept.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { documentEtag, lockDocumentFor } from "./document.ts";
-
-interface DocumentDeletion {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-}
 
 /**
  * The raw file stays, and so do the cached vectors: uploading the same content again costs nothing.
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function deleteDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
-  { id, ifMatch }: DocumentDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   const { principal } = caller;
   const { organization, user } = principal;

@@ -5,8 +5,7 @@ import { countDeletion, type DeletionCounts } from "../../db/deletions/counts.ts
 import type { DocumentPlace } from "../../db/documents/search.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChanges } from "../record-change.ts";
 import {
   type BulkRequest,

@@ -6,8 +6,7 @@ import type { DocumentPlace } from "../../db/documents/search.ts";
 import type { Sql } from "../../db/pool.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { authorizeFolder } from "../folders/folder.ts";
 import { recordChanges } from "../record-change.ts";
 import {

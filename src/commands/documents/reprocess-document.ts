@@ -1,8 +1,7 @@
 /** Processes the stored original of a document again, with another chunker if one is named. */
 import { queueRun } from "../../db/runs/requests.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { type Chunking, requireEmbeddable } from "./chunking.ts";
 import { type QueuedRun, queueDocumentRun } from "./queue-document-run.ts";
 
@@ -15,7 +14,6 @@ interface Reprocessing extends Chunking {
  * superseded.
  * @throws DomainError `not_found`, `permission_denied`; ValidationProblems if chunks would be larger than the
  * model takes
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function reprocessDocument(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "embedding">,

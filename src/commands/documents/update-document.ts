@@ -11,20 +11,14 @@ import { mergePatch } from "../../domain/merge-patch.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { MAX_METADATA_CHARACTERS, SERVICE_METADATA } from "../../schema/documents/changes.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { requireParent } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
 import { documentEtag, lockDocumentFor } from "./document.ts";
 
-interface DocumentUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-  /**
-   * A JSON merge patch (RFC 7396): null removes a key. What is the service's may be in it as it is. Undefined
-   * changes nothing.
-   */
+interface DocumentUpdate extends IfUnchanged {
+  /** A JSON merge patch (RFC 7396): null removes a key. The service's own may be in it. Undefined: none. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   /** Null moves the document to the root of its space; undefined leaves it where it is. */
   readonly folderId: string | null | undefined;
@@ -34,7 +28,6 @@ interface DocumentUpdate {
  * @throws DomainError `not_found` for the document or the folder, `permission_denied`, `precondition_failed`,
  * `bad_request` for a folder of another space; ValidationProblems if the metadata would become too large, or
  * what is the service's would change.
- * @see test/commands/documents/documents.database.test.ts
  */
 export async function updateDocument(
   deps: Pick<CommandDeps, "db">,

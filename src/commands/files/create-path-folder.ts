@@ -2,8 +2,7 @@
 import { authorize } from "../../auth/policy.ts";
 import { createPathFolder as writePathFolder } from "../../db/files/folders.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requirePath } from "./file.ts";
 
@@ -17,7 +16,6 @@ interface NewPathFolder {
  * Idempotent: if there is such a folder already, nothing is written and the answer is the same.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if a file is at the path;
  * ValidationProblems for the root.
- * @see test/commands/files/files.database.test.ts
  */
 export async function createPathFolder(
   deps: Pick<CommandDeps, "db">,

@@ -7,8 +7,7 @@ import { deleteEmptyPathFolder } from "../../db/files/folders.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type FileAddress, readAddress } from "../../domain/paths.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { fileEtag, fileNotFound } from "./file.ts";
@@ -20,11 +19,7 @@ interface FileDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a path
- * folder that is not empty.
- * @see test/commands/files/files.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` if not empty */
 export async function deleteFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

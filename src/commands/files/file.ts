@@ -1,7 +1,4 @@
-/**
- * What the commands of raw files share: which path an address means, what is said of a file that is not
- * there, and its entity tag.
- */
+/** What the commands of raw files share: the path of an address, the error of a missing file, the ETag. */
 import type { RawFileRow } from "../../db/files/by-path.ts";
 import type { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";

@@ -6,8 +6,7 @@ import { moveFile, movePrefix, OCCUPIED } from "../../db/files/moves.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { type FileAddress, fileNameOf, readAddress } from "../../domain/paths.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { fileNotFound, requirePath } from "./file.ts";
 
@@ -24,7 +23,6 @@ interface FileRename {
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if something is at the new path, or for
  * a move below itself; `invalid` if a path would be too long; ValidationProblems if there can be no such
  * path.
- * @see test/commands/files/files.database.test.ts
  */
 export async function renameFile(
   deps: Pick<CommandDeps, "db">,

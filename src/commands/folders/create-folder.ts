@@ -3,8 +3,7 @@ import { authorize } from "../../auth/policy.ts";
 import { findFolder, type FolderRow, insertFolder, lockFolderTree } from "../../db/documents/folders.ts";
 import { inTenant } from "../../db/pool.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeFolder, requireParent } from "./folder.ts";
 
@@ -15,10 +14,7 @@ interface NewFolder {
   readonly parentFolderId: string | null;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a parent in another space.
- * @see test/commands/folders/folders.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` for a parent in another space. */
 export async function createFolder(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -1,25 +1,16 @@
 /** Deletes a folder with all that is in it, whose storage is freed in the background. */
 import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { folderEtag, lockFolder } from "./folder.ts";
 
-interface FolderDeletion {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-}
-
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/folders/folders.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteFolder(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
-  { id, ifMatch }: FolderDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   const { organization, user } = caller.principal;
   await inTenant(deps.db, organization, async (sql) => {

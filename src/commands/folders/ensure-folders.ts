@@ -8,8 +8,7 @@ import {
 } from "../../db/documents/folders.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChanges } from "../record-change.ts";
 import { requireParent } from "./folder.ts";
 

@@ -17,10 +17,7 @@ export function authorizeFolder(
   authorize(principal, action, folder === undefined ? undefined : { space_id: folder.home_space_id });
 }
 
-/**
- * Locks the tree of the folder's space until the transaction ends, and reads the folder as it is then.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** Locks the folder's tree, then reads the folder. @throws DomainError `not_found`, `permission_denied` */
 export async function lockFolder(sql: Sql, principal: Principal, id: string): Promise<FolderRow> {
   const found = await findFolder(sql, principal.reach, id);
   authorizeFolder(principal, "folders:write", found);
@@ -30,10 +27,7 @@ export async function lockFolder(sql: Sql, principal: Principal, id: string): Pr
   return locked;
 }
 
-/**
- * @throws DomainError `not_found` for a folder out of the caller's reach, `bad_request` for one of another
- * space.
- */
+/** @throws DomainError `not_found` for a folder out of reach, `bad_request` for another space's. */
 export async function requireParent(
   sql: Sql,
   principal: Principal,

@@ -9,26 +9,19 @@ import {
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeFolder, folderEtag, lockFolder, requireParent } from "./folder.ts";
 
-interface FolderUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface FolderUpdate extends IfUnchanged {
   /** Undefined leaves the name as it is. */
   readonly name: string | undefined;
   /** Null moves the folder to the root of its space; undefined leaves it in its place. */
   readonly parentFolderId: string | null | undefined;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a move into
- * itself or into another space.
- * @see test/commands/folders/folders.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for the move */
 export async function updateFolder(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -3,8 +3,7 @@ import { PEPPER } from "../../auth/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Capability } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireMember } from "../members/member.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeKeyChange } from "./key.ts";
@@ -31,7 +30,6 @@ interface KeyIssue {
  * and for a space that the owner has no role in or that is private to an owner who is not the caller;
  * `bad_request` if the owner has as many keys as are allowed; ValidationProblems for an expiry that is past
  * or beyond the organization's maximum
- * @see test/commands/keys/keys.database.test.ts
  */
 export async function issueKey(
   deps: Pick<CommandDeps, "db" | "masterKey" | "config">,

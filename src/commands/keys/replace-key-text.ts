@@ -9,7 +9,6 @@ import type { IssuedKey } from "./write-key.ts";
 
 interface Replacement {
   readonly id: string;
-  /** The user who asks. */
   readonly userId: string;
   /** True if the user may roll keys of others too. */
   readonly isAdmin: boolean;

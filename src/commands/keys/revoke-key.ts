@@ -2,8 +2,7 @@
 import { findKeyOwner, revokeApiKey } from "../../db/keys/api-keys.ts";
 import { inTenant } from "../../db/pool.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeKeyChange } from "./key.ts";
 
@@ -13,11 +12,7 @@ interface KeyRevocation {
   readonly asAdminOf: string | null;
 }
 
-/**
- * Idempotent.
- * @throws DomainError `not_found` if there is no such key or it is not the caller's, `permission_denied`
- * @see test/commands/keys/keys.database.test.ts
- */
+/** Idempotent. @throws DomainError `not_found` also for another caller's key, `permission_denied` */
 export async function revokeKey(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

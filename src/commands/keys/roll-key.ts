@@ -2,8 +2,7 @@
 import { PEPPER } from "../../auth/api-keys.ts";
 import { loadInstanceSecret } from "../../db/instance/secrets.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeKeyChange } from "./key.ts";
 import { boundedExpiry, requireRoomForNewExpiry } from "./key-bounds.ts";
@@ -24,7 +23,6 @@ interface KeyRoll {
  * @returns the key with its new text, which nobody can read again.
  * @throws as {@link replaceKeyText} does; DomainError `bad_request` also if a new expiry would give its owner
  * one live key too many; ValidationProblems for an expiry that is past or beyond the organization's maximum
- * @see test/commands/keys/keys.database.test.ts
  */
 export async function rollKey(
   deps: Pick<CommandDeps, "db" | "masterKey" | "config" | "authenticator">,

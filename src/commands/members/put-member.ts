@@ -9,8 +9,7 @@ import {
   requireAnotherAdmin,
 } from "../../db/tenancy/members.ts";
 import type { OrganizationRole } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 
 interface WantedMember {
@@ -34,7 +33,6 @@ interface PutMember {
  * of before.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left, if the
  * e-mail address is in use, or if it would let somebody else log in to the user's private space.
- * @see test/commands/members/members.database.test.ts
  */
 export async function putMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,

@@ -3,26 +3,19 @@ import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { lockMembers, removeMember as writeRemoval, requireAnotherAdmin } from "../../db/tenancy/members.ts";
 import { pauseWebhooksOfUser } from "../../db/webhooks/endings.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireMember } from "./member.ts";
-
-interface MemberRemoval {
-  readonly organizationId: string;
-  readonly userId: string;
-}
 
 /**
  * Keys are revoked, webhooks paused, and shared spaces without another owner pass to the first admin. The
  * private space stays.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if no admin would be left.
- * @see test/commands/members/members.database.test.ts
  */
 export async function removeMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { organizationId, userId }: MemberRemoval,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
 ): Promise<void> {
   const { organization } = caller.principal;
   authorizeLogin(caller.principal);

@@ -2,8 +2,7 @@
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import { type OrganizationRow, setKeyLifetimes } from "../../db/tenancy/organizations.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 
 interface OrganizationUpdate {
@@ -14,12 +13,7 @@ interface OrganizationUpdate {
   readonly defaultKeyLifetimeSeconds: number | null | undefined;
 }
 
-/**
- * Applies to keys that users make afterwards, and to new expiries of those that are rolled. Keys that exist
- * keep theirs.
- * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/organizations/organizations.database.test.ts
- */
+/** For keys that are made or rolled afterwards. @throws DomainError `not_found`, `permission_denied` */
 export async function updateOrganization(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -2,25 +2,15 @@
 import { authorize, authorizeLogin } from "../../auth/policy.ts";
 import { inTenant } from "../../db/pool.ts";
 import { insertSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireSharedName } from "./space.ts";
 
-interface NewSpace {
-  readonly name: string;
-}
-
-/**
- * The caller is the owner of the new space.
- * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has
- * it.
- * @see test/commands/spaces/spaces.database.test.ts
- */
+/** The caller owns the new space. @throws DomainError `permission_denied`; `bad_request` for the name. */
 export async function createSpace(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { name }: NewSpace,
+  { name }: { readonly name: string },
 ): Promise<SpaceRow> {
   const { organization, user } = caller.principal;
   authorizeLogin(caller.principal);

@@ -3,26 +3,16 @@ import { markSpaceDeleted } from "../../db/deletions/accept.ts";
 import { inTenant } from "../../db/pool.ts";
 import { listSpaceMemberIds } from "../../db/tenancy/space-members.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, spaceEtag } from "./space.ts";
 
-interface SpaceDeletion {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
-}
-
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a private
- * space
- * @see test/commands/spaces/spaces.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` if private */
 export async function deleteSpace(
   deps: Pick<CommandDeps, "db" | "dispatcher" | "authenticator">,
   caller: Caller,
-  { id, ifMatch }: SpaceDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   const { organization, user } = caller.principal;
   const memberIds = await inTenant(deps.db, organization, async (sql) => {

@@ -2,17 +2,10 @@
 import { inTenant } from "../../db/pool.ts";
 import { findSpaceMember, setSpaceRole, type SpaceMemberRow } from "../../db/tenancy/space-members.ts";
 import type { SpaceRole } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireMember } from "../members/member.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
-
-interface WantedRole {
-  readonly spaceId: string;
-  readonly userId: string;
-  readonly role: SpaceRole;
-}
 
 interface PutSpaceMember {
   readonly member: SpaceMemberRow;
@@ -20,16 +13,11 @@ interface PutSpaceMember {
   readonly isNew: boolean;
 }
 
-/**
- * Idempotent, but each call writes an audit row.
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
- * would be left.
- * @see test/commands/spaces/spaces.database.test.ts
- */
+/** Each call writes an audit row. @throws DomainError `not_found`, `permission_denied`, `bad_request` */
 export async function putSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { spaceId, userId, role }: WantedRole,
+  { spaceId, userId, role }: { readonly spaceId: string; readonly userId: string; readonly role: SpaceRole },
 ): Promise<PutSpaceMember> {
   const { organization } = caller.principal;
   const put = await inTenant(deps.db, organization, async (sql) => {

@@ -2,25 +2,15 @@
 import { inTenant } from "../../db/pool.ts";
 import { findSpaceMember, removeSpaceMember as deleteRole } from "../../db/tenancy/space-members.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 
-interface SpaceMemberRemoval {
-  readonly spaceId: string;
-  readonly userId: string;
-}
-
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` for a private space, or if no owner
- * would be left.
- * @see test/commands/spaces/spaces.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if private, or without an owner */
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,
-  { spaceId, userId }: SpaceMemberRemoval,
+  { spaceId, userId }: { readonly spaceId: string; readonly userId: string },
 ): Promise<void> {
   await inTenant(deps.db, caller.principal.organization, async (sql) => {
     const space = await lockManagedSpace(sql, caller.principal, spaceId);

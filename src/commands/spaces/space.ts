@@ -21,10 +21,7 @@ export function authorizeManaging(
   authorize(principal, "spaces:manage", space && { ...space, space_id: space.id });
 }
 
-/**
- * Locks the space's row until the transaction ends, so that its roles change one at a time.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** Locks the space's row for the transaction. @throws DomainError `not_found`, `permission_denied` */
 export async function lockManagedSpace(sql: Sql, principal: Principal, id: string): Promise<SpaceRow> {
   authorizeLogin(principal);
   const space = await findSpaceOfOrganization(sql, principal.organization.id, id, { lock: true });
@@ -32,10 +29,7 @@ export async function lockManagedSpace(sql: Sql, principal: Principal, id: strin
   return space;
 }
 
-/**
- * Provisioning files and the command line call everybody's own space by the reserved name.
- * @throws DomainError `bad_request`
- */
+/** Everybody's own space has the reserved name in files and commands. @throws DomainError `bad_request` */
 export function requireSharedName(name: string): void {
   if (name.trim().toLowerCase() === PRIVATE_SPACE)
     throw new DomainError("name_reserved", "This name is kept for the users' own spaces.");

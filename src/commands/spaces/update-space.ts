@@ -1,15 +1,12 @@
 /** Renames a space. */
 import { inTenant } from "../../db/pool.ts";
 import { renameSpace, type SpaceRow } from "../../db/tenancy/spaces.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
-import { requireUnchanged } from "../etag.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireSharedName, spaceEtag } from "./space.ts";
 
-interface SpaceUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface SpaceUpdate extends IfUnchanged {
   /** Without a name, or with the one that it has, nothing is written. */
   readonly name: string | undefined;
 }
@@ -18,7 +15,6 @@ interface SpaceUpdate {
  * @returns the space as it is after the change.
  * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a name that
  * is reserved or taken.
- * @see test/commands/spaces/spaces.database.test.ts
  */
 export async function updateSpace(
   deps: Pick<CommandDeps, "db">,

@@ -3,8 +3,7 @@ import { insertUserFile, type UserFileRow } from "../../db/stores/user-files.ts"
 import { inTenant } from "../../db/pool.ts";
 import { requireWithinQuotas } from "../../db/tenancy/storage-quotas.ts";
 import { newId } from "../../domain/ids.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import type { StoredFile } from "../documents/stored-file.ts";
 import { recordChange } from "../record-change.ts";
 import { authorizeUserFiles, presentUserFile } from "./user-file.ts";
@@ -17,11 +16,7 @@ interface NewUserFile {
   readonly stored: StoredFile;
 }
 
-/**
- * If it throws, the file is still in no table, and the caller discards it.
- * @throws DomainError `permission_denied`; `bad_request` over the organization's quotas
- * @see test/commands/user-files/user-files.database.test.ts
- */
+/** If it throws, the caller discards the file. @throws DomainError `permission_denied`, `bad_request` */
 export async function createUserFile(
   deps: Pick<CommandDeps, "db" | "config">,
   caller: Caller,

@@ -11,8 +11,7 @@ import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { reachedSpaceIds } from "../../domain/tenancy/principal.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { removeDocuments } from "../vector-stores/remove-documents.ts";
 import { authorizeUserFiles } from "./user-file.ts";
@@ -22,7 +21,6 @@ import { authorizeUserFiles } from "./user-file.ts";
  * id deletes that document.
  * @throws DomainError `not_found`, also for a document out of reach; `permission_denied` for a document that
  * the caller may only read, and for somebody else's file that a document was made of
- * @see test/commands/user-files/user-files.database.test.ts
  */
 export async function deleteUserFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,

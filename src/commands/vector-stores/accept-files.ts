@@ -14,8 +14,7 @@ import { newId } from "../../domain/ids.ts";
 import { missingMessage, notFound } from "../../domain/not-found.ts";
 import { OPENING } from "../../domain/tenancy/opened-content.ts";
 import { PRIORITY } from "../../domain/work/processing.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { uploadedEvent } from "../documents/stored-file.ts";
 import { recordChanges } from "../record-change.ts";
 import type { Attributes, WantedFile } from "./file.ts";
@@ -164,15 +163,10 @@ async function recordSources(
     );
 }
 
-interface Again {
-  readonly known: StoreFileRow;
-  readonly file: WantedFile;
-}
-
 async function putAgain(
   sql: Sql,
   { deps, caller, store }: Acceptance,
-  { known, file }: Again,
+  { known, file }: { readonly known: StoreFileRow; readonly file: WantedFile },
 ): Promise<void> {
   const { attributes, chunking } = file;
   const at = { type: "document", id: known.document_id, spaceId: store.space_id };

@@ -8,11 +8,7 @@ import type { WantedFile } from "./file.ts";
 import { presentStoreFile } from "./presented.ts";
 import { requireStore } from "./store.ts";
 
-/**
- * @returns the file as it is answered.
- * @throws DomainError as `acceptFiles` does
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @returns the file as it is answered. @throws DomainError as `acceptFiles` does */
 export async function addFile(
   deps: AcceptDeps,
   caller: Caller,

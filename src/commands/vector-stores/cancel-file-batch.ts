@@ -3,8 +3,7 @@ import { findBatch, markBatchCancelled } from "../../db/stores/files.ts";
 import { endActiveRuns } from "../../db/runs/requests.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { presentBatch } from "./presented.ts";
 import { requireStore } from "./store.ts";
@@ -13,7 +12,6 @@ import { requireStore } from "./store.ts";
  * What has completed stays in the store. Idempotent; a batch that has ended is left as it is.
  * @returns the batch as it is answered.
  * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function cancelFileBatch(
   deps: Pick<CommandDeps, "db">,

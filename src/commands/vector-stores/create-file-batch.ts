@@ -14,11 +14,7 @@ interface NewBatch {
   readonly files: readonly WantedFile[];
 }
 
-/**
- * @returns the batch as it is answered.
- * @throws DomainError as `acceptFiles` does
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @returns the batch as it is answered. @throws DomainError as `acceptFiles` does */
 export async function createFileBatch(deps: AcceptDeps, caller: Caller, { storeId, files }: NewBatch) {
   const { principal } = caller;
   const { organization } = principal;

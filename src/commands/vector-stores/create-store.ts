@@ -27,7 +27,6 @@ interface NewStore {
  * @returns the store as it is answered.
  * @throws DomainError `not_found` for the space and for files, `permission_denied`; `bad_request` if no space
  * is named and the caller reaches no private one, and over the organization's quotas
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function createStore(
   deps: AcceptDeps,

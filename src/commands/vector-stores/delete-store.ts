@@ -2,8 +2,7 @@
 import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { findFolder } from "../../db/documents/folders.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { requireUnchanged } from "../etag.ts";
 import { authorizeFolder, folderEtag } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
@@ -15,10 +14,7 @@ interface StoreDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/**
- * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteStore(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

@@ -2,17 +2,12 @@
 import { authorize } from "../../auth/policy.ts";
 import { type StoreRow, touchStore } from "../../db/stores/stores.ts";
 import { inTenant } from "../../db/pool.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 
 /** So that searches write nothing, but for one of them in this time. */
 const NOTED_EVERY_MS = 60_000;
 
-/**
- * Searching is no change of a store, so it has no audit row.
- * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** Searching is no change: no audit row. @throws DomainError `not_found`, `permission_denied` */
 export async function noteUse(
   deps: Pick<CommandDeps, "db">,
   { principal }: Caller,

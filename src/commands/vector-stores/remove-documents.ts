@@ -1,16 +1,11 @@
-/**
- * Deletes documents as files of vector stores are deleted: with their raw files, if they came in that way.
- */
+/** Deletes documents as files of vector stores are deleted: with their raw files if they came that way. */
 import { markDocumentsDeleted, markRawFilesDeleted } from "../../db/deletions/accept.ts";
 import type { MadeDocument } from "../../db/stores/user-files.ts";
 import type { Sql } from "../../db/pool.ts";
 import type { Caller } from "../caller.ts";
 import { recordChanges } from "../record-change.ts";
 
-/**
- * A document with a raw file loses that too; of one without, people's own, the raw file stays as with every
- * deletion of a document. The caller has locked them.
- */
+/** A document's raw file goes with it; one that people put there themselves stays. Lock them first. */
 export async function removeDocuments(
   sql: Sql,
   caller: Caller,

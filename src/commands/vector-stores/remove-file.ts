@@ -1,17 +1,11 @@
-/**
- * Removes a file from a vector store: that document alone. The file itself stays, and so it does elsewhere.
- */
+/** Removes a file from a vector store: that document alone. The file itself stays, also in other stores. */
 import { lockDocumentsMadeOf } from "../../db/stores/user-files.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { type FileInStore, lockStoreFile } from "./file.ts";
 import { removeDocuments } from "./remove-documents.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied` */
 export async function removeFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

@@ -7,10 +7,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 import { DEFAULT_CHUNKER } from "../../domain/work/processing.ts";
 
-/**
- * Returns the store, on whose space the caller may do `action`.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** The store where the caller may do `action`. @throws DomainError `not_found`, `permission_denied` */
 export async function requireStore(
   sql: Sql,
   principal: Principal,
@@ -61,10 +58,7 @@ interface RunChunking {
   readonly chunkerConfig: Readonly<Record<string, number>>;
 }
 
-/**
- * How a run is to chunk: null is the default. A chunk never has more tokens than the embedding model takes,
- * so that a request that suits OpenAI's model suits every model.
- */
+/** How a run is to chunk: null is the default. No chunk has more tokens than the embedding model takes. */
 export function runChunking(asked: StaticChunking | null, maxTokens: number): RunChunking {
   if (asked === null) return { chunkerName: DEFAULT_CHUNKER, chunkerConfig: {} };
   const size = Math.min(asked.max_chunk_size_tokens, maxTokens);

@@ -2,8 +2,7 @@
 import { findStoreFile } from "../../db/stores/files.ts";
 import { inTenantContended } from "../../db/retry-deadlocks.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { writeAttributes } from "./accept-files.ts";
 import { type Attributes, type FileInStore, lockStoreFile } from "./file.ts";
@@ -14,11 +13,7 @@ interface FileUpdate extends FileInStore {
   readonly attributes: Attributes;
 }
 
-/**
- * @returns the file as it is answered.
- * @throws DomainError `not_found`, `permission_denied`
- * @see test/commands/vector-stores/vector-stores.database.test.ts
- */
+/** @returns the file as it is answered. @throws DomainError `not_found`, `permission_denied` */
 export async function updateFile(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

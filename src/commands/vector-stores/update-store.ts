@@ -3,8 +3,7 @@ import { findFolder, updateFolder } from "../../db/documents/folders.ts";
 import { countContents, type StoreRow, writeStore } from "../../db/stores/stores.ts";
 import { inTenant, type Sql } from "../../db/pool.ts";
 import { DomainError } from "../../domain/errors.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { presentStore } from "./presented.ts";
 import { folderNameFor, lockStore, requireStore } from "./store.ts";
@@ -22,7 +21,6 @@ interface StoreUpdate {
  * A store that has expired is live again afterwards, without what it had.
  * @returns the store as it is answered.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` for another space
- * @see test/commands/vector-stores/vector-stores.database.test.ts
  */
 export async function updateStore(
   deps: Pick<CommandDeps, "db">,

@@ -25,7 +25,6 @@ interface NewWebhook {
  * @returns the webhook with its secret, which nobody can read again.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if there are as many as are allowed;
  * ValidationProblems for a URL that nothing may be delivered to
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function createWebhook(
   deps: Omit<WebhookDeps, "dispatcher">,

@@ -9,27 +9,20 @@ import {
 import { makeDue } from "../../db/webhooks/records.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts";
-
-interface Redelivery {
-  readonly webhookId: string;
-  readonly deliveryId: string;
-}
 
 /**
  * It has the same id as before, by which a receiver knows it.
  * @returns the delivery as it is now.
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the webhook is not active;
  * `cursor_expired` if the event is not kept any more
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function redeliverEvent(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
-  { webhookId, deliveryId }: Redelivery,
+  { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryRow> {
   const { organization } = caller.principal;
   const delivery = await inTenant(deps.db, organization, async (sql) => {

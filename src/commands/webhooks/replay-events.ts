@@ -6,8 +6,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
 import { newId } from "../../domain/ids.ts";
 import { ValidationProblems, valueError } from "../../schema/requests/problem.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts";
 
@@ -21,8 +20,6 @@ interface Replay {
   readonly types: readonly EventType[];
 }
 
-type AcceptedReplay = ReplayRow & { readonly webhook_id: string };
-
 /** Each goes through its stretch of the log beside the deliveries of new events. */
 const MAX_OPEN = 3;
 
@@ -30,13 +27,12 @@ const MAX_OPEN = 3;
  * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the webhook is not active or has as
  * many open replays as are allowed; `cursor_expired` if `from` is before what is kept; ValidationProblems if
  * `from` is not before `to`
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function replayEvents(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
   { webhookId, from, to, types }: Replay,
-): Promise<AcceptedReplay> {
+): Promise<ReplayRow & { readonly webhook_id: string }> {
   const { organization } = caller.principal;
   const stretch = { from: new Date(from), to: to === null ? new Date() : new Date(to) };
   if (stretch.from >= stretch.to)

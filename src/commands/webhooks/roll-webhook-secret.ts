@@ -2,8 +2,7 @@
 import { inTenant } from "../../db/pool.ts";
 import { replaceSecret } from "../../db/webhooks/records.ts";
 import { createWebhookSecret, sealWebhookSecret } from "../../storage/keys/webhook-secret.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, type IssuedWebhook, lockManagedWebhook, requireMaker } from "./webhook.ts";
 
@@ -16,7 +15,6 @@ interface SecretRoll {
 /**
  * @returns the webhook with its new secret, which nobody can read again.
  * @throws DomainError `not_found`; `permission_denied`, also for another than its maker
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function rollWebhookSecret(
   deps: Pick<CommandDeps, "db" | "keyring">,

@@ -1,7 +1,4 @@
-/**
- * Where a webhook may deliver to, as far as its URL shows it. What its host resolves to is looked at by each
- * delivery, because it may change at any time.
- */
+/** Where a webhook may deliver to, by its URL. Each delivery looks at what the host resolves to then. */
 import { refusalOfTarget, type TargetRefusal } from "../../outbound/webhook-target.ts";
 import { isAllowedHost } from "../../outbound/hosts.ts";
 import { bareHost } from "../../outbound/addresses.ts";
@@ -12,7 +9,6 @@ import { MAX_URL_CHARACTERS } from "../../schema/webhook.ts";
  * @param allowHosts patterns of hosts that may be private, or spoken to without TLS.
  * @returns the URL in its normal form.
  * @throws ValidationProblems if nothing may be delivered to it.
- * @see test/commands/webhooks/target.test.ts
  */
 export function checkedTarget(text: string, allowHosts: readonly string[]): string {
   const url = URL.parse(text);

@@ -1,15 +1,11 @@
 /** Sends a test event to one webhook, through the log as every event, whatever its types are. */
 import { inTenant } from "../../db/pool.ts";
 import { makeDue } from "../../db/webhooks/records.ts";
-import type { Caller } from "../caller.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { changedWebhook, lockManagedWebhook, requireActive } from "./webhook.ts";
 
-/**
- * @throws DomainError `not_found`, `permission_denied`; `bad_request` if it is not active
- * @see test/commands/webhooks/webhooks.database.test.ts
- */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if it is not active */
 export async function testWebhook(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

@@ -12,7 +12,7 @@ import { DomainError } from "../../domain/errors.ts";
 import type { EventType } from "../../domain/events/event-types.ts";
 import { valueError, ValidationProblems } from "../../schema/requests/problem.ts";
 import type { Caller } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { recordChange } from "../record-change.ts";
 import { checkedTarget } from "./target.ts";
 import {
@@ -33,9 +33,7 @@ interface WebhookChange {
   readonly status: "active" | "paused" | undefined;
 }
 
-interface WebhookUpdate {
-  readonly id: string;
-  readonly ifMatch: string | undefined;
+interface WebhookUpdate extends IfUnchanged {
   readonly change: WebhookChange;
 }
 
@@ -45,7 +43,6 @@ interface WebhookUpdate {
  * @throws DomainError `not_found`, `precondition_failed`; `permission_denied`, also for a new URL from
  * another than its maker; `bad_request` if it is to be active and its maker has lost the role that it needs;
  * ValidationProblems for a URL that nothing may be delivered to, and for another space
- * @see test/commands/webhooks/webhooks.database.test.ts
  */
 export async function updateWebhook(
   deps: Omit<WebhookDeps, "keyring">,

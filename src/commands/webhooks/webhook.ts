@@ -4,7 +4,7 @@ import type { Sql } from "../../db/pool.ts";
 import { countWebhooks, findWebhook, type WebhookRow } from "../../db/webhooks/records.ts";
 import { DomainError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
-import type { CommandDeps } from "../deps.ts";
+import type { CommandDeps } from "../caller.ts";
 import { etagOf } from "../etag.ts";
 
 /** What commands need that look at the target of a webhook or make a secret. */
@@ -38,10 +38,7 @@ export function authorizeWebhook(
   else authorize(principal, "webhooks:manage", spaceId ? { space_id: spaceId } : undefined);
 }
 
-/**
- * Locks the webhook's row until the transaction ends.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** Locks the webhook's row for the transaction. @throws DomainError `not_found`, `permission_denied` */
 export async function lockManagedWebhook(sql: Sql, principal: Principal, id: string): Promise<WebhookRow> {
   authorizeLogin(principal);
   const webhook = await findWebhook(sql, principal.organization.id, id, { lock: true });
@@ -49,11 +46,7 @@ export async function lockManagedWebhook(sql: Sql, principal: Principal, id: str
   return webhook;
 }
 
-/**
- * For what decides who gets the events: they are those that the maker may see, so nobody else may say where
- * they go or how they are signed.
- * @throws DomainError `permission_denied`
- */
+/** Only the maker, who sees the events, directs them elsewhere. @throws DomainError `permission_denied` */
 export function requireMaker(principal: Principal, webhook: WebhookRow): void {
   if (webhook.created_by !== principal.user.id)
     throw new DomainError("permission_denied", "Permission denied: only its maker may do this to a webhook");

@@ -1,7 +1,4 @@
-/**
- * What docs/settings.md says about a setting. Each setting is described where it is defined, and
- * `npm run settings` writes the page.
- */
+/** What docs/settings.md says about a setting: described at its definition, written by `npm run settings`. */
 import { z } from "zod";
 
 /** What reads settings: the two processes of the service, `npm start` around them, and the command line. */

@@ -1,7 +1,4 @@
-/**
- * Settings of what Holdfast keeps its state in: Postgres, Temporal, the object store, and the keys that
- * encrypt it.
- */
+/** Settings of what Holdfast keeps its state in: Postgres, Temporal, the object store, and its keys. */
 import { z } from "zod";
 import { PASSWORD_SETTINGS } from "../database-passwords.ts";
 import { databaseUrl, flag, integer, kmsKeyName, masterKey, readableFile, url } from "../setting-forms.ts";

@@ -1,7 +1,4 @@
-/**
- * Checks and repairs who may do what in a database. `holdfast migrate` repairs it each time; every process
- * checks it before it starts.
- */
+/** Checks and repairs who may do what in a database: by `holdfast migrate`, and before each start. */
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
 import { type OwnerDatabase, inTransaction, ROLES, type Sql } from "../pool.ts";
 import { readFacts } from "./catalogue.ts";
@@ -12,10 +9,7 @@ import { describeFault, mendingStatements } from "./statements.ts";
 const MOST_PASSES = 4;
 const FAULTS_SHOWN = 3;
 
-/**
- * Passes over roles that exist: they belong to the whole server, and another database of it may be migrated
- * at the same time.
- */
+/** Passes over roles that exist: they are the whole server's, where another database may migrate too. */
 const MAKE_ROLES = `do $$
 declare
   name text;
@@ -33,18 +27,12 @@ begin
   end loop;
 end $$`;
 
-/**
- * Makes the roles that are missing, and lets the login that makes them act as each. Idempotent; needs the
- * right to create roles if one is missing.
- */
+/** Makes the missing roles, and lets their maker act as each. Idempotent; needs the right to create roles. */
 export async function makeRoles(db: OwnerDatabase): Promise<void> {
   await inTransaction(db.owner, ensureRoles);
 }
 
-/**
- * Like {@link makeRoles}, in the transaction of `sql`.
- * @throws ExpectedFailure with the statements that a superuser should run, if this login may not.
- */
+/** Like {@link makeRoles}, in `sql`. @throws ExpectedFailure with the statements for a superuser. */
 export async function ensureRoles(sql: Sql): Promise<void> {
   const { rows } = await sql.query<{ user: string }>("select quote_ident(current_user) as user");
   try {
@@ -119,10 +107,7 @@ async function mend(sql: Sql, fault: Fault): Promise<void> {
   }
 }
 
-/**
- * @returns who owns the table of migrations, which should own the whole schema; `otherwise` if that is a role
- *   of the service.
- */
+/** @returns who owns the table of migrations, so should own the schema; `otherwise` for a service role. */
 function ownerIn(found: readonly Fact[], otherwise: string): string {
   const owner = found.find(({ kind, object }) => kind === "owner" && object === "public.migrations")?.value;
   return owner === undefined || ROLE_NAMES.includes(owner) ? otherwise : owner;

@@ -1,7 +1,4 @@
-/**
- * Reads from Postgres' catalogue, which every login may read, what this version's roles, tables and functions
- * are.
- */
+/** Reads from Postgres' catalogue what this version's roles, tables and functions are; any login may. */
 import type { Sql } from "../sql.ts";
 import { SCHEMAS, TABLES, VECTOR_TABLES } from "./declared.ts";
 import { FUNCTIONS, TRIGGERS, WALL } from "./declared-functions.ts";
@@ -254,10 +251,7 @@ const PRINTED: Readonly<Partial<Record<FactKind, (value: string) => string>>> = 
   body: printedBody,
 };
 
-/**
- * Reads all facts by one statement over the catalogue, in some milliseconds. Leaves out what belongs to no
- * table, function or role of this version.
- */
+/** Reads all facts in one statement, in milliseconds, but for what is of nothing of this version. */
 export async function readFacts(sql: Sql): Promise<Fact[]> {
   const tables = [...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES];
   const functions = Object.keys(FUNCTIONS).map((routine) => `public.${routine}`);

@@ -70,10 +70,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionAccess>> = {
   "touch_caller_keys(uuid[], timestamp with time zone[], inet[], text[])": definer(["app"]),
 };
 
-/**
- * The functions that all policies of tenants use: what they return, and their expression as Postgres prints
- * it.
- */
+/** The functions that all tenants' policies use: what they return, and how Postgres prints them. */
 export const WALL: Readonly<Record<string, { readonly returns: string; readonly expression: string }>> = {
   "current_organization_id()": {
     returns: "uuid",

@@ -45,10 +45,7 @@ const every = (role: RoleName): Policy => ({
   check: "true",
 });
 
-/**
- * A table whose rows belong to organizations. By default the application has all rights to those of its
- * organization.
- */
+/** A table of organizations' rows. By default the application has all rights to its organization's. */
 function tenant(
   expression: string,
   more: {
@@ -223,10 +220,7 @@ export const TABLES: Readonly<Record<string, TableAccess>> = {
   }),
 };
 
-/**
- * Partitions of `embeddings`, in the schema `vectors`. Maintenance owns them, since it builds their indexes;
- * everybody else reads them through `embeddings`.
- */
+/** Partitions of `embeddings`. Maintenance owns them for their indexes; others read `embeddings`. */
 export const VECTOR_TABLES: readonly string[] = Array.from(
   { length: 64 },
   (_, part) => `vectors.embeddings_${part}`,

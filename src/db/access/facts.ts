@@ -1,6 +1,4 @@
-/**
- * Brings what a database has and what this version declares into one form, facts, and compares them. Pure.
- */
+/** Brings what a database has and what this version declares into one form, and compares them. Pure. */
 import { ROLES, type RoleName } from "../pool.ts";
 import { type Grants, type Policy, SCHEMAS, type TableAccess, TABLES, VECTOR_TABLES } from "./declared.ts";
 import { type FunctionAccess, FUNCTIONS, TRIGGERS, WALL } from "./declared-functions.ts";
@@ -136,16 +134,10 @@ export function printedPolicy(value: string): string {
   return [kind, command, roles, expression(using), expression(check)].join(" | ");
 }
 
-/**
- * Brings the body of a function into the form of {@link declaredFacts}. Postgres gives null for a body that
- * is no single expression.
- */
+/** Brings a function's body into the form of {@link declaredFacts}; null: it is no single expression. */
 export const printedBody = (value: string | null): string => expression(value);
 
-/**
- * Leaves out what versions of Postgres print differently, and what these expressions do not need:
- * parentheses, blanks, schema.
- */
+/** Leaves out what versions of Postgres print differently and nothing needs: parentheses, blanks, schema. */
 function expression(text: string | null): string {
   return text === null ? "none" : text.replaceAll(/[\s()]|\bpublic\./g, "").toLowerCase();
 }

@@ -30,10 +30,7 @@ const MENDING: OfKind<string[]> = {
 const THINGS: readonly FactKind[] = ["role", "owner", "security", "function"];
 const isGone = ({ fact, is }: Fault): boolean => is === "missing" && THINGS.includes(fact.kind);
 
-/**
- * @returns none if no statement can help: a missing table has rows and a missing function has a body, which
- *   are in back-ups.
- */
+/** @returns none if no statement can help: rows of a missing table, a function's body, need a back-up. */
 export function mendingStatements(fault: Fault): string[] {
   return isGone(fault) ? [] : MENDING[fault.fact.kind](fault);
 }

@@ -1,6 +1,4 @@
-/**
- * Reads what changed of an agent. The trigger `note_agent_change` writes it, whichever version changes it.
- */
+/** Reads what changed of an agent. The trigger `note_agent_change` writes it for every version. */
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";

@@ -1,7 +1,4 @@
-/**
- * Lists, finds and changes agents as their owners manage them. For chat they are read by
- * `turns/agents-in-chat.ts`.
- */
+/** Lists, finds and changes agents for their owners. Chat reads them by `turns/agents-in-chat.ts`. */
 import { newId } from "../../domain/ids.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { AgentChanges, NewAgent } from "../../domain/tenancy/agent-values.ts";
@@ -98,19 +95,11 @@ const FIELDS: FieldColumns = {
   updated_at: "agent.updated_at",
 };
 
-interface Search {
-  readonly filters: readonly Condition[];
-  readonly order_by: readonly OrderTerm[];
-}
-
-/**
- * Lists the agents that the caller may use: those of spaces that the caller reaches, and public ones, unless
- * the key was narrowed to chosen spaces.
- */
+/** Lists the agents that the caller may use: in reach, and public ones unless the key was narrowed. */
 export async function searchAgents(
   sql: Sql,
   principal: Principal,
-  search: Search,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
   page: PageRequest,
 ): Promise<Page<AgentRecord>> {
   const params = parameters([
@@ -135,10 +124,7 @@ export async function searchAgents(
   );
 }
 
-/**
- * Finds an agent of the organization, whether or not the caller may see it: that is for `auth/policy.ts` to
- * decide.
- */
+/** Finds an agent of the organization, whoever may see it: `auth/policy.ts` decides. */
 export async function findAgentRecord(
   sql: Sql,
   organizationId: string,
@@ -243,7 +229,6 @@ export async function updateAgent(
   return rowCount === 1;
 }
 
-/** Marks the agent as deleted: nobody finds or uses it from then on. */
 export async function markAgentDeleted(sql: Sql, id: string): Promise<void> {
   await sql.query("update agents set deleted_at = now() where id = $1", [id]);
 }

@@ -4,7 +4,6 @@ import { type Database, inTransaction, type Sql } from "../pool.ts";
 import { type Chain, type ChainedRow, CONTENT, linkHash } from "./chain.ts";
 
 interface ChainReport {
-  /** How many rows were checked. */
   readonly checked: number;
   /** How many rows are not chained yet. */
   readonly unchained: number;
@@ -31,10 +30,7 @@ interface Place {
 
 const NO_CHAIN: Chain = { base_seq: 0, base_hash: Buffer.alloc(0), seq: 0, hash: Buffer.alloc(0) };
 
-/**
- * Recomputes the organization's chain from its beginning to its end, in one snapshot.
- * @param expected a row that the chain must have.
- */
+/** Recomputes the organization's chain in one snapshot. @param expected a row that it must have. */
 export async function verifyAuditChain(
   db: Database,
   secret: Uint8Array,

@@ -2,15 +2,11 @@
  * Chains the audit log: a keyed hash binds each committed row to the one before. Runs as the login
  * `maintenance`, which sees all organizations.
  * @see src/db/audit/chain-check.ts for how it is held to what was written
- * @see test/db/audit/chain.database.test.ts
  */
 import { createHmac } from "node:crypto";
 import { type Database, inTransaction, type Sql } from "../pool.ts";
 
-/**
- * The instance secret that keys the chain: whoever can write the database but has no master key cannot forge
- * it.
- */
+/** The instance secret that keys the chain: a writer without the master key cannot forge it. */
 export const AUDIT_CHAIN_SECRET = "audit-chain";
 
 export interface ChainedRow {
@@ -127,11 +123,7 @@ async function lockChain(sql: Sql, organizationId: string): Promise<Chain> {
   return rows[0];
 }
 
-/**
- * Deletes up to `limit` chained rows of the organization that are older than `days`; the chain then begins
- * after them.
- * @returns how many rows were deleted.
- */
+/** Deletes up to `limit` chained rows older than `days`, from the chain's front. @returns how many. */
 export async function deleteOldAuditRows(
   db: Database,
   organizationId: string,

@@ -63,16 +63,11 @@ const FIELDS: FieldColumns = {
   route: `(${DETAILS} ->> 'route')`,
 };
 
-interface Search {
-  readonly filters: readonly Condition[];
-  readonly order_by: readonly OrderTerm[];
-}
-
 /** Reads one page of the organization's audit log, newest first if no order is given. */
 export async function searchAuditLog(
   sql: Sql,
   organizationId: string,
-  search: Search,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
   page: PageRequest,
 ): Promise<Page<AuditLogRow>> {
   const filters = { conditions: search.filters, fields: FIELDS };
@@ -121,10 +116,7 @@ const ORDERS = {
   },
 } as const;
 
-/**
- * Reads at most `limit` rows that follow `after`, in the order of their time.
- * @returns the rows, and the cursor for the next call; it is null if no rows follow.
- */
+/** Reads at most `limit` rows after `after`, by time. @returns them and the next cursor; null: no more. */
 export async function readAuditLog(
   sql: Sql,
   range: AuditRange,

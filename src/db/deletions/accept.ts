@@ -1,7 +1,4 @@
-/**
- * All SQL that accepts deletions: it marks the target, which hides it at once, and writes the outbox row of
- * its workflow.
- */
+/** All SQL that accepts deletions: marks the target, which hides it, and writes its outbox row. */
 import { newId } from "../../domain/ids.ts";
 import type { Sql } from "../pool.ts";
 import { endActiveRuns } from "../runs/requests.ts";
@@ -28,10 +25,7 @@ async function writeOutbox(
   );
 }
 
-/**
- * Deletes the documents with their chunks and search entries; their raw files and cached embeddings stay.
- * @returns the ids of those that were not deleted already.
- */
+/** Deletes documents with chunks and entries, not raw files. @returns the ids of those newly deleted. */
 export async function markDocumentsDeleted(
   sql: Sql,
   { organization, userId, targetIds }: Omit<Accepted, "targetId"> & { readonly targetIds: readonly string[] },
@@ -54,10 +48,7 @@ export async function markDocumentsDeleted(
   return marked;
 }
 
-/**
- * Deletes the file, its document, and the cached embeddings that no other file uses.
- * @returns false if it is deleted already.
- */
+/** Deletes the file, its document, and its own cached embeddings. @returns false if it was deleted. */
 export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rows } = await sql.query<{ document_id: string | null }>(
     `update raw_files
@@ -97,11 +88,7 @@ export async function markRawFilesDeleted(
   );
 }
 
-/**
- * Deletes the folder and its descendants. Marks only folders, since what is in a marked folder is hidden with
- * it.
- * @returns false if it is deleted already.
- */
+/** Deletes the folder and its descendants, by marks on folders. @returns false if it was deleted. */
 export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `with recursive tree as (
@@ -125,10 +112,7 @@ export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<b
   return true;
 }
 
-/**
- * Deletes the space with its webhooks; from now on nobody reaches it.
- * @returns false if it is deleted already.
- */
+/** Deletes the space with its webhooks: nobody reaches it any more. @returns false if it was deleted. */
 export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update spaces
@@ -143,11 +127,7 @@ export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<bo
   return true;
 }
 
-/**
- * Marks documents as deleted, takes them out of search and of their space's statistics, and cancels their
- * runs. Idempotent.
- * @returns the ids of those that were not marked before.
- */
+/** Marks documents deleted, out of search, runs cancelled. Idempotent. @returns those newly marked. */
 export async function hideDocuments(
   sql: Sql,
   organizationNum: number,

@@ -151,10 +151,7 @@ export async function countDeletion(
   return { ...NOTHING, ...rows[0] };
 }
 
-/**
- * What the end of a membership takes along: keys, webhooks, roles, turns, and what passes to another owner.
- * Idempotent, and changes nothing.
- */
+/** What the end of a membership takes along: keys, webhooks, roles, turns, ownership. Idempotent. */
 export async function countMemberRemoval(
   sql: Sql,
   organizationId: string,

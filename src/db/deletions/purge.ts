@@ -84,11 +84,7 @@ export async function objectsOf(sql: Sql, documentId: string, withRawFile: boole
   return rows.map((row) => row.object_key);
 }
 
-/**
- * Deletes at most `limit` chunks and as many text blocks of the run. Their cached embeddings count as used
- * until now, which delays their expiry.
- * @returns whether any may be left.
- */
+/** Deletes at most `limit` chunks and text blocks; their embeddings expire later. @returns if any is left. */
 export async function deleteText(sql: Sql, runNum: number, limit: number): Promise<boolean> {
   const chunks = await sql.query(
     `with deleted as (
@@ -132,10 +128,7 @@ export async function deleteText(sql: Sql, runNum: number, limit: number): Promi
   return (chunks.rowCount ?? 0) >= limit || (blocks.rowCount ?? 0) >= limit;
 }
 
-/**
- * Removes the files' references to cached embeddings, and the embeddings that no other file of the
- * organization refers to.
- */
+/** Removes the files' references to cached embeddings, and embeddings that no other file refers to. */
 async function forgetEmbeddings(
   sql: Sql,
   organizationId: string,
@@ -161,10 +154,7 @@ async function forgetEmbeddings(
   );
 }
 
-/**
- * Deletes the document's rows. Call it after its embeddings, text and objects are deleted. Its postings stay,
- * hidden, until their segments are purged.
- */
+/** Deletes the document's rows, after its embeddings, text and objects. Postings stay until a purge. */
 export async function deleteDocumentRows(
   sql: Sql,
   organizationId: string,

@@ -35,10 +35,7 @@ const DOCUMENTS_OF: Readonly<Record<DeletionKind, string>> = {
           limit $2`,
 };
 
-/**
- * Returns the ids of at most `limit` documents of the target, and marks those that are not marked as deleted
- * yet.
- */
+/** Returns at most `limit` documents of the target, and marks them as deleted if they are not yet. */
 export async function takeDocuments(
   sql: Sql,
   organizationNum: number,
@@ -57,10 +54,7 @@ export async function takeDocuments(
   return rows.map((row) => row.id);
 }
 
-/**
- * Writes an event for each document that goes with its folder, in the name of whoever deleted the folder.
- * What goes with a space has none: nobody reaches it any more.
- */
+/** Writes an event for each document that goes with its folder. Nobody reaches what goes with a space. */
 async function tellDeleted(sql: Sql, deletion: Deletion, documentIds: readonly string[]): Promise<void> {
   noteTenantEvents(sql);
   await sql.query(
@@ -112,10 +106,7 @@ const LOOSE_FILES_OF: Readonly<Record<DeletionKind, string | null>> = {
           limit $2`,
 };
 
-/**
- * Returns at most `limit` raw files of the target that have no document. `object_key` is null where there is
- * no object to delete with the file.
- */
+/** Returns at most `limit` raw files of the target without a document. `object_key` null: no object. */
 export async function looseFiles(
   sql: Sql,
   deletion: Deletion,

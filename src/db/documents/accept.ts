@@ -6,16 +6,10 @@ import { type Sql, queryOnce } from "../pool.ts";
 import { queueRun } from "../runs/requests.ts";
 import type pg from "pg";
 
-/**
- * Maintenance treats the object as abandoned if the lease ended 23 hours before and no row refers to the
- * object.
- */
+/** Maintenance takes the object for abandoned if the lease ended 23 hours ago and no row names it. */
 const INTENT_LEASE = "1 hour";
 
-/**
- * Notes that an object is being uploaded, so that maintenance does not delete it as an orphan. Repeat it to
- * renew it.
- */
+/** Notes an upload's object, so that maintenance does not take it for an orphan. Repeat it to renew it. */
 export async function declareUpload(
   system: pg.Pool,
   organizationId: string,
@@ -50,10 +44,7 @@ export interface AcceptedUpload {
   readonly path: string;
 }
 
-/**
- * Writes the document with the caller's metadata, its raw file and its queued run, and deletes the intent.
- * Once this is committed, the upload cannot be lost.
- */
+/** Writes document, raw file and queued run, and deletes the intent. After the commit nothing is lost. */
 export async function acceptNewDocument(
   sql: Sql,
   upload: AcceptedUpload,

@@ -12,10 +12,7 @@ export async function readOwnMetadata(sql: Sql, id: string): Promise<Record<stri
   return rows[0]?.metadata ?? {};
 }
 
-/**
- * Replaces the metadata that callers wrote. `updated_at` always increases, since the entity tag is made of
- * it.
- */
+/** Replaces the metadata that callers wrote. `updated_at` always increases: the ETag is made of it. */
 export async function writeOwnMetadata(
   sql: Sql,
   id: string,

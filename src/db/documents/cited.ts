@@ -17,10 +17,7 @@ export interface CitedChunk {
   readonly metadata: ChunkMetadata;
 }
 
-/**
- * Returns by their ids those of the chunks that are published and in the scope, as the tools of agents see
- * it. A chunk of a version that was replaced is not among them.
- */
+/** Returns by ids the chunks that are published and in the scope, as the tools of agents see it. */
 export async function readCitedChunks(
   sql: Sql,
   scope: ReadScope,

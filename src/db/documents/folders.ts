@@ -48,18 +48,12 @@ export async function findFolder(sql: Sql, reach: Reach, id: string): Promise<Fo
   return rows[0];
 }
 
-/**
- * Keeps other transactions from adding, moving or deleting folders of the space until this one ends, so that
- * what it checks of the tree stays true.
- */
+/** Keeps others from changing the space's folders until this ends: what it checks of the tree stays true. */
 export async function lockFolderTree(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('folders ' || $1::text, 0))", [spaceId]);
 }
 
-/**
- * Keeps the folder from being deleted until the transaction ends.
- * @throws DomainError `not_found` if it is deleted already.
- */
+/** Keeps the folder from being deleted in this transaction. @throws DomainError `not_found` if it was. */
 export async function lockLiveFolder(sql: Sql, id: string): Promise<void> {
   const { rowCount } = await sql.query(
     `select
@@ -107,10 +101,7 @@ export interface FolderPlace {
   readonly name: string;
 }
 
-/**
- * Returns the folders of the space at these places. Names need not be unique: of several with one name and
- * parent it is the oldest.
- */
+/** Returns the space's folders at these places; of several with one name and parent the oldest. */
 export async function findFoldersAt(
   sql: Sql,
   spaceId: string,
@@ -139,10 +130,7 @@ export interface FolderChange {
   readonly parent_folder_id?: string | null | undefined;
 }
 
-/**
- * Changes the folder. The caller holds {@link lockFolderTree} and has checked the new parent. `updated_at`
- * always increases, since the entity tag is made of it.
- */
+/** Changes the folder. The caller holds {@link lockFolderTree}. `updated_at`, for the ETag, increases. */
 export async function updateFolder(
   sql: Sql,
   id: string,
@@ -180,10 +168,7 @@ export async function isWithinFolder(sql: Sql, id: string, ancestorId: string): 
 
 const NEWEST_FIRST = "folder.created_at desc, folder.id desc";
 
-/**
- * Returns a page of the space's folders at any depth or, if a parent is given, of its direct children; newest
- * first.
- */
+/** Returns a page of the space's folders at any depth, or of a parent's children; newest first. */
 export async function listFolders(
   sql: Sql,
   spaceId: string,

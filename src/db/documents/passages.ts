@@ -78,10 +78,7 @@ export interface KnownDocument {
   readonly passages: Passage[];
 }
 
-/**
- * Returns passages of one document from chunk `fromChunk` on, in order; undefined if the scope does not
- * include it.
- */
+/** Returns passages of one document from chunk `fromChunk` on; undefined if it is out of the scope. */
 export async function readKnownDocument(
   sql: Sql,
   scope: ReadScope,

@@ -84,18 +84,12 @@ export const DOCUMENT_TABLES = `documents document
            left join pipeline_runs run on run.num = document.latest_run_num
            left join folders folder on folder.id = document.folder_id`;
 
-/**
- * The document is in one of the spaces `$1` that the caller reaches, and neither it nor its folder is
- * deleted.
- */
+/** The document is in one of the spaces `$1`, and neither it nor its folder is deleted. */
 export const DOCUMENT_IS_VISIBLE = `document.space_id = any($1::uuid[])
              and document.deleted_at is null
              and folder.deleted_at is null`;
 
-/**
- * Returns the document if it is visible to the caller. With `lock`, it is not changed or deleted until the
- * transaction ends.
- */
+/** Returns the document if the caller sees it. With `lock`, it stays until the transaction ends. */
 export async function findDocument(
   sql: Sql,
   principal: Principal,

@@ -1,7 +1,4 @@
-/**
- * All SQL that restores an earlier version of a document: a new run gets copies of its text and chunks, to
- * embed and publish them.
- */
+/** All SQL that restores an earlier version: a new run gets copies of its text and chunks. */
 import { DomainError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { endActiveRuns } from "../runs/requests.ts";
@@ -12,7 +9,6 @@ interface Restore {
   readonly documentId: string;
   /** The version to publish again. */
   readonly version: number;
-  /** The id of the new run. */
   readonly runId: string;
   readonly createdBy: string;
   /** The model whose vectors the run will be published with. */

@@ -1,7 +1,4 @@
-/**
- * All SQL that finds documents by their fields. Only listed fields can filter and order, and only documents
- * in reach are found.
- */
+/** All SQL that finds documents by their fields: by listed fields alone, and in reach alone. */
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { Clause, Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
@@ -46,17 +43,9 @@ const FIELDS: FieldColumns = {
   "processing_state.embedding_model": "(case when run.embedded then run.embedding_model end)",
 };
 
-/**
- * The conditions as one expression on {@link DOCUMENT_TABLES}.
- * @throws TypeError for a field that documents do not have.
- */
+/** The conditions on {@link DOCUMENT_TABLES}. @throws TypeError for a field that documents lack. */
 export function documentFilterSql(conditions: readonly Clause[], params: Parameters): string {
   return filterSql(conditions, FIELDS, params);
-}
-
-interface DocumentSearch {
-  readonly filters: readonly Condition[];
-  readonly order_by: readonly OrderTerm[];
 }
 
 /**
@@ -66,7 +55,7 @@ interface DocumentSearch {
 export async function searchDocuments(
   sql: Sql,
   reach: Reach,
-  search: DocumentSearch,
+  search: { readonly filters: readonly Condition[]; readonly order_by: readonly OrderTerm[] },
   page: PageRequest,
 ): Promise<Page<DocumentRow>> {
   const spaceIds = reachedSpaceIds(reach);
@@ -149,10 +138,7 @@ export async function findMatchingDocuments(
   return rows;
 }
 
-/**
- * Returns those of the documents that are in reach. With `lock`, they are not changed or deleted until the
- * transaction ends.
- */
+/** Returns those of the documents in reach. With `lock`, they stay until the transaction ends. */
 export async function findDocumentPlaces(
   sql: Sql,
   reach: Reach,

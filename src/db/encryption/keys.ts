@@ -1,7 +1,4 @@
-/**
- * Keeps the data-encryption keys of organizations, wrapped by the master key: the database never has their
- * plain bytes.
- */
+/** Keeps organizations' data-encryption keys, wrapped by the master key: no plain bytes in the database. */
 import type { WrappedKey } from "../../domain/tenancy/wrapped-keys.ts";
 import { type Database, inTenant, inTransaction, queryOnce, type Sql } from "../pool.ts";
 
@@ -10,9 +7,7 @@ interface NewKey {
   readonly wrapped: Buffer;
 }
 
-/**
- * Lists all keys of the organization. Some objects may still be encrypted with those that are not current.
- */
+/** Lists all keys of the organization. Some objects may still be encrypted with earlier ones. */
 export async function listOrganizationKeys(db: Database, organizationId: string): Promise<WrappedKey[]> {
   return inOrganization(db, organizationId, async (sql) => {
     const { rows } = await sql.query<WrappedKey & { id: string }>(
@@ -41,10 +36,7 @@ export async function insertFirstOrganizationKey(
   );
 }
 
-/**
- * Makes `key` the organization's current one. Older keys stay for what they encrypted. Idempotent by the
- * key's id.
- */
+/** Makes `key` the organization's current one. Older keys stay for their data. Idempotent by its id. */
 export async function replaceOrganizationKey(
   db: Database,
   organizationId: string,
@@ -169,10 +161,7 @@ export async function rewrapOrganizationKey(
   );
 }
 
-/**
- * The keyring knows organizations by their id. The policies of its tables do not look at the number, and no
- * organization has 0.
- */
+/** The keyring knows organizations by id alone. Its tables' policies ignore the number; none has 0. */
 async function inOrganization<T>(db: Database, id: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   return inTenant(db, { id, num: 0 }, work);
 }

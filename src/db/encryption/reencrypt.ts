@@ -1,7 +1,4 @@
-/**
- * Finds the objects that are to be encrypted again, replaces one by its copy, and counts what still needs an
- * older key.
- */
+/** Finds the objects to encrypt again, replaces one by its copy, counts what needs an older key. */
 import type { Sql } from "../sql.ts";
 
 /**
@@ -26,10 +23,7 @@ const IS_LIVE = `
       and (document.deleted_at is not null or folder.deleted_at is not null)
   )`;
 
-/**
- * The sweep of intents adds most of a day to it. Until then, whoever has read a row can still read the object
- * that it names.
- */
+/** The sweep of intents adds most of a day. Until then, readers of a row can read its object. */
 const KEPT_FOR = "1 hour";
 
 const NAMED_OBJECTS = `
@@ -72,10 +66,7 @@ const NAMED_OBJECTS = `
   order by 1
   limit $3`;
 
-/**
- * Lists names of objects that rows of the organization have, after the name `after`, in byte order. It lists
- * none if the organization is being deleted.
- */
+/** Lists object names of rows of the organization after `after`, in byte order; none if it is deleted. */
 export async function listNamedObjects(
   sql: Sql,
   organizationId: string,

@@ -12,10 +12,7 @@ export interface SealedWebhook {
   readonly previous: StoredSecret | null;
 }
 
-/**
- * Lists webhooks after the id `after` with a secret that another key than `keyId` seals, at most a page.
- * A secret that does not sign any more is deleted instead.
- */
+/** Lists webhooks after `after` with a secret of another key than `keyId`; deletes what signs no more. */
 export async function listWebhooksOfOldKeys(
   sql: Sql,
   organizationId: string,
@@ -92,7 +89,6 @@ export async function replaceSeals(
     );
 }
 
-/** Counts webhooks with a secret that needs an older key of the organization. */
 export async function countSecretsOfOldKeys(sql: Sql, organizationId: string): Promise<number> {
   const { rows } = await sql.query<{ count: number }>(
     `select count(*)::int as count

@@ -23,11 +23,7 @@ const ANSWER_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
 
-/**
- * Connects, and connects again with growing pauses whenever the connection is lost. Never throws: while there
- * is no connection, nothing is heard.
- * @returns what ends the listening.
- */
+/** Connects, again with growing pauses after each loss. Never throws. @returns what ends the listening. */
 export function listenForEvents(listening: Listening): () => Promise<void> {
   const { url, onEvents, onAgents, onConnected, onLost } = listening;
   const stop = new AbortController();

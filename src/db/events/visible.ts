@@ -2,7 +2,6 @@
 import { callerIdOf, ownedBy } from "../../domain/tenancy/ownership.ts";
 import type { Principal } from "../../domain/tenancy/principal.ts";
 
-/** Whom events are read for. */
 export interface Viewer {
   readonly organizationId: string;
   /** Null for a key that sees only what it did itself of what concerns its person. */

@@ -27,10 +27,7 @@ const TABLES = `raw_files file
 /** A deleted folder takes the files of its documents with it; only the folder is marked at first. */
 const IS_VISIBLE = "file.deleted_at is null and folder.deleted_at is null";
 
-/**
- * A path folder with nothing in it. '0' is the character after '/', so the range holds what is inside the
- * folder.
- */
+/** A path folder with nothing in it. '0' follows '/', so the range holds what is inside the folder. */
 const IS_EMPTY_FOLDER = `file.object_key is null and not exists (
        select
        from raw_files inside
@@ -40,9 +37,7 @@ const IS_EMPTY_FOLDER = `file.object_key is null and not exists (
          and inside.path collate "C" < file.path || '0'
      )`;
 
-/**
- * Returns a page of the space's files and empty path folders whose path begins with `prefix`, newest first.
- */
+/** Returns a page of the space's files and empty path folders with paths under `prefix`, newest first. */
 export async function listRawFiles(
   sql: Sql,
   spaceId: string,
@@ -92,10 +87,7 @@ export async function findRawFile(
   return rows[0];
 }
 
-/**
- * Keeps other transactions from putting anything at this path, and from moving any path of the space, until
- * this one ends.
- */
+/** Keeps others from putting anything at this path, and from moving any path of the space, until the end. */
 export async function lockPath(sql: Sql, spaceId: string, path: string): Promise<void> {
   await sql.query(
     `select pg_advisory_xact_lock_shared(hashtextextended('paths ' || $1::text, 0)),
@@ -109,11 +101,7 @@ export async function lockAllPaths(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('paths ' || $1::text, 0))", [spaceId]);
 }
 
-/**
- * Locks the file's document. Every transaction that changes both locks the document before its file, which
- * avoids deadlocks.
- * @returns whether there is one and it is not deleted.
- */
+/** Locks the file's document, always before the file: no deadlocks. @returns whether it is not deleted. */
 export async function lockDocumentOf(sql: Sql, file: Pick<RawFileRow, "document_id">): Promise<boolean> {
   if (file.document_id === null) return false;
   const { rows } = await sql.query<{ folder_id: string | null }>(
@@ -181,10 +169,7 @@ export async function lockOccupant(sql: Sql, spaceId: string, path: string): Pro
   return undefined;
 }
 
-/**
- * Marks files as deleted whose document's folder is deleted, which frees their paths: the one at `path` and,
- * if that ends with a slash, all that begin with it.
- */
+/** Marks files of documents in deleted folders as deleted, to free paths: `path`, or all below it. */
 export async function retireHidden(sql: Sql, spaceId: string, path: string): Promise<void> {
   await sql.query(
     `update raw_files file

@@ -1,7 +1,4 @@
-/**
- * All SQL of path folders: rows of `raw_files` without an object, so that a folder can exist before its first
- * file.
- */
+/** All SQL of path folders: rows of `raw_files` without an object, for a folder before its first file. */
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Sql } from "../pool.ts";

@@ -1,7 +1,4 @@
-/**
- * All SQL that moves files from path to path. The caller holds {@link lockAllPaths}, so nothing else changes
- * paths of the space.
- */
+/** All SQL that moves files between paths. The caller holds {@link lockAllPaths} of the space. */
 import { DomainError } from "../../domain/errors.ts";
 import { MAX_PATH_BYTES, fileNameOf } from "../../domain/paths.ts";
 import type { Sql } from "../pool.ts";

@@ -72,9 +72,7 @@ export interface NamedObject {
   readonly id: string;
 }
 
-/**
- * Returns what has the names, ordered by name; the file if both it and a version of its document have one.
- */
+/** Returns what has the names, ordered by name; the file if it and a version of its document have one. */
 export async function findOwnersOfObjects(sql: Sql, names: readonly string[]): Promise<NamedObject[]> {
   const { rows } = await sql.query<NamedObject>(
     `select distinct on (name) *
@@ -116,10 +114,7 @@ export async function countStoredFiles(sql: Sql, organizationId: string): Promis
   return rows[0]!.count;
 }
 
-/**
- * Returns at most `limit` raw files of the organization that are not deleted and have content, by id, after
- * `after`.
- */
+/** Returns at most `limit` raw files of the organization with content, not deleted, by id after `after`. */
 export async function listStoredFiles(
   sql: Sql,
   organizationId: string,

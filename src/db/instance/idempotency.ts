@@ -100,17 +100,19 @@ function stateOf({ body_hash, status, response }: KeyRow): KeyState {
   return { is: "kept", answer: { status, response, bodyHash: body_hash } };
 }
 
-/** Renews the lease of the key, if it is still of `token` and has no answer yet. */
+/** The key of {@link entryOf}, if it is still of token `$4` and has no answer yet. */
+const IS_OPEN = `caller_id = $1
+  and route = $2
+  and key = $3
+  and token = $4
+  and status is null`;
+
 export async function renewKey(system: pg.Pool, key: IdempotencyKey, token: string): Promise<void> {
   await queryOnce(
     system,
     `update idempotency_keys
      set leased_until = now() + ${LEASE}
-     where caller_id = $1
-       and route = $2
-       and key = $3
-       and token = $4
-       and status is null`,
+     where ${IS_OPEN}`,
     [...entryOf(key), token],
   );
 }
@@ -130,29 +132,18 @@ export async function keepAnswer(
      set status = $5,
          response = $6,
          body_hash = $7
-     where caller_id = $1
-       and route = $2
-       and key = $3
-       and token = $4
-       and status is null`,
+     where ${IS_OPEN}`,
     [...entryOf(key), token, status, response, bodyHash],
   );
   return rowCount === 1;
 }
 
-/**
- * Gives the key up if no answer was kept, so that a repeat can start at once. Waits for a transaction that is
- * about to keep one.
- */
+/** Gives the key up if no answer was kept: a repeat can start. Waits for one that is about to be kept. */
 export async function releaseKey(system: pg.Pool, key: IdempotencyKey, token: string): Promise<void> {
   await queryOnce(
     system,
     `delete from idempotency_keys
-     where caller_id = $1
-       and route = $2
-       and key = $3
-       and token = $4
-       and status is null`,
+     where ${IS_OPEN}`,
     [...entryOf(key), token],
   );
 }

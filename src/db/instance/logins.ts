@@ -46,7 +46,6 @@ interface StrongLogins {
  * Asks Postgres what each login of the process may do.
  * @returns undefined if each login may do what its role may and no more.
  * @throws DomainError `database_unavailable`.
- * @see test/db/instance/logins.database.test.ts
  */
 export async function findStrongLogins(
   db: Database,
@@ -244,8 +243,7 @@ async function makeLogin(sql: Sql, { name, login, password }: NewLogin): Promise
     await sql.query(`grant ${ROLES[name]} to ${quoted}`);
   }
   await sql.query(`alter role ${quoted} login password ${pg.escapeLiteral(scramVerifier(password))}`);
-  // A role may change its own settings, so an injected statement could have left some that no connection can
-  // work with.
+  // A role may change its own settings: an injected statement could have left unusable ones.
   const { rows } = await sql.query<{ database: string }>("select current_database() as database");
   await sql.query(`alter role ${quoted} reset all`);
   await sql.query(`alter role ${quoted} in database ${pg.escapeIdentifier(rows[0]!.database)} reset all`);

@@ -104,10 +104,7 @@ export async function readOutboxes(db: Database): Promise<OutboxState[]> {
   return (await queryOnce<OutboxState>(db.system, STATES)).rows;
 }
 
-/**
- * Lists one page of what waits, what has waited longest first.
- * @throws DomainError `database_unavailable`.
- */
+/** Lists a page of what waits, the longest wait first. @throws DomainError `database_unavailable`. */
 export async function listWaiting(
   db: Database,
   { page, limit }: PageRequest,

@@ -1,5 +1,6 @@
 /** All SQL on `processes`: which processes of the service run, of which version, and since when. */
 import { DEADLINES, PAUSES } from "#timings";
+import { every } from "../../process/concurrency/rounds.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface ProcessFacts {
@@ -18,14 +19,7 @@ export interface ProcessRow extends ProcessFacts {
   readonly is_alive: boolean;
 }
 
-/** The lease by which an API process holds its open turns. */
-export interface TurnLease {
-  readonly api_process_id: string;
-  readonly renewed_at: Date;
-  readonly open_turns: number;
-}
-
-const MOST_SHOWN = 500;
+export const MOST_SHOWN = 500;
 const ALIVE = `${DEADLINES.processAlive} milliseconds`;
 /** A process that died is shown this long, so that an operator can see that it did. */
 const KEPT = "1 hour";
@@ -70,25 +64,6 @@ export async function listProcesses(db: Database): Promise<ProcessRow[]> {
   return rows;
 }
 
-/** Lists at most 500 leases of API processes with the turns that depend on them. */
-export async function listTurnLeases(db: Database): Promise<TurnLease[]> {
-  const { rows } = await queryOnce<TurnLease>(
-    db.system,
-    `select process.id as api_process_id,
-            process.renewed_at,
-            (
-              select count(*)
-              from turns turn
-              where turn.api_process_id = process.id
-                and turn.status = 'open'
-            )::int as open_turns
-     from api_processes process
-     order by process.renewed_at desc, process.id
-     limit ${MOST_SHOWN}`,
-  );
-  return rows;
-}
-
 /**
  * Says every ten seconds that the process runs, from now on.
  * @param onError gets the error of each time that could not be written.
@@ -99,13 +74,9 @@ export function announceProcess(
   facts: ProcessFacts,
   onError: (error: unknown) => void,
 ): () => Promise<void> {
-  let writing = renewProcess(db, facts).catch(onError);
-  const timer = setInterval(() => {
-    writing = writing.then(() => renewProcess(db, facts)).catch(onError);
-  }, PAUSES.processRenewal);
+  const rounds = every(PAUSES.processRenewal, () => renewProcess(db, facts), onError);
   return async () => {
-    clearInterval(timer);
-    await writing;
+    await rounds.stop();
     await forgetProcess(db, facts.id).catch(onError);
   };
 }

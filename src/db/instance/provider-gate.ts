@@ -1,7 +1,4 @@
-/**
- * Gates in front of model providers: one row for each provider says until when no process may ask it, and
- * whether its last answer was a failure.
- */
+/** Gates in front of model providers: until when none may be asked, and whether the last answer failed. */
 import { PAUSES } from "#timings";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { shareRunning } from "../../process/concurrency/share-running.ts";
@@ -16,7 +13,6 @@ interface Entrance {
   readonly isTrial: boolean;
 }
 
-/** What the pipeline knows of a provider. */
 export interface ProviderState {
   /** False if the pipeline has never met an error of it. */
   readonly isKnown: boolean;
@@ -28,10 +24,7 @@ export interface ProviderState {
 }
 
 export interface ProviderGate {
-  /**
-   * Asks whether the provider may be asked. The row is read at most once a second, so most requests cost no
-   * query.
-   */
+  /** Asks whether the provider may be asked. Most requests cost no query: at most one a second. */
   enter(): Promise<Entrance>;
   /**
    * Keeps every process from asking for this long, at most {@link MAX_CLOSED_SECONDS}; only this process if
@@ -61,10 +54,7 @@ interface GateState {
 const UNSAID: ErrorCode = "provider_rate_limited";
 const OPEN: Entrance = { closedForMs: 0, isTrial: false, code: UNSAID };
 
-/**
- * Makes the gate of `provider`, which all processes of the database share. While the database is away, the
- * gate stays as it was last read.
- */
+/** Makes the gate of `provider` that all processes share. Without the database it stays as last read. */
 export function createProviderGate(db: Database, provider: string): ProviderGate {
   const state: GateState = { openAt: 0, isFailing: false, code: UNSAID, readAt: -Infinity, changes: 0 };
   const share = shareRunning<void>();
@@ -171,10 +161,7 @@ async function readGate(db: Database, provider: string, state: GateState): Promi
   state.code = rows[0]?.code ?? UNSAID;
 }
 
-/**
- * Takes the one trial of this second. While the database is away, every process may try.
- * @returns false if another process has taken it.
- */
+/** Takes the one trial of this second; anybody may without the database. @returns false if it is taken. */
 async function takeTrial(db: Database, provider: string, state: GateState): Promise<boolean> {
   const { changes } = state;
   const taken = await queryOnce(

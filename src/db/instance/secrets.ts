@@ -1,7 +1,4 @@
-/**
- * Keeps the secrets of the whole instance, wrapped by the master key: the database never has their plain
- * bytes.
- */
+/** Keeps the instance's secrets, wrapped by the master key: the database has no plain bytes. */
 import { randomBytes } from "node:crypto";
 import { DomainError } from "../../domain/errors.ts";
 import { ExpectedFailure } from "../../domain/expected-failure.ts";
@@ -20,16 +17,12 @@ interface SecretRow {
  * time get the same one.
  * @throws ExpectedFailure if another master key wrapped it. A new secret would make every hash that uses it
  *   worthless.
- * @see test/db/instance/secrets.database.test.ts
  */
 export async function loadInstanceSecret(db: Database, name: string, master: MasterKey): Promise<Buffer> {
   return openSecret((await findSecret(db, name)) ?? (await createSecret(db, name, master)), name, master);
 }
 
-/**
- * Like {@link loadInstanceSecret}, for callers that must change nothing.
- * @returns undefined if the secret was never used.
- */
+/** Like {@link loadInstanceSecret}, but changes nothing. @returns undefined if it was never used. */
 export async function findInstanceSecret(
   db: Database,
   name: string,
@@ -57,10 +50,7 @@ async function openSecret(
 /** More than there will ever be. */
 const MOST_SECRETS = 100;
 
-/**
- * Opens every stored secret and makes none.
- * @returns names of those that the master key opens, and of those that it does not.
- */
+/** Opens every stored secret, makes none. @returns names of those that the master key opens, and others. */
 export async function tryInstanceSecrets(
   db: Database,
   master: MasterKey,
@@ -82,20 +72,13 @@ export async function tryInstanceSecrets(
   return { opened, closed };
 }
 
-/**
- * @returns false for a key that does not fit.
- * @throws the error if the key service is away, which says nothing about the key.
- */
+/** @returns false for a key that does not fit. @throws the error if the key service is away. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof DomainError && error.passes) throw error;
   return false;
 }
 
-/**
- * Wraps every secret by `master` that another master key wraps, in one transaction. The secrets themselves
- * stay the same. Idempotent.
- * @returns how many were wrapped again.
- */
+/** Wraps again by `master` what another key wraps, in one transaction. Idempotent. @returns how many. */
 export async function rewrapInstanceSecrets(db: Database, master: MasterKey): Promise<number> {
   return inTransaction(db.maintenance, async (sql) => {
     const { rows } = await sql.query<SecretRow & { name: string }>(

@@ -1,7 +1,4 @@
-/**
- * Lists what is under way in the whole instance: operations, deletions and batches, and documents by what
- * they wait for.
- */
+/** Lists what is under way in the instance: operations, deletions, batches, and waiting documents. */
 import { type Database, queryOnce } from "../pool.ts";
 
 export interface WorkRow {
@@ -138,10 +135,7 @@ export async function findWork(db: Database, id: string): Promise<WorkRow | unde
   return rows[0];
 }
 
-/**
- * Lists the `limit` groups of documents that wait for longest.
- * @throws DomainError `database_unavailable`.
- */
+/** Lists the `limit` groups of documents that wait longest. @throws DomainError `database_unavailable`. */
 export async function listWaitingDocuments(db: Database, limit: number): Promise<WaitingDocuments[]> {
   const { rows } = await queryOnce<WaitingDocuments>(
     db.system,

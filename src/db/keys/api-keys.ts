@@ -25,10 +25,7 @@ export interface ApiKeyRow {
   readonly allowed_cidrs: string[] | null;
   readonly last_used_ip: string | null;
   readonly last_used_user_agent: string | null;
-  /**
-   * Until when the text before the last roll is accepted; null if it is not any more. Never after
-   * `expires_at`.
-   */
+  /** Until when the text before the last roll is accepted; null: no longer. Never after `expires_at`. */
   readonly overlap_ends_at: Date | null;
 }
 
@@ -41,10 +38,7 @@ export interface NewApiKey {
   readonly spaces: readonly string[] | null;
   readonly capabilities: readonly Capability[];
   readonly expiresAt: Date | null;
-  /**
-   * The user who asked for it; null means the operator. A key that another user made for its owner reaches no
-   * private space.
-   */
+  /** The user who asked for it; null: the operator. A key made by another user reaches no private space. */
   readonly createdBy: string | null;
   /** In canonical form; null means that it may be used from everywhere. */
   readonly allowedCidrs: readonly string[] | null;
@@ -137,10 +131,7 @@ export async function lockApiKey(
   return rows[0];
 }
 
-/**
- * Lets one transaction at a time make keys of the user, or give expired ones a new expiry. To avoid deadlocks
- * it comes before the lock of any key.
- */
+/** Lets one transaction at a time make or extend keys of the user. Comes before the lock of any key. */
 export async function lockKeysOfUser(sql: Sql, userId: string): Promise<void> {
   await sql.query("select from users where id = $1 for no key update", [userId]);
 }
@@ -215,10 +206,7 @@ interface KeySearch {
   readonly order_by: readonly OrderTerm[];
 }
 
-/**
- * Lists keys of one user or of the whole organization, including revoked ones; newest first if no order is
- * given.
- */
+/** Lists keys of one user or the organization, revoked ones too; newest first by default. */
 export async function listApiKeys(sql: Sql, search: KeySearch, page: PageRequest): Promise<Page<ApiKeyRow>> {
   const where = "key.organization_id = $1 and ($2::uuid is null or key.user_id = $2)";
   const filters = { conditions: search.filters, fields: FIELDS };

@@ -1,7 +1,4 @@
-/**
- * Finds out who calls with an API key, and notes when keys are used. Key texts never come here, only their
- * hashes.
- */
+/** Finds out who calls with an API key, and notes its use. It gets hashes, never key texts. */
 import type { Capability, OrganizationRole, ReachedSpace } from "../../domain/tenancy/principal.ts";
 import { type Database, queryOnce } from "../pool.ts";
 
@@ -58,10 +55,7 @@ export interface KeyUse {
   readonly userAgent: string | null;
 }
 
-/**
- * Notes when, from where and by what client each key was last used. An earlier use than the stored one
- * changes nothing.
- */
+/** Notes when, from where and by what client keys were last used. An earlier use changes nothing. */
 export async function touchApiKeys(db: Database, uses: readonly KeyUse[]): Promise<void> {
   await queryOnce(db.app, "select touch_caller_keys($1::uuid[], $2::timestamptz[], $3::inet[], $4::text[])", [
     uses.map((use) => use.id),

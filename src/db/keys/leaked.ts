@@ -7,11 +7,7 @@ const MAX_WAITING = 10_000;
 /** A process takes so many of them every few seconds. */
 const TAKEN_AT_ONCE = 1_000;
 
-/**
- * Stores the hashes of reported keys. It takes the same time whether or not such keys exist, so it does not
- * tell.
- * @returns false if too many reports wait already.
- */
+/** Stores hashes of reported keys, as fast for unknown ones. @returns false if too many wait already. */
 export async function reportLeakedKeys(db: Database, hashes: readonly Buffer[]): Promise<boolean> {
   const { rows } = await queryOnce<{ accepted: boolean }>(
     db.app,
@@ -27,10 +23,7 @@ interface RevokedKey {
   readonly user_id: string;
 }
 
-/**
- * Revokes the keys that the oldest reports name, each with a row in its organization's audit log. Several
- * processes may call it at once.
- */
+/** Revokes the keys of the oldest reports, and audits each. Several processes may call it at once. */
 export async function revokeLeakedKeys(db: Database): Promise<readonly RevokedKey[]> {
   return inTransaction(db.app, async (sql) => {
     const { rows } = await sql.query<RevokedKey>(

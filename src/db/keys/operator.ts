@@ -4,7 +4,6 @@ import type { Capability, OrganizationRole } from "../../domain/tenancy/principa
 import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 import type { ApiKeyRow } from "./api-keys.ts";
 
-/** The organization that a key belongs to. */
 export async function findOrganizationOfKey(db: Database, id: string): Promise<OrganizationRef | undefined> {
   const { rows } = await queryOnce<OrganizationRef>(
     db.maintenance,
@@ -72,10 +71,7 @@ const LISTED_KEYS = `
   order by key.created_at desc, key.id desc
   limit $2`;
 
-/**
- * Lists the newest `limit` keys, newest first.
- * @param email whose keys; null means those of all users in all organizations.
- */
+/** Lists the newest `limit` keys, newest first. @param email whose keys; null: all users' everywhere. */
 export async function listAllApiKeys(
   db: Database,
   { email, limit }: { readonly email: string | null; readonly limit: number },

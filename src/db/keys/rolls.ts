@@ -12,9 +12,7 @@ export interface NewKeyText {
 /** Each roll leaves a row for good, so the number of rolls is bounded. */
 export const MAX_ROLLS_A_DAY = 20;
 
-/**
- * @returns seconds until the key may be rolled again, 0 for now. The caller must have locked the key's row.
- */
+/** @returns seconds until the key may be rolled again, 0 for now. The caller must have locked its row. */
 export async function secondsUntilRoll(sql: Sql, keyId: string): Promise<number> {
   const { rows } = await sql.query<{ seconds: number }>(
     `select ceil(extract(epoch from created_at + interval '1 day' - now()))::int as seconds
@@ -29,10 +27,7 @@ export async function secondsUntilRoll(sql: Sql, keyId: string): Promise<number>
   return rows[0]?.seconds ?? 0;
 }
 
-/**
- * Gives the key a new text. Its present text is accepted for the overlap, all earlier ones end at once. The
- * caller must have locked the key's row.
- */
+/** Gives the key a new text; the present one ends after the overlap, earlier ones now. Lock its row first. */
 export async function replaceKeyText(
   sql: Sql,
   organization: OrganizationRef,

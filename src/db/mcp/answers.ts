@@ -1,8 +1,5 @@
-/**
- * All SQL of answers that are streams: their sealed messages, who reads them, and whether they were
- * cancelled.
- */
-import { DEADLINES } from "#timings";
+/** All SQL of answers that are streams: sealed messages, who reads them, and their cancellation. */
+import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, inTenant, type OrganizationRef, readTenant } from "../pool.ts";
 
 export interface McpAnswerKey {
@@ -30,8 +27,6 @@ interface McpAnswer {
   readonly messages: readonly SealedMessage[];
 }
 
-/** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 /** One read of an answer that goes on. */
 const MESSAGES_A_READ = 100;
 
@@ -144,12 +139,7 @@ export async function readMcpAnswer(
                  space_ids,
                  document_ids,
                  ended_at is not null as is_ended,
-                 ended_at is null and not exists (
-                   select
-                   from api_processes process
-                   where process.id = answer.api_process_id
-                     and process.renewed_at > now() - ${LEASE}
-                 ) as is_orphan`,
+                 ended_at is null and not ${IS_HELD} as is_orphan`,
       [streamId, sessionId],
     );
     const [answer] = rows;

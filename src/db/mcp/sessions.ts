@@ -75,9 +75,7 @@ export async function insertMcpSession(
   });
 }
 
-/**
- * Undefined if there is none, it is somebody else's, or it is over. Notes, once a minute, that it is used.
- */
+/** Undefined if there is none, it is somebody else's, or over. Notes, once a minute, that it is used. */
 export async function useMcpSession(
   db: Database,
   principal: Principal,

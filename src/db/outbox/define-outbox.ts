@@ -12,10 +12,7 @@ export interface Outbox<Row extends { readonly id: string }> {
   lease(system: pg.Pool, limit: number, organizationId: string | null): Promise<Row[]>;
   /** Renews the leases of rows whose workflows run, for {@link RUNNING_LEASE}. */
   noteStarted(system: pg.Pool, ids: readonly string[]): Promise<void>;
-  /**
-   * Ends the leases of rows whose workflows could not be started, so that the next round may try again at
-   * once.
-   */
+  /** Ends the leases of rows whose workflows could not be started: the next round may try again. */
   endLeases(system: pg.Pool, ids: readonly string[]): Promise<void>;
 }
 

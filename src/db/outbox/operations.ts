@@ -1,7 +1,4 @@
-/**
- * All SQL on `operations`, the outbox of what operators ask for: each row names a kind, its subject, and its
- * report.
- */
+/** All SQL on `operations`, the outbox of operators: each row has a kind, a subject and a report. */
 import { newId } from "../../domain/ids.ts";
 import type { OperationKind } from "../../domain/work/operation.ts";
 import { type Database, type OrganizationRef, inTransaction, queryOnce, type Sql } from "../pool.ts";
@@ -44,10 +41,7 @@ async function insertOperation(
   return id;
 }
 
-/**
- * Asks for a new master key (`subject` is null) or a new key of the organization.
- * @returns the operation's id.
- */
+/** Asks for a new master key (`subject` is null) or a new key of the organization. @returns its id. */
 export async function requestRotation(db: Database, subject: OrganizationRef | null): Promise<string> {
   return inTransaction(db.maintenance, (sql) =>
     insertOperation(sql, subject === null ? "rotate_master" : "rotate_organization", subject, 0),
@@ -98,10 +92,7 @@ interface TransferRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/**
- * Asks for an export or import; an open one of the organization keeps its own parameters.
- * @returns its id.
- */
+/** Asks for an export or import; an open one of the organization keeps its parameters. @returns its id. */
 export async function requestTransfer(
   db: Database,
   { kind, organization, parameters }: TransferRequest,

@@ -1,7 +1,4 @@
-/**
- * The outboxes, and which of their rows are started next.
- * @see test/db/outbox/outboxes.database.test.ts
- */
+/** The outboxes, and which of their rows are started next. */
 import type { OperationKind } from "../../domain/work/operation.ts";
 import type { DeletionKind } from "../deletions/accept.ts";
 import type { OrganizationRef } from "../sql.ts";

@@ -31,7 +31,6 @@ export interface ProvisionResult {
  * Adds and updates what the file names and deletes nothing; for the fields that it names, the file wins over
  * the database. Idempotent; runs in one transaction, so several processes may apply files at once.
  * @throws ProvisionError with every mistake that the database shows. Nothing is changed then.
- * @see test/db/provisioning/apply.database.test.ts
  */
 export async function applyProvisionFile(
   db: Database,
@@ -67,9 +66,7 @@ export async function lockProvisioning(sql: Sql): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtext('holdfast provision'))");
 }
 
-/**
- * Like {@link applyProvisionFile}, in a transaction of the login `maintenance` that the caller may roll back.
- */
+/** Like {@link applyProvisionFile}, in a transaction of `maintenance` that the caller may roll back. */
 export async function provisionWithin(
   sql: Sql,
   file: ProvisionFile,

@@ -21,10 +21,7 @@ export interface NamedKey {
   readonly key: ProvisionApiKey;
   /** Ids of the chosen spaces; null means all, undefined that the file does not say. */
   readonly spaces: readonly string[] | null | undefined;
-  /**
-   * All texts that the file gives to keys of this user. A key that has one of them belongs to the entry with
-   * that text, so it is not found by its name.
-   */
+  /** All texts that the file gives to keys of this user: a key with one belongs to that entry, by no name. */
   readonly texts: readonly string[];
 }
 
@@ -52,7 +49,6 @@ interface KeyRow {
  * both give a warning. An entry without a text makes a key only if the operator never made one of that name
  * for the user.
  * @returns the text of a key that was made without one in the file, else undefined.
- * @see test/db/provisioning/keys.database.test.ts
  */
 export async function provisionKey(run: Run, maker: KeyMaker, named: NamedKey): Promise<string | undefined> {
   const hash = named.key.key === undefined ? null : maker.hash(named.key.key);
@@ -94,10 +90,7 @@ function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefin
   return found.find((row) => !row.is_revoked) ?? (hasText ? undefined : found[0]);
 }
 
-/**
- * Whether the file still decides about a key that was rolled: not if a user made it, who has the new text,
- * nor if it has another name by now.
- */
+/** Whether the file still decides about a rolled key: not one with a user's text, or with another name. */
 function fileStillDecides(known: KeyRow, { key }: NamedKey): boolean {
   return !known.is_users && known.name === key.name;
 }

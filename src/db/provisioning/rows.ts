@@ -26,10 +26,7 @@ export interface ProvisionChange {
   readonly outcome: "made" | "changed" | "unchanged";
 }
 
-/**
- * Counts a change and keeps it for the report, with its event if it is one. Several changes of one row appear
- * there as the first of them.
- */
+/** Counts a change for the report, with its event if it is one. Of several of one row the first counts. */
 export function noteChange(run: Run, change: ProvisionChange, event?: ToldEvent): void {
   if (change.outcome === "made") run.created += 1;
   if (change.outcome === "changed") run.updated += 1;
@@ -117,10 +114,7 @@ export interface Located {
   readonly parentId: string | null;
 }
 
-/**
- * Finds and locks candidates by id, `$1` (null if the file gives none), or by name, `$2`, within their
- * parent, `$3`. Those that are not gone come first.
- */
+/** Locks candidates by id, `$1` (null: none), or name, `$2`, within parent `$3`; gone ones come last. */
 const candidatesIn = (table: Table): string => {
   const { parent, isGone, hasName } = KINDS[table];
   return `
@@ -136,10 +130,7 @@ const candidatesIn = (table: Table): string => {
     for no key update`;
 };
 
-/**
- * Finds a row by the id that the file gives, else by its name.
- * @returns undefined if that is a mistake, which is noted.
- */
+/** Finds a row by the file's id, else by its name. @returns undefined for a mistake, which is noted. */
 export async function locate(run: Run, table: Table, named: Named): Promise<Located | undefined> {
   const { isKeptWhenGone } = KINDS[table];
   const values = [named.id ?? null, named.name, named.parentId];
@@ -201,11 +192,7 @@ function nameField(table: Table): string {
   return table === "users" ? "email" : "name";
 }
 
-/**
- * Adds the row with `fields`, and `defaults` for what the file does not name; or updates `fields` of the row
- * that exists.
- * @returns whether anything changed.
- */
+/** Adds the row with `fields` and `defaults`, or updates `fields` of it. @returns whether it changed. */
 export async function save(
   run: Run,
   table: Table,

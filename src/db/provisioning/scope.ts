@@ -3,7 +3,6 @@ import type { OrganizationRef } from "../sql.ts";
 
 export interface Scope {
   readonly organization: OrganizationRef;
-  /** Ids of users by e-mail address in lower case. */
   readonly userIds: Map<string, string>;
   /** Ids of shared spaces by name in lower case. */
   readonly spaceIds: Map<string, string>;

@@ -1,6 +1,4 @@
-/**
- * Adds and updates the shared spaces that a provisioning file names, with the roles that users have in them.
- */
+/** Adds and updates the shared spaces that a provisioning file names, with the roles of users in them. */
 import type { ProvisionSpace } from "../../domain/tenancy/provision-file.ts";
 import { provisionAgents } from "./agents.ts";
 import { type Located, locate, noteChange, type Run, save, updateRow } from "./rows.ts";
@@ -80,10 +78,7 @@ async function provisionMember(
   });
 }
 
-/**
- * Makes one of the space's owners its owner of record, unless one of them is that already.
- * @returns the owner of record, or undefined if the space has no owner.
- */
+/** Makes one of the space's owners its owner of record, if none is. @returns it; undefined: no owner. */
 async function settleOwner(run: Run, spaceId: string): Promise<string | undefined> {
   const { rows } = await run.sql.query<{ id: string }>(
     `select member.user_id as id

@@ -1,7 +1,4 @@
-/**
- * Keeps the keys that sign receipts. The public half of each stays as long as the organization; of private
- * halves there is one, sealed with a key of the organization.
- */
+/** Keeps the keys that sign receipts: every public half, and one private half, sealed. */
 import { type Database, inTenant, type OrganizationRef, queryOnce, type Sql } from "../pool.ts";
 
 /** The public half of a key. */
@@ -15,7 +12,6 @@ export interface ReceiptKeyRow {
   readonly retired_at: Date | null;
 }
 
-/** The key that signs. */
 export interface SealedReceiptKey {
   readonly kid: string;
   readonly publicKey: Buffer;
@@ -47,10 +43,7 @@ export async function findSigningKey(
   });
 }
 
-/**
- * Makes `key` the one that signs, unless another process has made one.
- * @param before the key that it replaces, if there is one.
- */
+/** Makes `key` the one that signs, unless another process made one. @param before the key it replaces. */
 export async function insertSigningKey(
   db: Database,
   organizationId: string,
@@ -78,10 +71,7 @@ export async function insertSigningKey(
   });
 }
 
-/**
- * Retires the key that signs if another key of the organization than `keyId` seals it, and deletes its
- * private half: the next receipt makes a new one. Idempotent.
- */
+/** Retires a signing key sealed by another key than `keyId`, for the next receipt to make a new one. */
 export async function retireSigningKeyOfOldSeal(
   sql: Sql,
   organizationId: string,

@@ -5,10 +5,7 @@ import type { ConversationLengths, ItemRow } from "./items.ts";
 /** The most responses of one conversation: each request about it, and its deletion, passes all of them. */
 export const MAX_CONVERSATION_RESPONSES = 1_000;
 
-/**
- * How long the conversation is up to the end of a response, and whether it has as many responses as it may;
- * undefined if it has none.
- */
+/** How long the conversation is up to a response, and whether it is full; undefined if it has none. */
 export async function findConversation(
   db: Database,
   organization: OrganizationRef,
@@ -59,19 +56,15 @@ export async function findContentsBefore(
   return rows[0]?.before_id ?? null;
 }
 
-interface ConversationPart {
-  /** Items that no model is shown are read too, if the whole is copied. */
-  readonly isWhole: boolean;
-  /** Only the newest items that have no more than this together are read; null means all. */
-  readonly most: { readonly textCharacters: number; readonly characters: number } | null;
-}
-
-/** The items of a response and of all before it, oldest first. */
+/**
+ * The items of a response and of all before it that a model is shown, oldest first.
+ * @param most only the newest items that have no more than this together are read; null means all.
+ */
 export async function readConversation(
   db: Database,
   organization: OrganizationRef,
   id: string,
-  { isWhole, most }: ConversationPart,
+  most: { readonly textCharacters: number; readonly characters: number } | null,
 ): Promise<ItemRow[]> {
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<ItemRow>(
@@ -98,7 +91,7 @@ export async function readConversation(
          join response_items part
            on part.organization_id = $1
            and part.response_id = chain.id
-           and (part.is_shown or $3)
+           and part.is_shown
          window newest_first as (order by chain.depth, part.is_output desc, part.place desc)
        )
        select item.response_id as "responseId",
@@ -113,10 +106,10 @@ export async function readConversation(
          and item.response_id = weighed.response_id
          and item.is_output = weighed.is_output
          and item.place = weighed.place
-       where ($4::bigint is null or weighed.text_characters <= $4)
-         and ($5::bigint is null or weighed.characters <= $5)
+       where ($3::bigint is null or weighed.text_characters <= $3)
+         and ($4::bigint is null or weighed.characters <= $4)
        order by weighed.depth desc, item.is_output, item.place`,
-      [organization.id, id, isWhole, most?.textCharacters ?? null, most?.characters ?? null],
+      [organization.id, id, most?.textCharacters ?? null, most?.characters ?? null],
     ),
   );
   return rows;

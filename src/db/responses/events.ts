@@ -40,10 +40,7 @@ export async function addResponseEvents(
   });
 }
 
-/**
- * Reads the first lists of events after number `afterNo`, in order: at least one, and further ones while
- * those before have less than `maxBytes`.
- */
+/** Reads the first lists of events after `afterNo`: at least one, and more while below `maxBytes`. */
 export async function readResponseEvents(
   db: Database,
   organization: OrganizationRef,

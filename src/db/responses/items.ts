@@ -46,10 +46,7 @@ function lengthsOf(items: readonly ItemLengths[]): ConversationLengths {
   return { textCharacters: all - images, imageCharacters: images };
 }
 
-/**
- * Writes the input of a response. Idempotent: contents that are there stay.
- * @throws pg's error of the foreign key if what comes before is gone.
- */
+/** Writes a response's input, once. @throws pg's error of the foreign key if what comes before is gone. */
 export async function putContents(
   sql: Sql,
   organizationId: string,
@@ -70,7 +67,6 @@ export async function putContents(
   if (rowCount === 1) await insertItems(sql, organizationId, { id, isOutput: false }, items);
 }
 
-/** Adds the output of a response to its contents. */
 export async function addOutput(
   sql: Sql,
   organizationId: string,
@@ -201,9 +197,7 @@ export async function findInputPlaces(
   return rows[0]!;
 }
 
-/**
- * Which outputs of the response have the ids of these digests, and how long they are: nothing sealed is read.
- */
+/** Which outputs of the response have the ids of these digests, and their lengths: nothing sealed is read. */
 export async function findOutputItems(
   db: Database,
   organization: OrganizationRef,

@@ -1,6 +1,7 @@
 /** Hands responses in the background from processes that are gone to those that are there. */
+import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, queryOnce } from "../pool.ts";
-import { COLUMNS, LEASE, type ResponseFence, type ResponseRow, UNDER_WAY } from "./responses.ts";
+import { COLUMNS, type ResponseFence, type ResponseRow, UNDER_WAY } from "./responses.ts";
 
 export interface TakenResponse extends ResponseRow {
   readonly organization_id: string;
@@ -44,12 +45,7 @@ export async function takeOrphans(
            and orphan.${UNDER_WAY}
            and (orphan.retry_at is null or orphan.retry_at <= now())
            and (
-             not exists (
-               select
-               from api_processes process
-               where process.id = orphan.api_process_id
-                 and process.renewed_at > now() - ${LEASE}
-             )
+             not ${IS_HELD}
              or (
                orphan.api_process_id = $1
                and orphan.created_at < now() - ${BEGUN_WITHIN}
@@ -86,10 +82,7 @@ export async function findHeldResponses(
   return rows.map(({ id }) => id);
 }
 
-/**
- * Gives a background response back that an outage has ended for now: whoever looks after `waitSeconds` takes
- * it.
- */
+/** Gives a background response back after an outage: whoever looks after `waitSeconds` takes it. */
 export async function postponeResponse(
   db: Database,
   { id, attempt }: ResponseFence,

@@ -9,11 +9,6 @@ export interface ResponseQuotas {
   readonly bytesPerOrganization: number | undefined;
 }
 
-interface Owner {
-  readonly organizationId: string;
-  readonly userId: string;
-}
-
 /**
  * Checks that `bytes` more may be kept. Until the transaction ends, others that keep something for this user
  * wait, and all of the organization if that has a quota: what one has checked, the next one counts.
@@ -21,7 +16,7 @@ interface Owner {
  */
 export async function requireRoomForResponse(
   sql: Sql,
-  { organizationId, userId }: Owner,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
   bytes: number,
   { bytesPerUser, bytesPerOrganization }: ResponseQuotas,
 ): Promise<void> {

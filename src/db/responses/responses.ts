@@ -1,6 +1,6 @@
 /** Keeps responses: what was asked and what was answered, sealed, for the caller who asked. */
-import { DEADLINES } from "#timings";
 import { DomainError } from "../../domain/errors.ts";
+import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 import { inTenantContended } from "../retry-deadlocks.ts";
 import { type NewContents, type NewItem, addOutput, bytesOf, putContents } from "./items.ts";
@@ -24,17 +24,15 @@ export interface NewResponse {
 
 /** What was asked, in the form in which it is written. */
 export interface NewRequest {
-  /** Without the items, if these are rows of their own. */
+  /** Without the items. */
   readonly request: SealedText;
-  /** Its items, and before them those of a response that had none of its own; null in the form of before. */
-  readonly contents: readonly NewContents[] | null;
+  readonly contents: NewContents;
 }
 
 export interface ResponseEnd extends SealedText {
   readonly status: ResponseState;
   readonly itemIds: readonly string[];
-  /** Null in the form of before, which has them in `sealed`. */
-  readonly output: readonly NewItem[] | null;
+  readonly output: readonly NewItem[];
 }
 
 /** Only the attempt that has the response in hand may write it. */
@@ -43,9 +41,6 @@ export interface ResponseFence {
   readonly id: string;
   readonly attempt: number;
 }
-
-/** Of a process that renewed its lease within this time nothing is taken. */
-export const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 /** Of a row of `responses`. */
 export const UNDER_WAY = "status in ('queued', 'in_progress')";
@@ -62,11 +57,11 @@ export async function putResponse(
   quotas: ResponseQuotas,
 ): Promise<void> {
   const { id: organizationId } = response.organization;
-  const bytes = request.sealed.length + (contents ?? []).reduce((sum, { items }) => sum + bytesOf(items), 0);
+  const bytes = request.sealed.length + bytesOf(contents.items);
   await inTenantContended(db, response.organization, async (sql) => {
     await requireRoomForResponse(sql, { organizationId, userId: response.userId }, bytes, quotas);
-    for (const one of contents ?? []) await putContents(sql, organizationId, one);
-    await insertResponse(sql, response, request, contents !== null);
+    await putContents(sql, organizationId, contents);
+    await insertResponse(sql, response, request);
   }).catch((error: unknown) => {
     throw isBeforeGone(error) ? previousNotFound() : error;
   });
@@ -84,20 +79,15 @@ export function previousNotFound(): DomainError {
   });
 }
 
-async function insertResponse(
-  sql: Sql,
-  response: NewResponse,
-  request: SealedText,
-  isItemized: boolean,
-): Promise<void> {
+async function insertResponse(sql: Sql, response: NewResponse, request: SealedText): Promise<void> {
   await sql.query(
     `insert into responses (
        id, organization_id, caller_id, user_id, api_key_id, status, is_background, api_process_id, document_ids,
        request_key_id, sealed_request, is_itemized, created_at, expires_at
      )
      values (
-       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::timestamptz,
-       $13::timestamptz + make_interval(hours => $14)
+       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, true, $12::timestamptz,
+       $12::timestamptz + make_interval(hours => $13)
      )
      on conflict (id) do nothing`,
     [
@@ -112,7 +102,6 @@ async function insertResponse(
       response.documentIds,
       request.keyId,
       request.sealed,
-      isItemized,
       response.createdAt,
       response.keptHours,
     ],
@@ -132,11 +121,9 @@ export interface ResponseRow {
   /** The code of the outage that it waits for. */
   readonly waiting_for: string | null;
   readonly document_ids: readonly string[];
-  /** Whether its items are rows of their own. */
-  readonly is_itemized: boolean;
   /** Whether the response is there as it ended. */
   readonly has_ended: boolean;
-  /** Of its row, without items that are rows of their own. */
+  /** Of its row, without its items. */
   readonly sealed_bytes: number;
   readonly created_at: Date;
   /** Whether it is under way in a process that is gone. */
@@ -154,7 +141,6 @@ export const COLUMNS = `
   response.outages,
   response.waiting_for,
   response.document_ids,
-  response.is_itemized,
   response.sealed_response is not null as has_ended,
   octet_length(response.sealed_request) + coalesce(octet_length(response.sealed_response), 0) as sealed_bytes,
   response.created_at`;
@@ -169,12 +155,7 @@ export async function findResponse(
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<ResponseRow>(
       `select ${COLUMNS},
-              response.${UNDER_WAY} and not exists (
-                select
-                from api_processes process
-                where process.id = response.api_process_id
-                  and process.renewed_at > now() - ${LEASE}
-              ) as is_orphan
+              response.${UNDER_WAY} and not ${IS_HELD} as is_orphan
        from responses response
        where response.id = $1
          and response.caller_id = $2
@@ -186,34 +167,31 @@ export async function findResponse(
 }
 
 /** What was asked; undefined if it was deleted meanwhile. */
-export async function readSealedRequest(
+export const readSealedRequest = async (
   db: Database,
   organization: OrganizationRef,
   id: string,
-): Promise<SealedText | undefined> {
-  const { rows } = await readTenant(db, organization, (sql) =>
-    sql.query<SealedText>(
-      `select request_key_id as "keyId", sealed_request as sealed
-       from responses
-       where id = $1`,
-      [id],
-    ),
-  );
-  return rows[0];
-}
+): Promise<SealedText | undefined> => readSealed(db, organization, id, "request");
 
 /** The response as it ended; undefined if it has not, or was deleted meanwhile. */
-export async function readSealedResponse(
+export const readSealedResponse = async (
   db: Database,
   organization: OrganizationRef,
   id: string,
+): Promise<SealedText | undefined> => readSealed(db, organization, id, "response");
+
+async function readSealed(
+  db: Database,
+  organization: OrganizationRef,
+  id: string,
+  part: "request" | "response",
 ): Promise<SealedText | undefined> {
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<SealedText>(
-      `select response_key_id as "keyId", sealed_response as sealed
+      `select ${part}_key_id as "keyId", sealed_${part} as sealed
        from responses
        where id = $1
-         and sealed_response is not null`,
+         and sealed_${part} is not null`,
       [id],
     ),
   );
@@ -223,7 +201,6 @@ export async function readSealedResponse(
 export interface ResponseOfItems {
   readonly id: string;
   readonly item_ids: readonly string[];
-  readonly is_itemized: boolean;
   readonly document_ids: readonly string[];
 }
 
@@ -236,7 +213,7 @@ export async function findResponsesOfItems(
 ): Promise<ResponseOfItems[]> {
   const { rows } = await readTenant(db, organization, (sql) =>
     sql.query<ResponseOfItems>(
-      `select id, item_ids, is_itemized, document_ids
+      `select id, item_ids, document_ids
        from responses
        where item_ids && $1::uuid[]
          and caller_id = $2
@@ -282,7 +259,7 @@ export async function endResponse(
          and ${UNDER_WAY}`,
       [id, attempt, status, keyId, sealed, documentIds, itemIds],
     );
-    if (rowCount === 1 && output !== null) await addOutput(sql, organization.id, id, output);
+    if (rowCount === 1) await addOutput(sql, organization.id, id, output);
     return rowCount === 1;
   });
 }

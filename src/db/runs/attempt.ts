@@ -1,7 +1,4 @@
-/**
- * All SQL by which an attempt of an activity takes the members of a claim, writes their outcome, and releases
- * them.
- */
+/** All SQL by which an activity's attempt takes members of a claim, writes their outcome, releases them. */
 import { noteTenantEvents } from "../events/noted.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { MAX_ISOLATED_LOSSES, type RunError } from "../../domain/work/processing.ts";
@@ -56,9 +53,7 @@ export interface Beginning {
   readonly step: Step;
   /** The previous attempt was lost with its process. */
   readonly lost: boolean;
-  /**
-   * It was lost while this machine had too little processor time, which is no evidence against a document.
-   */
+  /** It was lost while this machine had too little processor time: no evidence against a document. */
   readonly starved?: boolean;
   /** Skips members that another attempt has; by default they are taken over. */
   readonly onlyFree?: boolean;
@@ -190,9 +185,7 @@ export async function clearSuspicion(sql: Sql, fence: Fence): Promise<void> {
   );
 }
 
-/**
- * Returns the ids of the members that the attempt still has; others were cancelled, superseded or deleted.
- */
+/** Returns the members' ids that the attempt still has; others were cancelled, superseded or deleted. */
 export async function membersOfAttempt(sql: Sql, fence: Fence): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: "attempts.in-hand",

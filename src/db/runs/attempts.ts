@@ -1,6 +1,4 @@
-/**
- * Reads the attempts of a run. The trigger `note_attempt` writes them, whichever version makes the attempt.
- */
+/** Reads the attempts of a run. The trigger `note_attempt` writes them for every version. */
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { AttemptOutcome } from "../../domain/work/processing.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";

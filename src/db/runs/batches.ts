@@ -137,9 +137,7 @@ export interface BatchResultRow {
   readonly status: RunStatus | null;
 }
 
-/**
- * The results of batch `$1`, a relation to select from: part 0 is what got a run, part 1 what was rejected.
- */
+/** The results of batch `$1`, a relation to select from: part 0 is what got a run, 1 what was rejected. */
 const RESULTS = `(
     select 0 as part,
            run.num::bigint as position,

@@ -83,10 +83,7 @@ async function describeDocuments(sql: Sql, described: readonly PreparedRun[]): P
   );
 }
 
-/**
- * Writes the text and chunks of a part of an imported run, and notes that the file uses their cached
- * embeddings.
- */
+/** Writes text and chunks of a part of an imported run, and notes which cached embeddings it uses. */
 export async function writeImported(sql: Sql, organizationId: string, part: RunPart): Promise<void> {
   await insertTextBlocks(sql, organizationId, [part]);
   await insertChunks(sql, organizationId, [part]);
@@ -140,11 +137,7 @@ async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<v
   );
 }
 
-/**
- * Returns the number under which vectors of the model are stored. It is assigned at the first call and stays
- * the same.
- * @throws RangeError if the model had other dimensions before.
- */
+/** The model's number for its vectors, for good. @throws RangeError if it had other dimensions before. */
 export async function embeddingModelNum(sql: Sql, name: string, dimensions: number): Promise<number> {
   let row = await findModel(sql, name);
   if (row === undefined) {
@@ -214,10 +207,7 @@ export async function chunksToEmbed(
   return rows;
 }
 
-/**
- * Caches embeddings by content, which makes this the checkpoint of embedding: the next attempt embeds only
- * what is missing. Idempotent.
- */
+/** Caches embeddings by content: the checkpoint of embedding, from which an attempt goes on. Idempotent. */
 export async function keepEmbeddings(
   sql: Sql,
   organizationId: string,

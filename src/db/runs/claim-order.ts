@@ -1,7 +1,4 @@
-/**
- * Says which queued runs of an organization are claimed next: lane by lane, round robin over users, while
- * there is room.
- */
+/** Says which queued runs are claimed next: lane by lane, round robin over users, while there is room. */
 import type pg from "pg";
 import { LANES, type Lane, MAX_CLAIM_RUNS, PRIORITY, type Priority } from "../../domain/work/processing.ts";
 import { type Sql, queryOnce } from "../pool.ts";
@@ -25,10 +22,7 @@ const ROOM: Record<Priority, Record<Lane, { readonly young: number; readonly ope
 };
 /** How long a claim is young after it was made. */
 const YOUNG = "2 seconds";
-/**
- * A lane that is full of other users' work still takes runs of a user who has none under way in it, up to
- * this many claims.
- */
+/** A lane full of others' work still takes up to so many claims of a user who has none under way in it. */
 const MOST_OPEN = 24;
 /** Bounds the users that one claim considers. */
 const MAX_USERS = 1_000;
@@ -137,6 +131,14 @@ export async function takeQueued(
   return taken.rows;
 }
 
+/** A run of organization `$1` and priority `$2` that waits in lane `$3`. */
+const QUEUED_IN_LANE = `organization_id = $1
+  and priority = $2
+  and status = 'queued'
+  and claim_id is null
+  and not held
+  and run_lane(file_type, file_size) = $3`;
+
 /**
  * At most `$4` runs of lane `$3`, round robin over their users: the oldest run of each, then the second of
  * each. If the lane is full (`$5`), only runs of users who have nothing under way in it. The recursive query
@@ -148,12 +150,7 @@ const RUNS_BY_USER = `
     (
       select run_user(created_by) as id
       from pipeline_runs
-      where organization_id = $1
-        and priority = $2
-        and status = 'queued'
-        and claim_id is null
-        and not held
-        and run_lane(file_type, file_size) = $3
+      where ${QUEUED_IN_LANE}
       order by 1
       limit 1
     )
@@ -163,12 +160,7 @@ const RUNS_BY_USER = `
          lateral (
            select run_user(created_by) as id
            from pipeline_runs
-           where organization_id = $1
-             and priority = $2
-             and status = 'queued'
-             and claim_id is null
-             and not held
-             and run_lane(file_type, file_size) = $3
+           where ${QUEUED_IN_LANE}
              and run_user(created_by) > users.id
            order by 1
            limit 1
@@ -184,12 +176,7 @@ const RUNS_BY_USER = `
            from (
              select id, num
              from pipeline_runs
-             where organization_id = $1
-               and priority = $2
-               and status = 'queued'
-               and claim_id is null
-               and not held
-               and run_lane(file_type, file_size) = $3
+             where ${QUEUED_IN_LANE}
                and run_user(created_by) = users.id
              order by num
              limit $4

@@ -27,7 +27,6 @@ export interface Claim {
  * Claims queued runs of one organization and priority, lane by lane: groups of at most 32 runs, but a claim
  * of its own for each large or suspected run. Two processes that claim at once get different runs. Returns no
  * claim if nothing is queued or enough is under way.
- * @see test/db/runs/claim.database.test.ts
  */
 export async function claimRuns(
   system: pg.Pool,
@@ -107,6 +106,9 @@ async function writeClaims(sql: Sql, claims: Claim[]): Promise<void> {
   );
 }
 
+/** A run of priority `$1` that may be claimed. */
+const IS_WAITING = "status = 'queued' and claim_id is null and not held and priority = $1";
+
 /** Returns organizations with runs to claim, the least recently served first. */
 export async function waitingOrganizations(
   system: pg.Pool,
@@ -119,10 +121,7 @@ export async function waitingOrganizations(
        (
          select organization_id
          from pipeline_runs
-         where status = 'queued'
-           and claim_id is null
-           and not held
-           and priority = $1
+         where ${IS_WAITING}
          order by organization_id
          limit 1
        )
@@ -132,10 +131,7 @@ export async function waitingOrganizations(
             lateral (
               select organization_id
               from pipeline_runs
-              where status = 'queued'
-                and claim_id is null
-                and not held
-                and priority = $1
+              where ${IS_WAITING}
                 and organization_id > waiting.organization_id
               order by organization_id
               limit 1
@@ -167,10 +163,7 @@ export async function hasIsolatedClaims(system: pg.Pool): Promise<boolean> {
   return rows[0]!.has;
 }
 
-/**
- * Closes a claim whose workflow has closed, and returns its active runs to the queue.
- * @returns how many runs returned to the queue.
- */
+/** Closes a claim whose workflow has closed. @returns how many of its active runs are queued again. */
 export async function releaseClaim(system: pg.Pool, claimId: string): Promise<number> {
   return inTransaction(system, async (sql) => {
     const released = await sql.query(
@@ -188,10 +181,7 @@ export async function releaseClaim(system: pg.Pool, claimId: string): Promise<nu
   });
 }
 
-/**
- * Closes the claim if none of its runs is active. Call it in the tenant's transaction that ended some of
- * them.
- */
+/** Closes the claim if none of its runs is active. Call it in the transaction that ended some. */
 export async function closeClaimIfDone(sql: Sql, claimId: string): Promise<void> {
   await sql.query({
     name: "claims.close",
@@ -209,9 +199,7 @@ export async function closeClaimIfDone(sql: Sql, claimId: string): Promise<void>
   });
 }
 
-/**
- * Notes whether every active run of the claim waits for an outage; such a claim takes no room in its lane.
- */
+/** Notes whether every active run of the claim waits for an outage; it then takes no room in its lane. */
 export async function setClaimWaiting(sql: Sql, claimId: string, waiting: boolean): Promise<void> {
   await sql.query(
     `update claims

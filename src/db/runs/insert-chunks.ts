@@ -117,10 +117,7 @@ export async function insertChunks(
   }
 }
 
-/**
- * Notes that the files of the parts' documents use the cached embeddings of their chunks, so that they are
- * kept.
- */
+/** Notes that the parts' files use the cached embeddings of their chunks, so that they are kept. */
 export async function referToEmbeddings(sql: Sql, runs: readonly RunPart[]): Promise<void> {
   await sql.query(
     `insert into embedding_cache_references (organization_id, content_hash, raw_file_id)

@@ -1,6 +1,4 @@
-/**
- * Publishes runs: makes each the version that search serves, and takes the previous version out of search.
- */
+/** Publishes runs: makes each the version that search serves, and takes the previous one out of search. */
 import { noteTenantEvents } from "../events/noted.ts";
 import { MAX_PUBLISH_CHUNKS } from "../../domain/work/processing.ts";
 import { closeClaimIfDone } from "./claim.ts";
@@ -17,9 +15,8 @@ export interface Publishable {
 }
 
 /**
- * Locks the documents of the runs, ordered by id so that transactions cannot deadlock, and returns the runs
- * that may still be published: active, taken by this attempt, and in a document, folder and space that
- * are not deleted.
+ * Locks the documents of the runs, ordered by id against deadlocks, and returns the runs that may still be
+ * published: active, taken by this attempt, and in a document, folder and space not deleted.
  */
 export async function lockForPublish(
   sql: Sql,
@@ -68,10 +65,7 @@ export interface EntriesOfRuns {
   readonly modelNum: number;
 }
 
-/**
- * Counts the vectors of the model that each run has. A run may be published if this equals the number of its
- * chunks that the model does not refuse.
- */
+/** Counts each run's vectors of the model: with its refused chunks they must be all, to be published. */
 export async function countEntries(
   sql: Sql,
   { spaceNum, runNums, modelNum }: EntriesOfRuns,
@@ -89,10 +83,7 @@ export async function countEntries(
   return new Map(rows.map((row) => [row.run_num, row.count]));
 }
 
-/**
- * Notes the model whose vectors locked runs are published with. It differs from the one they were prepared
- * for if the configuration was changed in between.
- */
+/** Notes the model whose vectors locked runs are published with: a configuration may have changed. */
 export async function noteModel(sql: Sql, runs: readonly Publishable[], modelNum: number): Promise<void> {
   await sql.query(
     `update pipeline_runs run
@@ -151,10 +142,7 @@ export async function flipPublished(
   await closeClaimIfDone(sql, claimId);
 }
 
-/**
- * Adds the chunks and terms of the new runs to the totals of their spaces, and subtracts those of the old
- * runs.
- */
+/** Adds the new runs' chunks and terms to their spaces' totals, and subtracts those of the old runs. */
 async function adjustStatistics(
   sql: Sql,
   organizationNum: number,
@@ -186,11 +174,7 @@ async function adjustStatistics(
   });
 }
 
-/**
- * Adds to the number of indexed terms of each run, since a large run is indexed in several batches, and notes
- * the version of the analyzer.
- * @param terms by run number.
- */
+/** Adds a batch to each run's indexed terms, and notes the analyzer's version. @param terms by run number. */
 export async function addTermCounts(
   sql: Sql,
   terms: ReadonlyMap<number, number>,

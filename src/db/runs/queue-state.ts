@@ -6,15 +6,12 @@ interface QueueState {
   /** `queued`, `held` by a batch, `at work`, or the code of the error that the runs wait for. */
   readonly state: string;
   readonly runs: number;
-  /** Seconds since the oldest of them was accepted. */
   readonly oldest_seconds: number;
   /** Seconds since the first of them began to wait; null if they wait for nothing. */
   readonly waiting_seconds: number | null;
 }
 
-/**
- * Counts the runs of all organizations that have not ended. The partial index on these states keeps it cheap.
- */
+/** Counts all organizations' runs that have not ended. The partial index on these states keeps it cheap. */
 export async function readQueue(system: pg.Pool): Promise<QueueState[]> {
   const { rows } = await queryOnce<QueueState>(
     system,

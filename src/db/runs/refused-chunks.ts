@@ -1,21 +1,12 @@
-/**
- * All SQL on chunks whose text a model refuses to embed. They are published without a vector, and callers get
- * warnings.
- */
+/** All SQL on chunks whose text a model refuses: published without a vector, with a warning. */
 import { MAX_PUBLISH_CHUNKS, NOT_EMBEDDED } from "../../domain/work/processing.ts";
 import type { Sql } from "../pool.ts";
 import type { EntriesOfRuns } from "./publish.ts";
 
-/**
- * Bounds the refused chunks that the warnings of a run name; its `embedded_chunk_count` tells how many there
- * are.
- */
+/** Bounds the refused chunks that a run's warnings name; `embedded_chunk_count` tells how many. */
 const MAX_NAMED = 100;
 
-/**
- * Column `warnings` of pipeline_runs without those about vectors. Shared by the statements that start from
- * the text of a run, which is embedded again and then gets its own.
- */
+/** `warnings` of pipeline_runs without those about vectors, for runs that are embedded again. */
 export const WARNINGS_OF_TEXT = `coalesce((
       select jsonb_agg(warning)
       from jsonb_array_elements(warnings) warning
@@ -24,8 +15,7 @@ export const WARNINGS_OF_TEXT = `coalesce((
 
 /**
  * Marks chunks as refused by the model, so that the next attempt does not send them again. Needs no fence: a
- * mark is also true if the attempt has lost its runs, and a chunk that has a vector after all is not counted
- * as refused.
+ * mark is true for any attempt, and a chunk that has a vector after all does not count as refused.
  */
 export async function markRefused(
   sql: Sql,
@@ -42,7 +32,6 @@ export async function markRefused(
   );
 }
 
-/** Returns whether the model refuses every chunk of the run. */
 export async function isRefusedWhole(sql: Sql, runNum: number, modelNum: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `select
@@ -93,9 +82,7 @@ export async function readRefused(
   return new Map(rows.map((row) => [row.run_num, row]));
 }
 
-/**
- * Notes which chunks of locked runs are published without a vector: corrects the count, and adds warnings.
- */
+/** Notes which chunks of locked runs are published without a vector: corrects the count, adds warnings. */
 export async function noteRefused(sql: Sql, refused: Iterable<RefusedOfRun>): Promise<void> {
   const runs = [...refused];
   const warnings = runs.map(({ named }) =>
@@ -115,10 +102,7 @@ export async function noteRefused(sql: Sql, refused: Iterable<RefusedOfRun>): Pr
   );
 }
 
-/**
- * Returns the chunk at which writing the search entries of a large run continues: the first of the first
- * batch that lacks postings, or a vector of a chunk that is not refused.
- */
+/** Returns where writing a large run goes on: at the first batch that lacks postings or vectors. */
 export async function firstUnwritten(
   sql: Sql,
   {

@@ -129,10 +129,7 @@ export async function queueRun(sql: Sql, { runId, documentId, ...request }: NewR
   return (await queueRuns(sql, [{ runId, documentId }], request)).has(documentId);
 }
 
-/**
- * The `set` list that cancels a run: `$1` is the code of its error, `$2` the message. Shared by three
- * statements.
- */
+/** The `set` list that cancels a run: `$1` is its error's code, `$2` the message. */
 const CANCELLED = `status = 'cancelled',
          completed_at = now(),
          attempt_id = null,
@@ -175,10 +172,7 @@ export async function cancelRun(sql: Sql, runId: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/**
- * Cancels at most `limit` active runs of the batch, in the order they were queued.
- * @returns how many it cancelled.
- */
+/** Cancels at most `limit` active runs of the batch, in their order. @returns how many it cancelled. */
 export async function cancelRunsOfBatch(sql: Sql, batchId: string, limit: number): Promise<number> {
   noteTenantEvents(sql);
   const { rowCount } = await sql.query(

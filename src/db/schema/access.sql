@@ -10,8 +10,7 @@ create function current_organization_id() returns uuid language sql stable paral
 create function current_organization_num() returns int language sql stable parallel safe
   return nullif(current_setting('app.organization_num', true), '')::int;
 
--- For a migration that adds a tenant table: only rows of the transaction's organization are seen or written
--- by `app`.
+-- For a migration that adds a tenant table: `app` sees and writes only its organization's rows.
 create procedure protect_tenant_table(tenant_table regclass) language plpgsql as $$
 declare
   by_num boolean := exists (select from pg_attribute where attrelid = tenant_table and attname = 'organization_num' and not attisdropped)
@@ -24,8 +23,7 @@ begin
   execute format('grant select, insert, update, delete on %s to holdfast_app', tenant_table);
 end $$;
 
--- For a migration that adds bookkeeping which dispatchers and reconcilers read across organizations: ids and
--- states, no content.
+-- For a migration that adds bookkeeping read across organizations: ids and states, no content.
 create procedure open_to_system(bookkeeping_table regclass) language plpgsql as $$
 begin
   execute format('create policy system on %s to holdfast_system using (true) with check (true)', bookkeeping_table);

@@ -1,5 +1,4 @@
--- The audit log. Rows are appended freely; a job chains committed rows of each organization by a keyed hash,
--- so that writers never wait for one another.
+-- The audit log. A job chains an organization's committed rows by a keyed hash: writers never wait.
 
 create table audit_log (
   id uuid primary key,
@@ -14,8 +13,7 @@ create table audit_log (
   space_id uuid,
   request_id text,
   outcome text not null,
-  -- A job chains committed rows of each organization by a keyed hash, so that writers never wait for one
-  -- another.
+  -- A job chains committed rows of each organization by a keyed hash: writers never wait.
   chain_seq bigint,
   chain_hash bytea
 );

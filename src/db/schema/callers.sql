@@ -14,8 +14,7 @@ create function reach_of(of_user uuid, of_key uuid) returns jsonb language sql s
         or exists (select from api_key_spaces ks where ks.api_key_id = of_key and ks.space_id = s.id))
       and not (s.is_private and exists (select from api_keys k where k.id = of_key and k.created_by <> k.user_id)));
 
--- A key by its text or, while that is still accepted, by one of before, whose end is the key's then; and
--- whether somebody else made the key.
+-- A key by its text or an earlier one that is still accepted, until its end; and if another made it.
 create function authenticate_caller_key(key_hash bytea) returns jsonb language sql stable
   security definer set search_path = public, pg_temp
   return (

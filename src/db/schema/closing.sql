@@ -1,7 +1,6 @@
 -- How the rows of an organization that was closed are deleted.
 
--- Nobody gets into the organization from here on, and nothing opens it again. Idempotent: one that is closed
--- keeps its time.
+-- Nobody gets into the organization from here on, for good. Idempotent: the first time stays.
 create function close_organization(organization uuid) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   update public.organizations set deleted_at = now() where id = organization and deleted_at is null;
@@ -26,8 +25,7 @@ begin
   return found.num;
 end $$;
 
--- Deletes at most `at_most` rows of one table, of an organization that was closed before. @returns how many;
--- null where other rows still refer to some.
+-- Deletes at most `at_most` rows of a table of a closed organization. @returns how many; null: refused.
 create function delete_rows_of_closed(organization uuid, from_table regclass, at_most int) returns int
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -57,8 +57,7 @@ create index on documents (latest_run_num);
 create index on documents (space_id) where deleted_at is not null;
 create index documents_long_history on documents (organization_id) where run_count > 50;
 
--- A stored file by its path in the space. `object_key` names the encrypted object; a rename changes the path
--- only.
+-- A stored file by its path in the space. `object_key` names the object; a rename changes the path.
 create table raw_files (
   id uuid primary key,
   organization_id uuid not null references organizations,

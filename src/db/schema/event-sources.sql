@@ -24,8 +24,7 @@ create function callers_of_space(of_space uuid) returns uuid[] language sql stab
         and not (space.is_private and coalesce(key.created_by <> key.user_id, false))
     ) caller);
 
--- The event that a change is, by the action and the resource of its audit row; null if it is none, or if the
--- change writes its events itself.
+-- The event of a change by its audit row; null: none, or the change writes its events itself.
 create function event_of_change(action text, resource_type text) returns text language sql immutable
   return case action || ' ' || resource_type
     when 'documents:create document' then 'document.uploaded'
@@ -119,8 +118,7 @@ begin
   order by entry.ordinal, event.ordinal;
 end $$;
 
--- How a run ends or that it waits, whoever writes it. Runs that end because their document was deleted are
--- part of its deletion.
+-- How a run ends or waits, whoever writes it. Those of deleted documents are part of the deletion.
 create function note_run_event() returns trigger language plpgsql security definer
   set search_path = public, pg_temp as $$
 declare

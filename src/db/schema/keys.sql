@@ -1,5 +1,4 @@
--- API keys: who made them, from where they may be used and from where they were; they are rolled, bounded in
--- lifetime, and revoked by who finds them.
+-- API keys: who made them, and where they are used from; rolled, bounded in lifetime, and revoked.
 
 create table api_keys (
   id uuid primary key,
@@ -31,8 +30,7 @@ create table api_key_spaces (
 );
 create index on api_key_spaces (space_id);
 
--- Texts that keys had before they were rolled. They stay after their time, so that a provisioning file cannot
--- bring one back.
+-- Texts that keys had before they were rolled, kept so that a provisioning file brings none back.
 create table superseded_keys (
   hash bytea primary key,
   api_key_id uuid not null references api_keys on delete cascade,
@@ -43,8 +41,7 @@ create table superseded_keys (
 create index on superseded_keys (api_key_id, valid_until);
 create index on superseded_keys (api_key_id, created_at);
 
--- Texts that somebody reported as leaked, known or not, until a process has looked whose they are. Nobody but
--- these two functions touches it.
+-- Texts that somebody reported as leaked, until a process has looked. Only these functions touch it.
 create table leaked_keys (
   hash bytea primary key,
   reported_at timestamptz not null default now()
@@ -58,8 +55,7 @@ begin
   return true;
 end $$;
 
--- Takes the oldest reports and revokes the keys that are meant, also by a text of before that was still
--- accepted when it was reported.
+-- Takes the oldest reports and revokes their keys, also by a text that was still accepted then.
 create function revoke_leaked_keys(at_most int) returns table (id uuid, organization_id uuid, user_id uuid)
   language plpgsql volatile security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column

@@ -1,5 +1,4 @@
--- Sessions of the Model Context Protocol. Any API process serves a session's requests, so nothing of one is
--- in memory alone.
+-- Sessions of the Model Context Protocol. Any API process serves them: nothing is in memory alone.
 
 create table mcp_sessions (
   id uuid primary key,
@@ -31,8 +30,7 @@ create table mcp_answers (
   -- The JSON-RPC id, as JSON.
   request_id text not null,
   api_process_id uuid not null,
-  -- What the caller reached when it began, and the documents that the answer may tell of: whoever does not
-  -- reach all of them any more does not get the rest.
+  -- What the caller reached at its begin, and documents it may tell of: reach all, or get no more.
   space_ids uuid[] not null,
   document_ids uuid[] not null default '{}',
   created_at timestamptz not null default now(),

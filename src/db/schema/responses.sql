@@ -1,5 +1,4 @@
--- Responses of OpenAI's interface: turns whose answer is kept, so that it can be read, gone on from and, with
--- `background`, finished by another process.
+-- Responses of OpenAI's interface: kept turns, to be read, gone on from, or finished elsewhere.
 
 create table responses (
   -- The id of its (first) turn.
@@ -15,8 +14,7 @@ create table responses (
   -- The process that has it in hand, and how often one has taken it: the fence of what is written.
   api_process_id uuid not null,
   attempt int not null default 1,
-  -- How many of the attempts an outage ended, the code of the last one while it is waited for, and until
-  -- when.
+  -- Attempts that an outage ended, the code of the last one while it is waited for, and until when.
   outages int not null default 0,
   waiting_for text,
   retry_at timestamptz,
@@ -63,8 +61,7 @@ create table response_contents (
   before_id uuid,
   -- Sealed bytes of its own items.
   bytes bigint not null,
-  -- Lengths of what the model is shown of them and of all that comes before: texts, and the addresses of
-  -- pictures.
+  -- Lengths of what the model is shown up to here: texts, and the addresses of pictures.
   text_characters bigint not null,
   image_characters bigint not null,
   primary key (organization_id, id),

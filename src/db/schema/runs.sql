@@ -55,13 +55,11 @@ create table pipeline_runs (
   page_count int,
   chunk_count int,
   embedded_chunk_count int,
-  -- Terms of all its chunks, as far as they are indexed: what the run adds to the space's total when it is
-  -- published.
+  -- Terms of all its indexed chunks: what the run adds to the space's total once it is published.
   term_count bigint not null default 0,
   error jsonb,
   warnings jsonb not null default '[]',
-  -- Where a long document goes on, as the activity that divides it wrote it; null before the first part and
-  -- after the last.
+  -- Where a long document goes on, by the activity that divides it; null before and after its parts.
   checkpoint jsonb,
   -- W3C: the trace of the request that queued it, where there is one; its processing goes on in it.
   traceparent text,
@@ -72,8 +70,7 @@ create table pipeline_runs (
   -- A run keeps its row longer than its text, and its text longer than its object.
   text_purged boolean not null default false,
   object_purged boolean not null default false,
-  -- Since when, and how often, a run has met the cause that waiting_for names; they mean nothing where it
-  -- names none.
+  -- Since when, and how often, a run has met the cause in waiting_for; without one they mean nothing.
   waiting_since timestamptz,
   waiting_attempts int not null default 0,
   next_attempt_at timestamptz,
@@ -110,8 +107,7 @@ create table claims (
   leased_until timestamptz not null,
   created_at timestamptz not null default now(),
   started_at timestamptz,
-  -- All that is left in it waits for an outage to end; it does not count against what an organization may
-  -- have under way.
+  -- All that is left in it waits for an outage: it does not count as under way.
   waiting boolean not null default false,
   -- Of one suspected run: worked on in a process that has nothing else in hand. It does not count either.
   isolated boolean not null default false,
@@ -132,8 +128,7 @@ create table claim_turns (
   primary key (organization_id, priority)
 );
 
--- Batches that were accepted: the outbox of their workflows. Pause, resume and cancel are facts here, which
--- the workflow's steps read.
+-- Batches, the outbox of their workflows. Pause, resume and cancel are facts that the steps read.
 create table batches (
   id uuid primary key,
   organization_id uuid not null references organizations,

@@ -1,5 +1,4 @@
--- What search reads: chunks, postings and embeddings by run (the generation), and what of them is not to be
--- seen.
+-- What search reads: chunks, postings, embeddings by run (the generation), and what is hidden.
 
 create table chunks (
   organization_id uuid not null,
@@ -106,8 +105,7 @@ begin
 end $$;
 create trigger forget_vectors after delete on spaces for each row execute function forget_vectors();
 
--- Spaces whose vectors have an index of their own (embeddings_hnsw_<space>_<model>); a search uses it while
--- the row is there.
+-- Spaces with their own vector index (embeddings_hnsw_<space>_<model>), used while the row is there.
 create table vector_indexes (
   organization_num int not null,
   space_num int not null,
@@ -160,8 +158,7 @@ create table postings (
 alter table postings alter column data set storage external;
 alter table postings set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
--- Runs whose search entries exist but are not served: not published yet, or not any more. The mark stays for
--- as long as a posting does.
+-- Runs whose search entries are not served, yet or any more. The mark stays as long as a posting.
 create table hidden_runs (
   organization_num int not null,
   space_num int not null,
@@ -171,8 +168,7 @@ create table hidden_runs (
   primary key (space_num, run_num)
 );
 
--- Published chunks and their terms by embedding model, as differences that add up to the space's totals
--- (BM25's N and average length).
+-- Published chunks and terms by model, as differences that add up to the totals of BM25.
 create table space_statistics (
   organization_num int not null,
   space_num int not null,
@@ -190,8 +186,7 @@ create table language_fits (
   organization_num int not null,
   space_num int not null references spaces (num) on delete cascade,
   model_num smallint not null,
-  -- The share of comparisons in which the next chunk of the document is nearer than a chunk of another
-  -- document; null where too few could be made.
+  -- The share of comparisons in which the document's next chunk is nearer than another's; null: too few.
   auc real,
   -- Pairs of a chunk and its next one that were compared.
   pairs int not null,

@@ -1,7 +1,6 @@
 -- What OpenAI's Files and Vector Stores have beyond documents and folders.
 
--- A file that a user sent to /v1/files. Its object is encrypted once; documents that are made of it name the
--- same object.
+-- A file that a user sent to /v1/files, encrypted once; documents made of it name the same object.
 create table openai_files (
   id uuid primary key,
   organization_id uuid not null references organizations,
@@ -23,13 +22,11 @@ create index openai_files_user on openai_files (user_id, created_at, id);
 create index openai_files_object on openai_files (object_key);
 create index openai_files_expiry on openai_files (organization_id, expires_at) where expires_at is not null;
 
--- What a folder that is used as a vector store has beyond a folder. Any folder is one; those with a row are
--- listed.
+-- What a folder that is used as a vector store has beyond a folder; those with a row are listed.
 create table vector_stores (
   folder_id uuid primary key references folders on delete cascade,
   organization_id uuid not null references organizations,
-  -- As it was given; the folder has a valid and unique form of it, which is `folder_name` until people rename
-  -- it.
+  -- As it was given; `folder_name` is the folder's valid, unique form of it until people rename it.
   name text not null,
   folder_name text not null,
   description text,

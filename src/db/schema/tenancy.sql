@@ -10,8 +10,7 @@ create table organizations (
   default_key_lifetime_seconds int check (default_key_lifetime_seconds > 0)
 );
 
--- Each organization's data-encryption key, wrapped by the master key. Old ones stay until nothing is
--- encrypted with them.
+-- Each organization's data-encryption keys, wrapped by the master key. Old ones stay while needed.
 create table organization_keys (
   id uuid primary key,
   organization_id uuid not null references organizations,
@@ -32,8 +31,7 @@ create table users (
   subject text,
   created_at timestamptz not null default now(),
   removed_at timestamptz,
-  -- Of a user who is bound: the address before an administrator changed it, until a login confirms the new
-  -- one. Null: it is `email`.
+  -- Of a bound user: the address before an administrator changed it, until a login confirms it. Or null.
   confirmed_email text
 );
 create unique index on users (subject) where removed_at is null;

@@ -15,8 +15,7 @@ create table webhooks (
   -- Why it is not active; null if it is.
   status_reason text check (status_reason in ('by_user', 'reach_lost', 'failing', 'gone', 'deleted')),
   status_changed_at timestamptz(3) not null default now(),
-  -- The secret that signs, sealed with the organization's key, and the one before as long as it signs too.
-  -- A deleted endpoint has none.
+  -- The sealed secret that signs, and the one before while it signs too. A deleted endpoint has none.
   secret_key_id uuid,
   sealed_secret bytea,
   previous_secret_key_id uuid,
@@ -43,8 +42,7 @@ create index on webhooks (created_by);
 create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
 create index webhooks_at_rest on webhooks (organization_id, position) where status = 'active' and is_resting;
 
--- One row for each event and endpoint, and one for each stretch of the log that was skipped because it was
--- not kept any more.
+-- One row for each event and endpoint, and for each stretch of the log that was skipped as not kept.
 create table webhook_deliveries (
   num bigint generated always as identity primary key,
   id uuid not null unique,
@@ -84,8 +82,7 @@ create table webhook_replays (
   -- Which events of the stretch are meant: their `occurred_at` is from here on, and before there.
   occurred_from timestamptz(3) not null,
   occurred_until timestamptz(3) not null,
-  -- The last position of which deliveries were made, and the last of the stretch. It is a little longer than
-  -- the time, because positions follow commits.
+  -- The last position with deliveries, and of the stretch: longer than its time, as commits come late.
   position bigint not null,
   until_position bigint not null,
   created_at timestamptz(3) not null default now(),

@@ -64,16 +64,10 @@ export async function denseCandidates(
   return scanAll(sql, scope, narrowing, nearest);
 }
 
-/**
- * Of a smaller share of a space all vectors are read: the index would have to be walked further than that
- * costs, because what it finds is mostly filtered out.
- */
+/** Of a smaller share of a space all vectors are read: the index would walk further for what passes. */
 const LEAST_SHARE = 0.3;
 
-/**
- * The index serves searches of a whole large space, or of much of it; a search narrowed to phrases, or to few
- * documents, reads their vectors.
- */
+/** The index serves searches of much of a large space; narrower ones read their documents' vectors. */
 function isIndexed(
   { models, share }: SearchScope,
   { required }: ChunkNarrowing,
@@ -124,10 +118,7 @@ async function scanAll(
   return rows;
 }
 
-/**
- * Candidates of the graph to explore for each chunk that is wanted, in a space of up to `EXPLORED_CHUNKS`
- * chunks.
- */
+/** Candidates of the graph for each wanted chunk, in a space of up to `EXPLORED_CHUNKS` chunks. */
 const EXPLORED = 4;
 /** In larger spaces the number grows with the square root of their size. */
 const EXPLORED_CHUNKS = 100_000;

@@ -9,10 +9,7 @@ interface RunOfSpace {
   readonly runNum: number;
 }
 
-/**
- * Hides all search entries of the run, including those that are written later. Hiding it again renews its
- * reason.
- */
+/** Hides all search entries of the run, later ones too. Hiding it again renews its reason. */
 export async function hideRun(
   sql: Sql,
   { organizationNum, spaceNum, runNum, reason }: RunOfSpace & { readonly reason: HiddenReason },
@@ -27,10 +24,7 @@ export async function hideRun(
   );
 }
 
-/**
- * Deletes the marks of runs that have no search entries left. The marks of others stay, since they keep
- * entries hidden.
- */
+/** Deletes the marks of runs without search entries. Those of others stay: they hide entries. */
 export async function forgetHiddenRuns(sql: Sql, runNums: readonly number[]): Promise<void> {
   await sql.query(
     `delete from hidden_runs hidden

@@ -97,10 +97,7 @@ const READ_HITS = `
         or path.leaf is not null
      order by hit.position`;
 
-/**
- * Returns the chunks in the order given. Leaves out a chunk if its run is not published, or its document or a
- * folder above it is deleted.
- */
+/** Returns the chunks in the given order, without those that are not published or are deleted. */
 export async function readHits(sql: Sql, space: SpaceRef, keys: readonly ChunkKey[]): Promise<ShownChunk[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql.query<ShownChunk>({

@@ -2,7 +2,6 @@
 import { VISIBLE } from "../documents/passages.ts";
 import type { Sql } from "../pool.ts";
 
-/** A chunk as a search found it. */
 export interface FoundChunk {
   readonly chunk_id: string;
   readonly document_id: string;

@@ -1,7 +1,4 @@
-/**
- * Says what of a space a search may see: the published runs of documents that are not deleted, narrowed by
- * filters.
- */
+/** Says what of a space a search may see: published runs of documents not deleted, by the filters. */
 import { languageFit } from "../../domain/language-fit.ts";
 import type { Clause } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_TABLES } from "../documents/read.ts";
@@ -34,7 +31,6 @@ export interface SearchedModel {
   readonly dimensions: number;
   /** Published chunks of the space with its vectors. */
   readonly chunks: number;
-  /** Whether its vectors of the space have an index. */
   readonly hasIndex: boolean;
   /** How well it tells the space's texts apart, 0 to 1; null while that was not measured. */
   readonly languageFit: number | null;
@@ -54,12 +50,8 @@ export interface SearchScope {
   readonly chunks: number;
   /** Terms of those chunks, with repetitions. */
   readonly terms: number;
-  /** The languages whose stems are among the space's terms. */
   readonly languages: readonly string[];
-  /**
-   * The models of the space's published vectors; more than one while documents are embedded again by a new
-   * model.
-   */
+  /** The models of the space's published vectors; more than one while a new model takes over. */
   readonly models: readonly SearchedModel[];
 }
 
@@ -68,10 +60,7 @@ interface ScopeQuestion {
   readonly filter: DocumentFilter;
 }
 
-/**
- * The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`.
- * To be read from {@link TOTALS}.
- */
+/** The columns of a {@link SearchScope} but `runs`, of space `$1` with number `$2`, from {@link TOTALS}. */
 const SCOPE_COLUMNS = `array(
               select run_num
               from hidden_runs
@@ -150,10 +139,7 @@ const INSIDE = `with recursive inside as (
                 where child.deleted_at is null
               )`;
 
-/**
- * Documents that the search may see if its filter lets them through. The runs of those in deleted folders are
- * among the hidden ones.
- */
+/** Documents that the search may see if its filter does; runs in deleted folders are hidden ones. */
 const ARE_PUBLISHED = `document.space_id = $1
                 and document.deleted_at is null
                 and document.published_run_num is not null`;
@@ -216,10 +202,7 @@ interface ScopeRow {
   readonly models: Array<Omit<SearchedModel, "languageFit"> & { readonly auc: number | null }>;
 }
 
-/**
- * Returns what a search of the space may see now. A document in a deleted folder is hidden at once, although
- * only the folder is marked at first.
- */
+/** Returns what a search of the space may see now: nothing of deleted folders, only just marked too. */
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
   const { documentIds, folderIds, conditions = [] } = filter;
   const isFiltered = documentIds !== null || folderIds !== null || conditions.length > 0;

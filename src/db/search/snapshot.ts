@@ -3,10 +3,7 @@ import { type Database, type OrganizationRef, type Sql, asTenant, inTransaction 
 
 const SNAPSHOT = /^[0-9A-F-]+$/;
 
-/**
- * Runs `work` on the second connection as soon as that is open, and ends the connection's use when `work` has
- * ended.
- */
+/** Runs `work` on the second connection once it is open, and ends the use of it afterwards. */
 export type OnSecondConnection = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**

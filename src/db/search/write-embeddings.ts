@@ -67,10 +67,7 @@ export async function deleteEmbeddings(
   return (rowCount ?? 0) >= limit;
 }
 
-/**
- * Deletes the vectors of the run that other models made. A large run has some if the configured model changed
- * while it was indexed.
- */
+/** Deletes the run's vectors of other models: the model may have changed while it was indexed. */
 export async function deleteOtherVectors(
   sql: Sql,
   {

@@ -60,10 +60,7 @@ const TREE = `with recursive tree as (
 const IS_IN_TREE = `document.folder_id in (select id from tree)
        and document.deleted_at is null`;
 
-/**
- * Returns the file of the store by its id. A file may be in a folder below as well, and then the one that is
- * nearest is meant.
- */
+/** Returns the store's file by its id; of several in folders below, the nearest. */
 export async function findStoreFile(
   sql: Sql,
   folderId: string,

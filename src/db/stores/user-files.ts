@@ -1,6 +1,4 @@
-/**
- * All SQL of the files that users send to /v1/files, which are in no space until documents are made of them.
- */
+/** All SQL of files that users send to /v1/files: they are in no space until documents are made of them. */
 import type { FileType } from "../../domain/file-type.ts";
 import { ownedBy, type Ownership } from "../../domain/tenancy/ownership.ts";
 import type { Principal, Reach } from "../../domain/tenancy/principal.ts";
@@ -112,9 +110,7 @@ export async function listUserFiles(
   );
 }
 
-/**
- * A file by the id that the caller named: their own, or a document's that they reach, which is in a space.
- */
+/** A file by the id that the caller named: their own, or that of a document that they reach. */
 export type SourceRow = FileContent & { readonly id: string; readonly space_id?: string };
 
 /**
@@ -160,7 +156,6 @@ export async function lockSources(
   return [...own.rows, ...documents.rows];
 }
 
-/** A document that was made of a file. */
 export interface MadeDocument {
   readonly id: string;
   readonly space_id: string;

@@ -1,16 +1,11 @@
-/**
- * Deletes a closed organization's rows from every table that the catalogue names, and counts what is left.
- */
+/** Deletes a closed organization's rows from every table that the catalogue names, and counts the rest. */
 import pg from "pg";
 import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 
 const ROWS_A_STATEMENT = 5_000;
 const FOREIGN_KEY_VIOLATION = "23503";
 
-/**
- * Deletes all rows, table by table: a table that others still refer to is tried again after them. Idempotent.
- * @returns how many rows were deleted, by table.
- */
+/** Deletes all rows, tables in use by others last. Idempotent. @returns how many rows, by table. */
 export async function deleteOrganizationRows(
   db: Database,
   organization: OrganizationRef,
@@ -124,10 +119,7 @@ export async function countOrganizationRows(db: Database, { id, num }: Organizat
   return rows[0]!.count;
 }
 
-/**
- * Deletes the wrapped keys: nothing that was encrypted for the organization can be read afterwards.
- * Idempotent.
- */
+/** Deletes the wrapped keys: nothing encrypted for the organization can be read again. Idempotent. */
 export async function deleteOrganizationKeys(db: Database, organization: OrganizationRef): Promise<number> {
   const { rowCount } = await queryOnce(
     db.maintenance,

@@ -61,10 +61,7 @@ export async function findMember(
   return rows[0];
 }
 
-/**
- * Lets one transaction at a time change who belongs to the organization, so two admins cannot remove each
- * other.
- */
+/** Lets one transaction at a time change members, so that two admins cannot remove each other. */
 export async function lockMembers(sql: Sql, organizationId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('members ' || $1::text, 0))", [
     organizationId,
@@ -96,7 +93,6 @@ const EMAIL_STAYS =
  * @returns whether the user was no member before.
  * @throws DomainError `bad_request` if the e-mail address is in use, or would let somebody else log in to the
  *   user's private space; `not_found` if the id belongs to a user of another organization.
- * @see test/db/tenancy/members.database.test.ts
  */
 export async function putMember(
   sql: Sql,

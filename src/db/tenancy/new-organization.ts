@@ -55,10 +55,7 @@ export async function createOrganization(
   });
 }
 
-/**
- * Whether the instance is empty, so that nobody can be served yet.
- * @throws DomainError `database_unavailable`.
- */
+/** Whether the instance is empty: nobody can be served. @throws DomainError `database_unavailable`. */
 export async function hasNoOrganization(db: Database): Promise<boolean> {
   const { rowCount } = await queryOnce(
     db.system,

@@ -60,12 +60,6 @@ export async function listSpaceMemberIds(sql: Sql, spaceId: string): Promise<str
   return rows.map((row) => row.user_id);
 }
 
-interface Role {
-  readonly spaceId: string;
-  readonly userId: string;
-  readonly role: SpaceRole;
-}
-
 /**
  * Gives the user the role, whichever the user had. Idempotent. The caller must have locked the space's row.
  * @throws DomainError `bad_request` if no owner would be left.
@@ -73,7 +67,7 @@ interface Role {
 export async function setSpaceRole(
   sql: Sql,
   organization: OrganizationRef,
-  { spaceId, userId, role }: Role,
+  { spaceId, userId, role }: { readonly spaceId: string; readonly userId: string; readonly role: SpaceRole },
 ): Promise<void> {
   await sql.query(
     `insert into space_members (space_id, user_id, organization_id, role)
@@ -85,10 +79,7 @@ export async function setSpaceRole(
   await requireOwner(sql, spaceId);
 }
 
-/**
- * The caller must have locked the space's row.
- * @throws DomainError `bad_request` if no owner would be left.
- */
+/** The caller must have locked the space's row. @throws DomainError `bad_request` if no owner is left. */
 export async function removeSpaceMember(sql: Sql, spaceId: string, userId: string): Promise<void> {
   await sql.query("delete from space_members where space_id = $1 and user_id = $2", [spaceId, userId]);
   await requireOwner(sql, spaceId);
@@ -107,10 +98,7 @@ async function requireOwner(sql: Sql, spaceId: string): Promise<void> {
   await settleOwners(sql, [spaceId]);
 }
 
-/**
- * Makes the owner who has been in the organization for longest the owner of record of each space, unless
- * that is one of its owners already.
- */
+/** Makes each space's longest-standing owner its owner of record, unless one of its owners is that. */
 export async function settleOwners(sql: Sql, spaceIds: readonly string[]): Promise<void> {
   await sql.query(
     `update spaces space

@@ -20,11 +20,7 @@ export interface SpaceRow {
 const COLUMNS = "id, name, is_private, owner_id, organization_id, created_at, updated_at";
 const PRIVATE_NAME = "Private";
 
-/**
- * Makes the user's private space if there is none. Idempotent; of several callers at the same time one makes
- * it.
- * @returns whether this call made it.
- */
+/** Makes the user's private space if there is none. Idempotent. @returns whether this call made it. */
 export async function ensurePrivateSpace(
   sql: Sql,
   organization: OrganizationRef,
@@ -78,7 +74,6 @@ export async function searchSpaces(
   );
 }
 
-/** Lists the spaces that the user has a role in. */
 export async function listSpacesOfUser(
   sql: Sql,
   userId: string,
@@ -94,10 +89,7 @@ export async function listSpacesOfUser(
   return rows;
 }
 
-/**
- * Finds a space, whether or not the caller may see it: that is for `auth/policy.ts` to decide. With `lock`,
- * one transaction at a time changes the space's roles.
- */
+/** Finds a space, whoever may see it. With `lock`, one transaction at a time changes its roles. */
 export async function findSpaceOfOrganization(
   sql: Sql,
   organizationId: string,
@@ -116,10 +108,7 @@ export async function findSpaceOfOrganization(
   return rows[0];
 }
 
-/**
- * Makes a shared space with the user as its owner.
- * @throws DomainError `bad_request` if the organization has one of that name.
- */
+/** Makes a shared space with the user as owner. @throws DomainError `bad_request` if the name is taken. */
 export async function insertSpace(
   sql: Sql,
   organization: OrganizationRef,

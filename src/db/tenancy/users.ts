@@ -14,17 +14,11 @@ interface UserRow {
 
 interface FoundSubject {
   readonly caller: CallerRow | null;
-  /**
-   * Ids of users who wait for a first login with the same e-mail address, if there are several. Nobody is
-   * bound then.
-   */
+  /** Users who wait for a first login with the same e-mail address, if several: nobody is bound then. */
   readonly ambiguous: readonly string[];
 }
 
-/**
- * Finds the user who is bound to the token's subject. If nobody is, binds the one user who waits for a first
- * login with `verifiedEmail`.
- */
+/** Finds the user bound to the token's subject, else binds the one who waits with `verifiedEmail`. */
 export async function findSubjectCaller(
   db: Database,
   subject: string,
@@ -46,9 +40,7 @@ export interface FoundUser {
   readonly organization: OrganizationRef & { readonly name: string };
 }
 
-/**
- * Finds users by e-mail address for the command line: at most one in each organization, at most 100 in all.
- */
+/** Finds users by e-mail address for the command line: at most one in each organization, 100 in all. */
 export async function findUsersByEmail(db: Database, email: string): Promise<FoundUser[]> {
   const { rows } = await queryOnce<
     UserRow & { organization_id: string; organization_num: number; organization_name: string }
@@ -103,10 +95,7 @@ const LISTED = `
   where member.removed_at is null
     and organization.deleted_at is null`;
 
-/**
- * The users of all organizations, for the development issuer: those with `text` in their name, address or
- * organization, by name, at most 100.
- */
+/** All organizations' users for the development issuer: at most 100 with `text` in name or address. */
 export async function listUsers(db: Database, text: string): Promise<ListedUser[]> {
   const { rows } = await queryOnce<ListedUser>(
     db.maintenance,

@@ -71,10 +71,7 @@ export async function countAllRows(sql: Sql, only: readonly string[] = COUNTED):
   return { rows: total, organizations };
 }
 
-/**
- * Counts one organization's rows, by table, with the application's login. Its statements may take an hour
- * each.
- */
+/** Counts one organization's rows, by table, with the application's login, within an hour each. */
 export async function countOwnRows(
   db: Database,
   organization: OrganizationRef,
@@ -90,16 +87,12 @@ export async function countOwnRows(
   });
 }
 
-/** Tables of the instance that maintenance may read. */
 const INSTANCE_TABLES = COUNTED.filter(
   (table) =>
     TABLES[table]!.policies.length === 0 && TABLES[table]!.grants.maintenance?.split(", ").includes("select"),
 );
 
-/**
- * Counts what belongs to no organization, such as the instance's secrets, by table, with the login
- * `maintenance`.
- */
+/** Counts what belongs to no organization, such as secrets, by table, with the login `maintenance`. */
 export async function countInstanceRows(db: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of INSTANCE_TABLES) {
@@ -119,10 +112,7 @@ export interface Server {
   readonly hasVectors: boolean;
   /** Up to three of our tables and schemas that exist already. */
   readonly taken: string[];
-  /**
-   * Whether a pg_dump or pg_restore of ours runs in the database: if its command was killed, it goes on all
-   * the same, and commits.
-   */
+  /** Whether a pg_dump or pg_restore of ours runs: it goes on and commits when its command was killed. */
   readonly isBusy: boolean;
 }
 

@@ -2,10 +2,7 @@
 import type { ArchivedBlock, ArchivedChunk } from "../../domain/archive.ts";
 import type { Sql } from "../sql.ts";
 
-/**
- * Reads chunks of a published run with their vectors, from index `from` on. A chunk that the provider refused
- * has no vector.
- */
+/** Reads chunks of a published run with vectors, from index `from` on; refused chunks have none. */
 export async function readChunks(
   sql: Sql,
   run: { run_num: number; space_num: number },

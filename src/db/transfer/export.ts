@@ -16,12 +16,23 @@ import {
 } from "./directory-columns.ts";
 import { STORE_FILE } from "./user-files.ts";
 
+/** @param rows the columns of a part of the directory, and where they are from. */
+const listOf = (rows: string): string => `coalesce((
+      select jsonb_agg(to_jsonb(listed))
+      from (select ${rows}) listed
+    ), '[]')`;
+
 const DIRECTORY = `
   with live_spaces as (
     select ${SPACE_COLUMNS}
     from spaces
     where organization_id = $1
       and deleted_at is null
+  ), live_folders as (
+    select ${FOLDER_COLUMNS}
+    from folders
+    where deleted_at is null
+      and space_id in (select id from live_spaces)
   )
   select jsonb_build_object(
     'organization', jsonb_build_object(
@@ -29,67 +40,24 @@ const DIRECTORY = `
       'max_key_lifetime_seconds', organization.max_key_lifetime_seconds,
       'default_key_lifetime_seconds', organization.default_key_lifetime_seconds
     ),
-    'users', coalesce((
-      select jsonb_agg(to_jsonb(listed))
-      from (
-        select ${USER_COLUMNS}
-        from users
-        where organization_id = $1
-      ) listed
-    ), '[]'),
-    'spaces', coalesce((select jsonb_agg(to_jsonb(listed)) from live_spaces listed), '[]'),
-    'space_members', coalesce((
-      select jsonb_agg(to_jsonb(listed))
-      from (
-        select ${SPACE_MEMBER_COLUMNS}
-        from space_members
-        where space_id in (select id from live_spaces)
-      ) listed
-    ), '[]'),
-    'folders', coalesce((
-      select jsonb_agg(to_jsonb(listed))
-      from (
-        select ${FOLDER_COLUMNS}
-        from folders
-        where deleted_at is null
-          and space_id in (select id from live_spaces)
-      ) listed
-    ), '[]'),
-    'vector_stores', coalesce((
-      select jsonb_agg(to_jsonb(listed))
-      from (
-        select store.${STORE_COLUMNS.replaceAll(", ", ", store.")}
-        from vector_stores store
-        join folders on folders.id = store.folder_id
-          and deleted_at is null
-          and space_id in (select id from live_spaces)
-      ) listed
-    ), '[]'),
-    'agents', coalesce((
-      select jsonb_agg(to_jsonb(listed))
-      from (
-        select ${AGENT_COLUMNS}
-        from agents
-        where deleted_at is null
-          and space_id in (select id from live_spaces)
-      ) listed
-    ), '[]'),
-    'receipt_keys', coalesce((
-      select jsonb_agg(to_jsonb(listed))
-      from (
-        select ${RECEIPT_KEY_COLUMNS}
-        from receipt_keys
-        where organization_id = $1
-      ) listed
-    ), '[]')
+    'users', ${listOf(`${USER_COLUMNS} from users where organization_id = $1`)},
+    'spaces', ${listOf("* from live_spaces")},
+    'space_members', ${listOf(
+      `${SPACE_MEMBER_COLUMNS} from space_members where space_id in (select id from live_spaces)`,
+    )},
+    'folders', ${listOf("* from live_folders")},
+    'vector_stores', ${listOf(
+      `${STORE_COLUMNS} from vector_stores where folder_id in (select id from live_folders)`,
+    )},
+    'agents', ${listOf(
+      `${AGENT_COLUMNS} from agents where deleted_at is null and space_id in (select id from live_spaces)`,
+    )},
+    'receipt_keys', ${listOf(`${RECEIPT_KEY_COLUMNS} from receipt_keys where organization_id = $1`)}
   ) as directory
   from organizations organization
   where organization.id = $1`;
 
-/**
- * Reads everything but documents and files. The subjects of users are left out, because another instance may
- * have another issuer of tokens.
- */
+/** Reads all but documents and files, without users' subjects: instances have different issuers. */
 export async function readDirectory(sql: Sql, organizationId: string): Promise<Directory> {
   const { rows } = await sql.query<{ directory: Directory }>(DIRECTORY, [organizationId]);
   return rows[0]!.directory;
@@ -179,10 +147,7 @@ const DOCUMENTS = `
   order by document.num
   limit $3`;
 
-/**
- * Reads documents of the organization with their files.
- * @param after the number of the last document that was read before; 0 for the first page.
- */
+/** Reads documents with their files. @param after the last document's number; 0 for the first page. */
 export async function readDocuments(
   sql: Sql,
   organizationId: string,
@@ -206,10 +171,7 @@ export async function countDocuments(sql: Sql, organizationId: string): Promise<
   return rows[0]!.count;
 }
 
-/**
- * Reads files that belong to no document, and folders of paths.
- * @param after the id of the last one that was read before; null for the first page.
- */
+/** Reads files of no document, and folders of paths. @param after the last id; null for the first page. */
 export async function readLooseFiles(
   sql: Sql,
   organizationId: string,

@@ -1,7 +1,4 @@
-/**
- * Writes what an archive holds, under the ids that it had. Each function may be repeated: what is there
- * already stays.
- */
+/** Writes what an archive holds, under its ids. Each function may be repeated: what is there stays. */
 import type { ArchivedOrganization, Directory, Row } from "../../domain/archive.ts";
 import { DomainError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -10,6 +7,7 @@ import { type Database, type OrganizationRef, type Sql, inTransaction } from "..
 import {
   AGENT_COLUMNS,
   FOLDER_COLUMNS,
+  RECEIPT_KEY_COLUMNS,
   SPACE_COLUMNS,
   SPACE_MEMBER_COLUMNS,
   STORE_COLUMNS,
@@ -23,10 +21,7 @@ interface NewOrganization {
   readonly operationId: string;
 }
 
-/**
- * Makes the organization and notes its number in the operation's report, in one transaction.
- * @returns undefined if the id or the name is taken.
- */
+/** Makes the organization and notes its number in the report. @returns undefined if id or name is taken. */
 export async function insertOrganization(
   db: Database,
   { id, archived, operationId }: NewOrganization,
@@ -51,73 +46,38 @@ export async function insertOrganization(
   });
 }
 
-/** In the order in which rows refer to one another. $1 is the organization, $2 a JSON list of rows. */
-const DIRECTORY_INSERTS: ReadonlyArray<{ readonly part: keyof Directory; readonly statement: string }> = [
-  {
-    part: "users",
-    statement: `
-      insert into users (organization_id, ${USER_COLUMNS})
-      select $1, ${USER_COLUMNS}
-      from jsonb_populate_recordset(null::users, $2)
-      on conflict do nothing`,
-  },
-  {
-    part: "spaces",
-    statement: `
-      insert into spaces (organization_id, ${SPACE_COLUMNS})
-      select $1, ${SPACE_COLUMNS}
-      from jsonb_populate_recordset(null::spaces, $2)
-      on conflict do nothing`,
-  },
-  {
-    part: "space_members",
-    statement: `
-      insert into space_members (organization_id, ${SPACE_MEMBER_COLUMNS})
-      select $1, ${SPACE_MEMBER_COLUMNS}
-      from jsonb_populate_recordset(null::space_members, $2)
-      on conflict do nothing`,
-  },
-  {
-    part: "folders",
-    statement: `
-      insert into folders (organization_id, ${FOLDER_COLUMNS})
-      select $1, ${FOLDER_COLUMNS}
-      from jsonb_populate_recordset(null::folders, $2)
-      on conflict do nothing`,
-  },
-  {
-    part: "vector_stores",
-    statement: `
-      insert into vector_stores (organization_id, ${STORE_COLUMNS})
-      select $1, ${STORE_COLUMNS}
-      from jsonb_populate_recordset(null::vector_stores, $2)
-      on conflict do nothing`,
-  },
-  {
-    part: "agents",
-    statement: `
-      insert into agents (organization_id, ${AGENT_COLUMNS})
-      select $1, ${AGENT_COLUMNS}
-      from jsonb_populate_recordset(null::agents, $2)
-      on conflict do nothing`,
-  },
+interface DirectoryPart {
+  readonly part: Exclude<keyof Directory, "organization">;
+  readonly columns: string;
+  /** What is written into the columns, if that is not what the archive has. */
+  readonly values?: string;
+}
+
+/** In the order in which rows refer to one another. */
+const DIRECTORY_PARTS: readonly DirectoryPart[] = [
+  { part: "users", columns: USER_COLUMNS },
+  { part: "spaces", columns: SPACE_COLUMNS },
+  { part: "space_members", columns: SPACE_MEMBER_COLUMNS },
+  { part: "folders", columns: FOLDER_COLUMNS },
+  { part: "vector_stores", columns: STORE_COLUMNS },
+  { part: "agents", columns: AGENT_COLUMNS },
   {
     part: "receipt_keys",
-    statement: `
-      insert into receipt_keys (kid, organization_id, public_key, created_at, retired_at)
-      select kid, $1, public_key, created_at, coalesce(retired_at, now())
-      from jsonb_populate_recordset(null::receipt_keys, $2)
-      on conflict do nothing`,
+    columns: RECEIPT_KEY_COLUMNS,
+    values: RECEIPT_KEY_COLUMNS.replace("retired_at", "coalesce(retired_at, now())"),
   },
 ];
 
-/**
- * Writes users, spaces, roles, folders and agents.
- * @throws DomainError `conflict` if a user of the archive belongs to another organization already.
- */
+/** Writes users, spaces, roles, folders, agents. @throws DomainError `conflict` for another's user. */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
-  for (const { part, statement } of DIRECTORY_INSERTS)
-    await sql.query(statement, [organizationId, JSON.stringify(directory[part])]);
+  for (const { part, columns, values = columns } of DIRECTORY_PARTS)
+    await sql.query(
+      `insert into ${part} (organization_id, ${columns})
+       select $1, ${values}
+       from jsonb_populate_recordset(null::${part}, $2)
+       on conflict do nothing`,
+      [organizationId, JSON.stringify(directory[part])],
+    );
   const { rows } = await sql.query<{ count: number }>(
     "select count(*)::int as count from users where organization_id = $1",
     [organizationId],
@@ -178,10 +138,7 @@ interface ImportedDocument {
   readonly embeddingModel: string;
 }
 
-/**
- * $1 organization, $2 document, $3 run or null, $4 id of the new run, $5 object, $6 embedding model, $7
- * priority, $8 chunker.
- */
+/** $1 organization, $2 document, $3 run or null, $4 new run, $5 object, $6 model, $7 priority, $8 chunker. */
 const INSERT_DOCUMENT = `
   with given as (
     select archived.*
@@ -224,11 +181,7 @@ const INSERT_DOCUMENT = `
   cross join run
   returning latest_run_num as num`;
 
-/**
- * Writes the document with a queued run. If the archive has its chunks, the run counts as parsed and chunked
- * and has only to be published.
- * @returns the number of the run.
- */
+/** Writes the document with a queued run, only to be published if it has chunks. @returns its number. */
 export async function insertDocument(
   sql: Sql,
   { organizationId, document, run, objectKey, embeddingModel }: ImportedDocument,
@@ -246,10 +199,7 @@ export async function insertDocument(
   return rows[0]!.num;
 }
 
-/**
- * Keeps vectors, as Postgres prints them, under the hashes of their texts, so that equal texts are not
- * embedded again.
- */
+/** Keeps vectors, as Postgres prints them, under their texts' hashes: equal texts are embedded once. */
 export async function keepVectors(
   sql: Sql,
   organizationId: string,

@@ -1,7 +1,4 @@
-/**
- * Reads and writes what an archive has of users' files and of the documents that were made of them in vector
- * stores.
- */
+/** Reads and writes what an archive has of users' files and of documents made from them in stores. */
 import type { Row } from "../../domain/archive.ts";
 import type { Sql } from "../sql.ts";
 
@@ -12,9 +9,7 @@ const USER_FILE_COLUMNS =
 /** What a document that came in through a vector store has beyond a document. */
 const STORE_FILE_COLUMNS = "file_id, chunking";
 
-/**
- * SQL of the file that the row of `documents` was made of in a vector store; null if it came in another way.
- */
+/** SQL of the file that the row of `documents` was made of in a vector store; null without a store. */
 export const STORE_FILE = `(
            select to_jsonb(origin)
            from (
@@ -29,10 +24,7 @@ export interface ExportedUserFile {
   readonly object_key: string;
 }
 
-/**
- * Reads users' files that have not expired.
- * @param after the id of the last one that was read before; null for the first page.
- */
+/** Reads users' files that have not expired. @param after the last id that was read; null: from the start. */
 export async function readUserFiles(
   sql: Sql,
   organizationId: string,

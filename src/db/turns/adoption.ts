@@ -1,7 +1,4 @@
-/**
- * Turns that ended without a bookkeeping workflow, because Temporal was away: their rows wait until a
- * workflow adopts them.
- */
+/** Turns that ended without a bookkeeping workflow: their rows wait until a workflow adopts them. */
 import { DEADLINES } from "#timings";
 import type { AdoptedStatus } from "../../domain/work/turn.ts";
 import { type Database, queryOnce, type Sql } from "../pool.ts";
@@ -10,7 +7,6 @@ import { type Database, queryOnce, type Sql } from "../pool.ts";
 const ADOPTED_FROM = "2 seconds";
 /** If the process dies meanwhile, another one starts a workflow for them so much later. */
 const ADOPTION_LEASE = `${DEADLINES.adoptionLease} milliseconds`;
-/** How many turns one workflow adopts. */
 export const TURNS_AN_ADOPTION = 500;
 
 /** The statement that lets ended turns wait for a workflow. It comes after the one that ends them. */
@@ -51,10 +47,7 @@ export async function giveBackTurns(db: Database, turnIds: readonly string[]): P
   );
 }
 
-/**
- * Ends the wait of those of the turns that wait. Of several workflows that ask for one turn, one gets it.
- * @returns how each of them had ended.
- */
+/** Ends the wait of those turns that wait, for one workflow of several. @returns how each had ended. */
 export async function adoptWaitingTurns(db: Database, turnIds: readonly string[]): Promise<AdoptedStatus[]> {
   const { rows } = await queryOnce<{ status: AdoptedStatus }>(
     db.system,

@@ -42,10 +42,7 @@ const CHAT_COLUMNS = `
   agent.data_access_mode,
   agent.allowed_folder_ids`;
 
-/**
- * Finds an agent, whether or not the caller may use it: that is for `auth/policy.ts` to decide.
- * @returns undefined also if `id` is no UUID.
- */
+/** Finds an agent, whoever may use it: `auth/policy.ts` decides. @returns undefined also for no UUID. */
 export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined> {
   if (!isUuid(id)) return undefined;
   const { rows } = await sql.query<Agent>({
@@ -62,6 +59,16 @@ export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined
   });
   return rows[0];
 }
+
+/** Those that the caller may use: `$1` are the spaces in reach, `$2` whether the key was narrowed. */
+const USABLE = `
+  from agents agent
+  join spaces space
+    on space.id = agent.space_id
+    and space.deleted_at is null
+  where agent.deleted_at is null
+    and (agent.space_id = any($1) or (agent.is_public and not $2))
+    and not agent.from_system`;
 
 export interface ModelListEntry {
   readonly id: string;
@@ -81,13 +88,7 @@ export async function listUsableAgents(
 ): Promise<ModelListEntry[]> {
   const { rows } = await sql.query<ModelListEntry>(
     `select agent.id, agent.name, agent.organization_id, agent.created_at
-     from agents agent
-     join spaces space
-       on space.id = agent.space_id
-       and space.deleted_at is null
-     where agent.deleted_at is null
-       and (agent.space_id = any($1) or (agent.is_public and not $2))
-       and not agent.from_system
+     ${USABLE}
      order by agent.created_at, agent.id
      limit $3`,
     [reachedSpaceIds(principal.reach), principal.isScoped, limit],
@@ -104,24 +105,14 @@ export async function findUsableAgent(
   if (!isUuid(id)) return undefined;
   const { rows } = await sql.query<ModelListEntry>(
     `select agent.id, agent.name, agent.organization_id, agent.created_at
-     from agents agent
-     join spaces space
-       on space.id = agent.space_id
-       and space.deleted_at is null
-     where agent.id = $3
-       and agent.deleted_at is null
-       and (agent.space_id = any($1) or (agent.is_public and not $2))
-       and not agent.from_system`,
+     ${USABLE}
+       and agent.id = $3`,
     [reachedSpaceIds(principal.reach), principal.isScoped, id],
   );
   return rows[0];
 }
 
-/**
- * Finds the agent, and the spaces that the user reaches now, through the key if one is given. Tools of a
- * running turn begin with it.
- * @returns undefined if the agent, the user or the key is gone.
- */
+/** The agent, and the spaces that user and key reach now. @returns undefined if one of them is gone. */
 export async function findAgentAndReach(
   sql: Sql,
   agentId: string,

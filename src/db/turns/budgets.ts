@@ -14,10 +14,7 @@ export interface ReachedBudget {
   readonly quota: number;
 }
 
-/**
- * Writes the event that the budget is reached. Idempotent: it is written once for each budget, owner and
- * month, whichever process is first.
- */
+/** Writes the event that the budget is reached, once for each budget, owner and month. Idempotent. */
 export async function tellBudgetReached(sql: Sql, reached: ReachedBudget): Promise<void> {
   noteEvents(sql, reached.organizationId);
   await sql.query(

@@ -1,8 +1,5 @@
-/**
- * Keeps the answers of chat turns that were asked for with an Idempotency-Key: which process runs the turn,
- * the encrypted pieces of its answer, and its encrypted end.
- */
-import { DEADLINES } from "#timings";
+/** Keeps the answers of chat turns with an Idempotency-Key: their process, sealed pieces and end. */
+import { IS_HELD } from "../instance/process-leases.ts";
 import { type Database, type OrganizationRef, type Sql, inTenant, readTenant } from "../pool.ts";
 
 export interface KeptTurnKey {
@@ -36,8 +33,6 @@ export interface KeptTurnState {
 }
 
 const KEPT_FOR = "interval '24 hours'";
-/** A little longer than the lease that the sweep of dead API processes goes by. */
-const LEASE = `interval '${DEADLINES.answerLease} milliseconds'`;
 
 interface FoundTurn {
   readonly turn_id: string;
@@ -82,7 +77,6 @@ export async function claimKeptTurn(
   });
 }
 
-/** Whether the caller has a turn under the key. */
 export async function hasKeptTurn(
   db: Database,
   { organization, callerId, key }: KeptTurnKey,
@@ -108,10 +102,7 @@ export async function dropKeptTurn(
   await inTenant(db, organization, (sql) => sql.query("delete from kept_turns where turn_id = $1", [turnId]));
 }
 
-/**
- * Adds pieces and the documents that they may be based on, and with `end` closes the turn, in one
- * transaction. Idempotent.
- */
+/** Adds pieces and the documents behind them, and with `end` closes the turn, at once. Idempotent. */
 export async function writeKeptTurn(
   db: Database,
   turn: {
@@ -151,10 +142,7 @@ export async function writeKeptTurn(
   });
 }
 
-/**
- * Reads what follows piece `afterNo`, in one snapshot.
- * @returns undefined if the turn is not kept any more.
- */
+/** Reads what follows piece `afterNo`, in one snapshot. @returns undefined if the turn is kept no more. */
 export async function readKeptTurn(
   db: Database,
   organization: OrganizationRef,
@@ -173,12 +161,7 @@ export async function readKeptTurn(
               turn.key_id,
               turn.sealed_end,
               coalesce(turn.document_ids, '{}') as document_ids,
-              turn.status = 'running' and not exists (
-                select
-                from api_processes process
-                where process.id = turn.api_process_id
-                  and process.renewed_at > now() - ${LEASE}
-              ) as is_orphan
+              turn.status = 'running' and not ${IS_HELD} as is_orphan
        from kept_turns turn
        where turn.turn_id = $1`,
       [turnId],
@@ -218,9 +201,8 @@ export async function isKeptTurnUnderWay(
     sql.query(
       `select
        from kept_turns kept
-       join api_processes process on process.id = kept.api_process_id
        where kept.turn_id = $1
-         and process.renewed_at > now() - ${LEASE}
+         and ${IS_HELD}
          and not exists (
            select
            from turns turn

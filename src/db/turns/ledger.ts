@@ -1,7 +1,4 @@
-/**
- * Writes down chat turns: which process has them open, how they ended, and what they used. It never holds
- * messages.
- */
+/** Writes down chat turns: which process has them, how they ended, what they used. No messages. */
 import type { TurnStatus } from "../../domain/work/turn.ts";
 import { noteEvents } from "../events/noted.ts";
 import { LEAVE_TURNS } from "./adoption.ts";
@@ -25,9 +22,7 @@ export interface TurnEnd extends TurnRow {
   readonly status: Exclude<TurnStatus, "open" | "lost">;
   readonly error_code: string | null;
   readonly ended_at: Date;
-  /**
-   * True for calls that reranked a search: they are no turn of chat, and only in the books for their tokens.
-   */
+  /** True for calls that reranked a search: they are no chat turn, and only in the books for their tokens. */
   readonly is_rerank?: boolean;
 }
 
@@ -47,17 +42,7 @@ const OPEN_TURNS = `
   )
   select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
          starts_conversation, started_at, 'open'
-  from jsonb_to_recordset($1::jsonb) as turn (
-    id uuid,
-    organization_id uuid,
-    space_id uuid,
-    agent_id uuid,
-    user_id uuid,
-    api_key_id uuid,
-    api_process_id uuid,
-    starts_conversation boolean,
-    started_at timestamptz
-  )
+  from jsonb_populate_recordset(null::turns, $1)
   on conflict (id) do nothing`;
 
 const END_TURNS = `
@@ -68,21 +53,7 @@ const END_TURNS = `
     )
     select id, organization_id, space_id, agent_id, user_id, api_key_id, api_process_id,
            starts_conversation, started_at, status, error_code, ended_at, coalesce(is_rerank, false)
-    from jsonb_to_recordset($1::jsonb) as turn (
-      id uuid,
-      organization_id uuid,
-      space_id uuid,
-      agent_id uuid,
-      user_id uuid,
-      api_key_id uuid,
-      api_process_id uuid,
-      starts_conversation boolean,
-      started_at timestamptz,
-      status text,
-      error_code text,
-      ended_at timestamptz,
-      is_rerank boolean
-    )
+    from jsonb_populate_recordset(null::turns, $1)
     on conflict (id) do update
     set status = excluded.status,
         error_code = excluded.error_code,
@@ -103,14 +74,7 @@ const END_TURNS = `
 const INSERT_CALLS = `
   insert into turn_calls (turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens)
   select turn_id, call_no, organization_id, model, prompt_tokens, completion_tokens
-  from jsonb_to_recordset($1::jsonb) as call (
-    turn_id uuid,
-    call_no smallint,
-    organization_id uuid,
-    model text,
-    prompt_tokens int,
-    completion_tokens int
-  )
+  from jsonb_populate_recordset(null::turn_calls, $1)
   on conflict (turn_id, call_no) do nothing`;
 
 /** Notes turns as open, in one statement. Idempotent: a turn that was noted already stays as it is. */
@@ -143,40 +107,6 @@ export async function writeTurnEnds(
   });
 }
 
-/**
- * Renews the lease of an API process.
- * @param isFirst whether the process has no lease yet.
- * @returns false if the lease was gone: others have ended the turns of this process meanwhile.
- */
-export async function renewApiProcess(db: Database, id: string, isFirst: boolean): Promise<boolean> {
-  const { rows } = await queryOnce<{ created: boolean }>(
-    db.system,
-    `insert into api_processes (id)
-     values ($1)
-     on conflict (id) do update
-     set renewed_at = now()
-     returning (xmax = 0) as created`,
-    [id],
-  );
-  return isFirst || rows[0]?.created === false;
-}
-
-export async function deleteApiProcess(db: Database, id: string): Promise<void> {
-  await queryOnce(db.system, "delete from api_processes where id = $1", [id]);
-}
-
-/** Finds API processes whose lease was last renewed more than `leaseMs` ago. */
-export async function findDeadApiProcesses(db: Database, leaseMs: number): Promise<string[]> {
-  const { rows } = await queryOnce<{ id: string }>(
-    db.system,
-    `select id
-     from api_processes
-     where renewed_at < now() - $1 * interval '1 millisecond'`,
-    [leaseMs],
-  );
-  return rows.map((row) => row.id);
-}
-
 interface TurnOfOrganization {
   readonly id: string;
   readonly organization_id: string;
@@ -199,10 +129,7 @@ export async function findTurnsOfProcess(
   return rows;
 }
 
-/**
- * Ends the open turns of a dead process as lost. Idempotent.
- * @returns all turns that it lost, now or before, so that their workflows can be ended, if need be again.
- */
+/** Ends a dead process's open turns as lost. Idempotent. @returns all it lost, to end their workflows. */
 export async function loseTurns(db: Database, apiProcessId: string): Promise<TurnOfOrganization[]> {
   await queryOnce(
     db.system,
@@ -225,16 +152,12 @@ export async function loseTurns(db: Database, apiProcessId: string): Promise<Tur
   return rows;
 }
 
-/** No turn lasts longer. */
 const LONGEST_TURN = "1 hour";
 
 /** Of a row of `turns`: it is open, and not so old that its process must be gone. */
 export const IS_UNDER_WAY = `status = 'open' and started_at > now() - interval '${LONGEST_TURN}'`;
 
-/**
- * Ends the open turns of a user as cancelled, in the tenant's transaction. The processes that run them notice
- * within about a second.
- */
+/** Ends a user's open turns as cancelled, in the tenant's transaction. Processes notice in a second. */
 export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId: string): Promise<void> {
   noteEvents(sql, organizationId);
   await sql.query(
@@ -248,10 +171,7 @@ export async function cancelTurnsOfUser(sql: Sql, organizationId: string, userId
   );
 }
 
-/**
- * Finds those of the running turns that were cancelled, or whose user was removed before they were noted as
- * open.
- */
+/** Finds which running turns were cancelled, or had their user removed before they were noted. */
 export async function findCancelledTurns(
   db: Database,
   turns: readonly Pick<TurnRow, "id" | "user_id">[],

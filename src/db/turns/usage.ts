@@ -1,7 +1,4 @@
-/**
- * Adds up what an organization used: turns and tokens from the ledger of chat turns, documents from the audit
- * log.
- */
+/** Adds up what an organization used: turns and tokens by the ledger, documents by the audit log. */
 import { parameters } from "../filter-sql.ts";
 import { type Page, type PageRequest, readPage } from "../page.ts";
 import type { Sql } from "../pool.ts";
@@ -21,10 +18,7 @@ export interface UsageRow {
   readonly bytes: number;
 }
 
-/**
- * What was used by day, user, key and agent. $1 is the organization, $2 and $3 bound the time. A document
- * counts on the day of its upload, even if it was deleted since.
- */
+/** What was used by day, user, key and agent of $1, from $2 to $3; documents on their upload's day. */
 const USAGE = `(
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD') as day,
          user_id,
@@ -92,9 +86,8 @@ const TOKENS_OF_ORGANIZATION = `
     and call.at >= $2::timestamp at time zone 'UTC'`;
 
 /**
- * Goes by the turns of the user, of which there are few, and not by the calls of the organization. Calls are
- * written down when their turn has ended, or later after an outage, so turns of the day before the month
- * count too.
+ * Goes by the turns of the user, which are few, not by the calls of the organization. Calls are written when
+ * their turn has ended, or after an outage: turns of the day before the month count too.
  */
 const TOKENS_OF_USER = `
   select coalesce(sum(call.prompt_tokens + call.completion_tokens), 0)::bigint as tokens

@@ -2,9 +2,8 @@
 import type { Sql } from "../pool.ts";
 
 /**
- * Locks at most `limit` intents of uploads that never ended: they were last renewed a day ago or earlier. The
- * lock keeps them from being accepted meanwhile. `is_stored` tells that a row refers to the object
- * nevertheless.
+ * Locks at most `limit` intents of uploads that never ended: last renewed a day ago or earlier. The lock
+ * keeps them from being accepted meanwhile. `is_stored` tells that a row refers to the object.
  */
 export async function lockExpiredIntents(
   sql: Sql,
@@ -37,7 +36,6 @@ export async function lockExpiredIntents(
   return rows;
 }
 
-/** Deletes the intents of the objects. */
 export async function deleteIntents(sql: Sql, objectKeys: readonly string[]): Promise<void> {
   await sql.query(
     `delete from upload_intents

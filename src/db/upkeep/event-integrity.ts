@@ -7,10 +7,7 @@ export interface EventFaultCounts {
   readonly events_unplaced: number;
   /** Positions of the log that no event has, and events after its end. */
   readonly events_misplaced: number;
-  /**
-   * Deliveries of an active endpoint that have been due for more than a minute, of events that are not kept
-   * any more; those that are tried end as skipped.
-   */
+  /** Deliveries due for over a minute of events that are gone: they end as skipped when tried. */
   readonly deliveries_without_event: number;
   /** Active endpoints that have had something to deliver for more than a minute, and nobody delivers it. */
   readonly webhooks_not_started: number;

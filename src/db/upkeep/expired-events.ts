@@ -48,10 +48,7 @@ export async function deleteOldEvents(
   return rowCount ?? 0;
 }
 
-/**
- * Deletes at most `limit` settled deliveries of webhooks that are older than `days`.
- * @returns how many it deleted.
- */
+/** Deletes at most `limit` settled deliveries older than `days`. @returns how many it deleted. */
 export async function deleteOldDeliveries(db: Database, days: number, limit: number): Promise<number> {
   const { rowCount } = await queryOnce(
     db.system,

@@ -1,7 +1,4 @@
-/**
- * Checks all rows of one organization against each other, with functions of the database. For the command
- * line, metrics and thorough maintenance; it reads most of what the organization has.
- */
+/** Checks an organization's rows against each other: for commands, metrics, thorough maintenance. */
 import { type Database, type OrganizationRef, type Sql, inTenant } from "../pool.ts";
 import { type TurnFaultCounts, countTurnFaults } from "../turns/adoption.ts";
 import { countEventFaults, type EventFaultCounts } from "./event-integrity.ts";
@@ -35,10 +32,7 @@ export interface OrphanRun {
 /** All chunks and vectors of an organization are counted, which takes far longer than a request may. */
 const PATIENCE = "set local statement_timeout = '1h'";
 
-/**
- * Returns the numbers of runs that left rows behind: their own row is gone, or no version serves their search
- * entries.
- */
+/** Returns runs that left rows behind: their own row is gone, or no version serves their entries. */
 export async function findOrphanRuns(db: Database, organization: OrganizationRef): Promise<OrphanRun[]> {
   return inTenant(db, organization, async (sql) => {
     await sql.query(PATIENCE);
@@ -88,10 +82,7 @@ async function listOrphanRuns(sql: Sql, { id }: OrganizationRef): Promise<Orphan
   return rows;
 }
 
-/**
- * Counts the chunks of each run that have a vector or, if a published run lacks vectors, that its model
- * refuses.
- */
+/** Counts each run's chunks with a vector or, if a published run lacks some, a refusal. */
 async function countVectors(sql: Sql, { id, num }: OrganizationRef): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql.query<{ run_num: number; count: number }>(
     `with embedded as (

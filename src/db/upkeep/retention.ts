@@ -1,7 +1,4 @@
-/**
- * All SQL of maintenance over all organizations: deletes rows that are past their retention, counts what is
- * kept of responses, and queues stray runs again.
- */
+/** Maintenance over all organizations: deletes what outlived its retention, queues stray runs again. */
 import type pg from "pg";
 import { ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
 import { type Database, queryOnce } from "../pool.ts";

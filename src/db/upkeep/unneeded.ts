@@ -1,7 +1,4 @@
-/**
- * All SQL by which maintenance finds and deletes what an organization does not need any more, a bounded part
- * at a time.
- */
+/** All SQL by which maintenance finds and deletes what is not needed any more, part by part. */
 import { KEPT_RUNS, ROWS_A_PURGE } from "../../domain/work/maintenance-rounds.ts";
 import type { Sql } from "../pool.ts";
 import { deleteText } from "../deletions/purge.ts";
@@ -48,10 +45,7 @@ export async function findHiddenRuns(sql: Sql, limit: number): Promise<RunOfSpac
   return rows;
 }
 
-/**
- * Deletes a part of the hidden run's embeddings, and with the last of them its mark.
- * @returns whether there is more to do.
- */
+/** Deletes a part of the hidden run's embeddings, at last its mark. @returns whether more is left. */
 export async function purgeHiddenRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
   const { isPublished } = await lockDocumentOfRun(sql, run.run_num);
   if (isPublished) return false;
@@ -76,8 +70,7 @@ async function lockDocumentOfRun(sql: Sql, runNum: number): Promise<{ readonly i
 
 /**
  * The text of pipeline_runs `run` is not needed any more. A document keeps the text of two versions: the
- * published one and, for restore, the newest other one that was completed. Shared, so that a run that is
- * found is also purged.
+ * published one and, for restore, the newest other completed one. Shared by finding and purging.
  */
 const IS_SPENT = `run.status in ('completed', 'failed', 'cancelled')
        and run.completed_at < now() - interval '2 minutes'
@@ -92,10 +85,7 @@ const IS_SPENT = `run.status in ('completed', 'failed', 'cancelled')
            and other.num is distinct from document.published_run_num
        ))`;
 
-/**
- * Returns ended runs whose text and chunks are not needed: versions before the one kept for restore, failed
- * and cancelled runs.
- */
+/** Returns ended runs whose text is not needed: versions before the restorable one, failed, cancelled. */
 export async function findSpentRuns(sql: Sql, limit: number): Promise<RunOfSpace[]> {
   const { rows } = await sql.query<RunOfSpace>(
     `select run.num as run_num, run.space_num
@@ -109,10 +99,7 @@ export async function findSpentRuns(sql: Sql, limit: number): Promise<RunOfSpace
   return rows;
 }
 
-/**
- * Deletes a part of the spent run's embeddings, text and chunks, and notes if nothing is left.
- * @returns whether there is more to do.
- */
+/** Deletes a part of the spent run's embeddings, text and chunks. @returns whether there is more to do. */
 export async function purgeSpentRun(sql: Sql, run: RunOfSpace): Promise<boolean> {
   await lockDocumentOfRun(sql, run.run_num);
   const { rowCount } = await sql.query(
@@ -137,9 +124,7 @@ export async function purgeSpentRun(sql: Sql, run: RunOfSpace): Promise<boolean>
   return false;
 }
 
-/**
- * Returns objects of purged runs that no raw file, no run with text, and no document's latest run refers to.
- */
+/** Returns objects of purged runs that no raw file, run with text, or document's latest run refers to. */
 export async function findSpentObjects(sql: Sql, limit: number): Promise<string[]> {
   const { rows } = await sql.query<{ object_key: string }>(
     `select distinct run.object_key
@@ -179,11 +164,7 @@ export async function markObjectsPurged(sql: Sql, objectKeys: readonly string[])
   );
 }
 
-/**
- * Deletes the rows of at most `limit` runs that are older than the last {@link KEPT_RUNS} of their document
- * and of which nothing else is left.
- * @returns how many.
- */
+/** Deletes at most `limit` empty runs before their document's last {@link KEPT_RUNS}. @returns how many. */
 export async function deleteOldRuns(sql: Sql, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
     `delete from pipeline_runs

@@ -21,10 +21,7 @@ const lockedInOrder = (condition: string): string => `
   order by id
   for no key update`;
 
-/**
- * Nothing is delivered from the commit on, and the secrets are gone. Maintenance deletes the row with its
- * deliveries, of which there may be millions.
- */
+/** Nothing is delivered from the commit on. Maintenance deletes the row and its many deliveries. */
 export async function markWebhookDeleted(sql: Sql, id: string): Promise<void> {
   await sql.query(
     `update webhooks

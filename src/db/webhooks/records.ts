@@ -109,7 +109,6 @@ export async function findWebhook(
 
 interface WebhookSearch {
   readonly organizationId: string;
-  /** Webhooks of these spaces. */
   readonly spaceIds: readonly string[];
   /** Whether those of the organization are listed too. */
   readonly withOrganization: boolean;
@@ -138,9 +137,7 @@ export async function listWebhooks(
   );
 }
 
-/**
- * Counts webhooks of the organization and of one user in it, and lets one transaction at a time make more.
- */
+/** Counts webhooks of the organization and of one user in it; one transaction at a time may make more. */
 export async function countWebhooks(
   sql: Sql,
   organizationId: string,
@@ -160,10 +157,7 @@ export async function countWebhooks(
   return rows[0]!;
 }
 
-/**
- * Whether the user may have a webhook for what it is for now: an owner of its space, or an admin of the
- * organization.
- */
+/** Whether the user may have the webhook now: as an owner of its space, or an admin. */
 export async function makerStillReaches(
   sql: Sql,
   { created_by: userId, space_id: spaceId }: Pick<WebhookRow, "created_by" | "space_id">,

@@ -2,10 +2,7 @@
 import type { EventType } from "../../domain/events/event-types.ts";
 import type { Sql } from "../sql.ts";
 
-/**
- * A transaction may place an event that it wrote this long ago. Statements and pauses of a transaction are
- * bounded to a minute each, so few have several such.
- */
+/** A transaction may place an event that it wrote this long ago: statements and pauses end in a minute. */
 const LONGEST_TRANSACTION = "interval '15 minutes'";
 
 export interface ReplayRow {

@@ -8,9 +8,7 @@ const WAITS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE,
 const LONGEST_WAIT_MS = 8 * HOUR;
 /** The longest wait of an endpoint as a whole is that of its fourth failure. */
 const FAILURES_OF_LONGEST_ENDPOINT_WAIT = 4;
-/**
- * A wait is longer by up to this share of it, so that endpoints of one receiver do not come back together.
- */
+/** A wait is longer by up to this share of it, so that endpoints of one receiver come back apart. */
 const JITTER = 0.2;
 
 /** How long a delivery is tried, and how long an endpoint may fail before it is paused. */

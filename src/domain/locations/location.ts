@@ -1,10 +1,6 @@
-/**
- * Where text stands in the file that it was read from, as callers see it and as parsers and chunkers know it.
- */
+/** Where text stands in the file that it was read from, as callers see it and as parsers know it. */
 
-/**
- * Left, top, right and bottom in fractions of the page as it is shown, from its upper left corner: 0 to 1.
- */
+/** Left, top, right and bottom in fractions of the page as shown, from its upper left corner: 0 to 1. */
 export type Box = readonly [x0: number, y0: number, x1: number, y1: number];
 
 /** What all words of a stretch of text share. Every field is absent if it is unknown: nothing is guessed. */
@@ -13,9 +9,7 @@ export interface Context {
   readonly page?: number;
   /** Of a presentation, from 1. */
   readonly slide?: number;
-  /** The name of the shape on the slide. */
   readonly shape?: string;
-  /** The name of the sheet. */
   readonly sheet?: string;
   /** The headings above it, outermost first. */
   readonly heading_path?: readonly string[];
@@ -34,9 +28,7 @@ export interface Spot extends Context {
   readonly lines?: readonly [number, number];
 }
 
-/**
- * A stretch of a text and where it stands in the file. Places are in the order of `from` and never overlap.
- */
+/** A stretch of a text and where it is in the file. Places are in the order of `from` without overlaps. */
 export interface Place {
   /** UTF-16 offsets [from, to) in the text of a unit or a chunk. */
   readonly from: number;

@@ -18,9 +18,7 @@ const BOX = 1;
 const CELLS = 2;
 const LINES = 3;
 
-/**
- * Boxes are stored in parts of this, of a page's width and height: a tenth of a millimetre of a page of 6 m.
- */
+/** Boxes are stored in parts of this, of a page's width and height: 0.1 mm of a page of 6 m. */
 const BOX_STEPS = 65_535;
 
 /** Undefined if there are none, so that units without a place store nothing. */
@@ -113,10 +111,7 @@ function writeNumber(writer: Writer, number: number): void {
   writer.bytes[writer.at++] = rest;
 }
 
-/**
- * Empty for what was stored without places, and from the first that a later version wrote in another way on,
- * or that is damaged.
- */
+/** Empty for what was stored without places; ends at one that is damaged or of a later version's form. */
 export function unpackPlaces(packed: PackedPlaces | null | undefined): Place[] {
   if (packed === null || packed === undefined) return [];
   const reader = { bytes: Buffer.from(packed.runs, "base64url"), at: 0 };
@@ -249,9 +244,7 @@ function firstAfter(places: readonly Place[], offset: number): number {
   return low;
 }
 
-/**
- * Gives the spot of a part of a place: the lines of the part, if each line of the text is one of the file.
- */
+/** Gives the spot of a part of a place: the part's lines, if each line of the text is one of the file. */
 function lineCutter(text: string): (place: Place, start: number, end: number) => Spot {
   let current: Place | undefined;
   let isLineByLine = false;

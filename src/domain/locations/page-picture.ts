@@ -4,8 +4,6 @@ import type { FileType } from "../file-type.ts";
 import type { Box } from "./location.ts";
 
 export const PICTURE_FORMATS = ["png", "webp"] as const;
-type PictureFormat = (typeof PICTURE_FORMATS)[number];
-
 export const MAX_PICTURE_WIDTH = 2_000;
 /** Of a page that is 50 times as high as it is wide, 200 pixels of width. */
 export const MAX_PICTURE_HEIGHT = 10_000;
@@ -15,7 +13,7 @@ export interface PictureRequest {
   readonly page: number;
   /** Pixels. */
   readonly width: number;
-  readonly format: PictureFormat;
+  readonly format: (typeof PICTURE_FORMATS)[number];
   /** Drawn over the page. */
   readonly boxes: readonly Box[];
 }
@@ -29,7 +27,6 @@ export interface PageSize {
 }
 
 export interface PageSizes {
-  /** The number of all pages. */
   readonly total: number;
   /** Of those that were asked for. */
   readonly pages: readonly PageSize[];
@@ -37,5 +34,4 @@ export interface PageSizes {
 
 const PAGED: ReadonlySet<FileType> = new Set<FileType>(["PDF", "PNG", "JPEG", "TIFF"]);
 
-/** Whether a file of this type has pages that can be shown. */
 export const hasPages = (fileType: FileType): boolean => PAGED.has(fileType);

@@ -1,7 +1,4 @@
-/**
- * Temporal's failures: marks their payloads for the seal, and removes what we did not seal. Runs in the
- * workflow sandbox too.
- */
+/** Temporal's failures: marks their payloads for the seal, removes what we did not seal. Sandboxed too. */
 import type { Payload } from "@temporalio/common";
 import type { temporal } from "@temporalio/proto";
 import {
@@ -21,10 +18,7 @@ type Details = "details" | "lastHeartbeatDetails";
 /** A chain of causes is cut off after this many. */
 const CAUSES_MAX = 20;
 
-/**
- * Marks messages, stacks and details as those of a failure. The heartbeat that a time-out carries is sealed
- * again, as part of the failure.
- */
+/** Marks messages, stacks and details as a failure's. A time-out's heartbeat is sealed again with it. */
 export function placedFailure(failure: Failure, depth = 0): Failure {
   const place = { kind: "failure", name: "", slot: ONLY } as const;
   const { encodedAttributes, cause } = failure;
@@ -39,7 +33,6 @@ export function placedFailure(failure: Failure, depth = 0): Failure {
  * Removes what was not sealed as a failure of this workflow. The class of a failure cannot be sealed, because
  * Temporal reads it: whoever may call Temporal can make a step fail, as they can terminate a workflow, but no
  * text of theirs gets through.
- * @see test/domain/payloads/failures.test.ts
  */
 export function trustedFailure(failure: Failure, onRefused: (refusal: Refusal) => void, depth = 0): Failure {
   const isTrusted = (payload: Payload, kinds: readonly PayloadKind[]): boolean => {

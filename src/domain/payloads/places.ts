@@ -1,7 +1,4 @@
-/**
- * The place of a payload in Temporal, which its seal is bound to, and how codec, converters and workflows
- * pass it on. Runs in the workflow sandbox too.
- */
+/** A payload's place in Temporal, which its seal is bound to, and how it is passed on. Sandboxed too. */
 import type { Payload } from "@temporalio/common";
 
 /** What a payload is. A `note` is read by people only: summaries, details, memos. */
@@ -110,10 +107,7 @@ export function refusalOf(found: Opened, { kinds, name }: Expected, slot: string
   return kinds.includes(place.kind) && place.name === name && place.slot === slot ? null : "moved";
 }
 
-/**
- * @returns why the arguments must not be used; null if each has its place and none is missing. No payload at
- * all counts as unsealed.
- */
+/** @returns why the arguments must not be used; null if each has its place. None counts as unsealed. */
 export function refusalOfAll(found: readonly Opened[], expected: Expected): Refusal | null {
   const [first] = found;
   if (first === undefined) return "unsealed";

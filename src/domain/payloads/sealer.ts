@@ -9,10 +9,7 @@ export interface Sealed {
 
 /** Seals payloads with AES-256-GCM. A null organization stands for workflows that serve several. */
 export interface PayloadSealer {
-  /**
-   * @param boundTo authenticated together with the organization and its key; without it the seal has the
-   * encoding of 0.3.0.
-   */
+  /** @param boundTo authenticated with the organization and its key; without it, encoded as by 0.3.0. */
   seal(organizationId: string | null, bytes: Uint8Array, boundTo?: string): Promise<Sealed>;
   /**
    * @throws DomainError `not_found` if the key was deleted with its organization, `corrupt` if a bit was

@@ -1,12 +1,8 @@
-/**
- * Values that pass Temporal's payload converter outside of the sandbox, together with the place they are or
- * were sealed for.
- */
+/** Values for Temporal's converter outside of the sandbox, with the place of their seal. */
 import { isUuid } from "../ids.ts";
 import { NO_ARGUMENTS, type Opened, type Place, slotOf } from "./places.ts";
 
-// Global symbols, because Temporal loads the converter by its path and may get another copy of this module.
-// JSON cannot contain them.
+// Global symbols: Temporal may get another copy of this module by its path. JSON cannot contain them.
 const PLACED = Symbol.for("holdfast.placed");
 const OPENED = Symbol.for("holdfast.opened");
 

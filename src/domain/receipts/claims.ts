@@ -26,7 +26,6 @@ export interface ReceiptClaims {
   /** From 0. */
   readonly chunk_index: number;
   readonly turn: string;
-  /** The quote's UTF-16 offsets in the chunk. */
   readonly quote_start: number;
   readonly quote_end: number;
   /** The quote's UTF-16 offsets in the document as Markdown; absent if unknown. */
@@ -40,9 +39,7 @@ export interface ReceiptClaims {
   readonly sentence_hash: string;
 }
 
-/** The `typ` of a receipt's header. */
 export const RECEIPT_TYPE = "holdfast-receipt+jwt";
 /** The `alg` of a receipt's header: Ed25519. */
 export const RECEIPT_ALGORITHM = "EdDSA";
-/** No receipt has more characters. */
 export const MAX_RECEIPT_CHARACTERS = 4_096;

@@ -1,7 +1,4 @@
-/**
- * What a receipt vouches for: that a sentence of an answer rests on these words of this version of a
- * document.
- */
+/** What a receipt vouches for: that a sentence of an answer rests on these words of a document. */
 
 import type { Location } from "../locations/location.ts";
 
@@ -28,16 +25,11 @@ export interface Statement {
 export interface IssuedReceipt {
   /** A compact JWS without any text. */
   readonly receipt: string;
-  /**
-   * Base64url; with it whoever has the quote can check the receipt's hashes, and nobody can guess without.
-   */
+  /** Base64url; with it whoever has the quote can check the receipt's hashes, and nobody can guess. */
   readonly salt: string;
 }
 
 export interface ReceiptSigner {
-  /**
-   * Signs a receipt for each statement, with the key of the organization, which is made when it is first
-   * needed. Takes no connection once the key is known.
-   */
+  /** Signs a receipt for each statement with the organization's key. No connection once that is known. */
   issue(organizationId: string, statements: readonly Statement[]): Promise<IssuedReceipt[]>;
 }

@@ -1,7 +1,4 @@
-/**
- * Filters and orders of lists, after they were checked: what the contract parses and the database turns into
- * SQL.
- */
+/** Filters and orders of lists after their check: from the contract, for the database's SQL. */
 
 /** `json` is a scalar inside an object whose keys are not known: it takes values of any type. */
 export type FieldType = "text" | "uuid" | "number" | "boolean" | "timestamp" | "json";

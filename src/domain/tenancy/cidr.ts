@@ -14,7 +14,6 @@ export type Network = readonly [Address, number];
  * The canonical text of a network, as Postgres writes a `cidr`. A single address is a network too. Null if it
  * is not a network, or has bits set after its prefix.
  * @example canonicalCidr("192.0.2.7") // "192.0.2.7/32"
- * @see test/domain/tenancy/cidr.test.ts
  */
 export function canonicalCidr(text: string): string | null {
   const [, base = "", length] = /^([0-9a-f.:]{1,64})(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? [];
@@ -33,10 +32,7 @@ export function canonicalAddress(text: string): string | null {
   return readAddress(text)?.toString() ?? null;
 }
 
-/**
- * Parses canonical texts.
- * @throws TypeError if one is not a network: they were checked when they were stored
- */
+/** Parses canonical texts. @throws TypeError if one is no network: they were checked when stored */
 export function networksOf(cidrs: readonly string[]): Network[] {
   return cidrs.map((cidr) => {
     const [base = "", prefix] = cidr.split("/");
@@ -60,16 +56,12 @@ function readAddress(text: string): Address | null {
   return written === null ? null : unmapped(written);
 }
 
-/**
- * Four decimal numbers, or IPv6 without a zone. The library reads more (octal, fewer parts), which other
- * programs read differently.
- */
+/** Four decimal numbers, or IPv6 without a zone. Octal and shorter forms mean different things elsewhere. */
 function readWritten(text: string): Address | null {
   if (!/^[0-9a-f.:]{2,64}$/i.test(text)) return null;
   if (!text.includes(":")) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
   if (!ipaddr.IPv6.isValid(text)) return null;
-  // The deprecated `::192.0.2.1` is an IPv6 address. The library takes it for the IPv4 address inside; `URL`
-  // does not.
+  // The deprecated `::192.0.2.1` is IPv6. The library takes it for IPv4; `URL` does not.
   return ipaddr.IPv6.parse(/^::\d+\./.test(text) ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text);
 }
 

@@ -20,9 +20,7 @@ export const openedDocument = (document: {
   spaceId: document.space_id,
 });
 
-/**
- * A document of which only what is known about it was read: its row names no space, as that of its own route.
- */
+/** A document of which only what is known about it was read: its row names no space, as its own route's. */
 export const knownDocument = ({ id }: { readonly id: string }): OpenedContent => ({
   type: "document",
   id,

@@ -24,9 +24,7 @@ export function ownedBy({ user, apiKeyId, isScoped, isMadeByOther }: Caller, pla
   return [user.id, isOnlyItsOwn ? apiKeyId : null];
 }
 
-/**
- * The one caller to whom answers, responses and repeats belong: the API key, else the person who logged in.
- */
+/** The one caller to whom answers, responses and repeats belong: the API key, else the logged-in user. */
 export function callerIdOf({ user, apiKeyId }: Pick<Principal, "user" | "apiKeyId">): string {
   return apiKeyId ?? user.id;
 }

@@ -1,7 +1,4 @@
-/**
- * Who makes a request, and which spaces they reach. Computed once for each request; every query that lists or
- * searches takes it.
- */
+/** Who makes a request, and which spaces they reach: computed once for it, taken by every query. */
 
 export type SpaceRole = "owner" | "editor" | "viewer";
 export type OrganizationRole = "admin" | "member";

@@ -1,6 +1,4 @@
-/**
- * The header that carries a trace through Temporal: a W3C `traceparent`. Runs in the workflow sandbox too.
- */
+/** The header that carries a trace through Temporal: a W3C `traceparent`. Runs in the sandbox too. */
 import type { Payload } from "@temporalio/common";
 
 export const TRACE_HEADER = "traceparent";
@@ -11,10 +9,7 @@ const TRACEPARENT = /^([0-9a-f]{2}-[0-9a-f]{32}-)[0-9a-f]{16}(-[0-9a-f]{2})$/;
 const MAX_BYTES = 64;
 const decoder = new TextDecoder();
 
-/**
- * Reads the header; undefined if it is not a `traceparent`. Headers are not encrypted, and anybody who may
- * call Temporal can write one.
- */
+/** Reads the header; undefined if it is no `traceparent`: callers of Temporal write what they like. */
 export function carriedTraceparent(header: Payload | null | undefined): string | undefined {
   if (!header?.data || header.data.byteLength > MAX_BYTES) return undefined;
   try {
@@ -25,10 +20,7 @@ export function carriedTraceparent(header: Payload | null | undefined): string |
   }
 }
 
-/**
- * The span id of a workflow's run: 16 hexadecimal digits, the same in every replay. The end of a run id is
- * random.
- */
+/** The span id of a workflow's run: 16 hexadecimal digits of its random end, the same in a replay. */
 export function spanIdOfRun(runId: string): string {
   return runId.replaceAll("-", "").slice(-16);
 }

@@ -3,10 +3,7 @@ import type { Sinks } from "@temporalio/workflow";
 
 export interface TraceSinks extends Sinks {
   tracing: {
-    /**
-     * The worker makes the workflow's span; `parent` is the `traceparent` under which the workflow was
-     * started.
-     */
+    /** The worker makes the workflow's span; `parent` is the `traceparent` that it was started under. */
     ended(parent: string, isFailed: boolean): void;
   };
 }

@@ -11,9 +11,7 @@ export type BatchStatus = "running" | "paused" | "cancelled" | "completed";
 /** What one step did, and the state of the batch after it. */
 export interface BatchStep {
   readonly status: BatchStatus;
-  /** Runs that this step released to the queue. */
   readonly released: number;
-  /** Runs that this step cancelled. */
   readonly cancelled: number;
   /** Runs that are released and have not ended. */
   readonly open: number;
@@ -21,13 +19,9 @@ export interface BatchStep {
   readonly done: boolean;
 }
 
-/**
- * How many released runs of a batch may be unfinished: enough to keep the workers busy, few enough that a
- * pause takes effect at once.
- */
+/** A batch's released, unfinished runs: enough for busy workers, and a pause takes effect at once. */
 export const BATCH_WINDOW_RUNS = 128;
 export const MAX_BATCH_DOCUMENTS = 100_000;
-/** How many runs one statement cancels. */
 export const CANCELS_A_STEP = 5_000;
 
 interface BatchState {
@@ -65,10 +59,7 @@ export function describeBatch(batch: BatchState, nowMs: number) {
   };
 }
 
-/**
- * The rate over the last minute, or over the whole time of a batch that has ended. Null before its first run
- * begins.
- */
+/** The rate over the last minute, or a whole batch that has ended. Null before its first run. */
 function ratePerMinute(
   { started_at, completed_at, ended_lately }: BatchState,
   ended: number,

@@ -16,10 +16,7 @@ export interface ChatTurnInput {
   readonly caller: ToolCaller;
   /** What the first model call asked for. */
   readonly calls: readonly ToolCall[];
-  /**
-   * True if the turn was cancelled while others of its group went on: its workflow then only ends as
-   * cancelled.
-   */
+  /** True if the turn was cancelled while its group went on: its workflow only ends as cancelled. */
   readonly isCancelled?: boolean;
 }
 

@@ -14,13 +14,10 @@ export type MaintenanceCounts = Readonly<Record<string, number>>;
 
 /** How many organizations the workflow lists at a time. */
 export const ORGANIZATIONS_A_PAGE = 100;
-/** How many rows one transaction deletes. */
 export const ROWS_A_PURGE = 5_000;
 export const KEPT_AUDIT_DAYS = 400;
-/** How many runs of a document are kept. */
 export const KEPT_RUNS = 50;
 
-/** Adds up counts by kind. */
 export function addCounts(one: MaintenanceCounts, other: MaintenanceCounts): MaintenanceCounts {
   const sum: Record<string, number> = { ...one };
   for (const [kind, count] of Object.entries(other)) if (count > 0) sum[kind] = (sum[kind] ?? 0) + count;

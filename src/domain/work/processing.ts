@@ -5,7 +5,6 @@ export const ACTIVE_STATUSES = ["queued", "parsing", "chunking", "embedding"] as
 export const RUN_STATUSES = [...ACTIVE_STATUSES, "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Whether a run of this status changes no more. */
 export function hasEnded(status: RunStatus): boolean {
   return !(ACTIVE_STATUSES as readonly RunStatus[]).includes(status);
 }
@@ -23,27 +22,18 @@ export interface RunError {
   readonly message: string;
 }
 
-/**
- * The code of the warning for a chunk that is published without a vector, because the model's provider
- * refuses its text.
- */
+/** The warning's code for a chunk without a vector: the model's provider refuses its text. */
 export const NOT_EMBEDDED = "not_embedded";
 
-/** The input of the workflow of a claim. */
 export interface PipelineInput {
   readonly organization: { readonly id: string; readonly num: number };
   readonly claimId: string;
-  /**
-   * True if the claim's only run is suspected of killing its worker, so that it gets a process of its own.
-   */
+  /** True if the claim's only run is suspected of killing its worker, so that it gets its own process. */
   readonly isolated: boolean;
 }
 
 export interface AttemptInput extends PipelineInput {
-  /**
-   * True if the attempt before was lost with its worker: its heartbeats stopped, or its process was seen to
-   * die.
-   */
+  /** True if the attempt before was lost: its heartbeats stopped, or its process was seen to die. */
   readonly lost: boolean;
   /** How many times the workflow has waited already; absent if an older version started the activity. */
   readonly round?: number;
@@ -61,9 +51,7 @@ export interface GroupWait {
 export interface GroupOutcome {
   readonly completed: number;
   readonly failed: number;
-  /**
-   * Members that left the claim: cancelled, superseded, deleted, or queued again because they are suspected.
-   */
+  /** Members that left the claim: cancelled, superseded, deleted, or queued again as suspected. */
   readonly gone: number;
   /** Members that have not ended: ready for the next step, or waiting for an outage to end. */
   readonly active: number;
@@ -101,10 +89,7 @@ export const LARGE_ABOVE_BYTES = 1_048_576;
  */
 export const LANES = { quick: 0, middle: 1, large: 2 } as const;
 export type Lane = (typeof LANES)[keyof typeof LANES];
-/**
- * How many chunks one publishing transaction indexes. A larger document is indexed in several, and stays
- * hidden until the last.
- */
+/** Chunks that one publishing transaction indexes. A larger document is hidden until its last one. */
 export const MAX_PUBLISH_CHUNKS = 512;
 export const MAX_DOCUMENT_CHUNKS = 100_000;
 

@@ -1,7 +1,4 @@
-/**
- * The search attributes of workflows. Everybody with access to the namespace can read them, so they hold ids
- * and states, never names.
- */
+/** The search attributes of workflows. All of the namespace read them: ids and states, never names. */
 
 export const SEARCH_ATTRIBUTES = {
   OrganizationId: "Keyword",

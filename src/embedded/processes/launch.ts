@@ -1,6 +1,4 @@
-/**
- * Starts long-running child processes, each in a process group of its own and with its output in a log file.
- */
+/** Starts long-running child processes, each in a process group of its own, its output in a log file. */
 import { type StdioOptions, spawn } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -38,7 +36,6 @@ export interface Running {
   stop(): Promise<void>;
   /** Kills it and its process group at once. */
   kill(): void;
-  /** Sends it a message over its channel. */
   send(message: string): void;
   /** The last lines that this launch wrote. */
   logTail(): Promise<string>;
@@ -50,8 +47,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
   const stopRotating = keepBounded(options.logPath);
   const stdio: StdioOptions = ["ignore", file.fd, file.fd];
   if (options.onMessage !== undefined) stdio.push("ipc");
-  // A process group of its own, so that Ctrl-C in the terminal reaches only the supervisor, which stops its
-  // parts in order.
+  // A process group of its own: Ctrl-C reaches only the supervisor, which stops its parts in order.
   const identity = options.user === undefined ? {} : { uid: options.user.uid, gid: options.user.gid };
   const child = spawn(options.command, options.args, {
     stdio,

@@ -1,7 +1,6 @@
 /**
  * Rotates the log files of the parts. Each part writes into its file itself, so a file is copied and
- * truncated, as by logrotate's `copytruncate`; lines that are written in the millisecond or two between the
- * two are lost.
+ * truncated, as by logrotate's `copytruncate`; lines of the millisecond or two in between are lost.
  */
 import { copyFile, rename, rm, stat, truncate } from "node:fs/promises";
 
@@ -28,10 +27,7 @@ export function keepBounded(
   return () => clearInterval(timer);
 }
 
-/**
- * If the file is larger than `maxBytes`, moves its content to `.1`, what was in `.1` to `.2`, and removes the
- * oldest. Open writers go on at the beginning of the file.
- */
+/** Moves a file larger than `maxBytes` to `.1`, that to `.2`, and empties it. Open writers go on. */
 export async function rotate(path: string, maxBytes: number = MAX_BYTES): Promise<void> {
   const size = await stat(path).then(
     (found) => found.size,

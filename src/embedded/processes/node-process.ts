@@ -28,10 +28,7 @@ interface ProgramOptions {
 }
 
 interface Program extends Part {
-  /**
-   * Launches a process that loads the packages and then waits, to be used by the next start. Needs
-   * `saysWhenReady`.
-   */
+  /** Launches a process that loads the packages and waits for the next start. Needs `saysWhenReady`. */
   prepare(): void;
 }
 

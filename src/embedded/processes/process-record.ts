@@ -1,6 +1,4 @@
-/**
- * The record of the processes that a start has begun, from which the next start ends those that outlived it.
- */
+/** The record of the processes that a start has begun; the next start ends those that outlived it. */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,10 +17,7 @@ interface RecordedProcess extends ProcessId {
 const STOP_GRACE_MS = 15_000;
 const POLL_MS = 50;
 
-/**
- * Makes this process the only one that runs on the data folder.
- * @throws StartError if another process runs on it
- */
+/** Makes this process the data folder's only one. @throws StartError if another process runs on it */
 export async function claimDataDir(dataDir: string): Promise<FileLock> {
   const result = await tryLock(join(dataDir, "holdfast.pid"));
   if ("release" in result) return result;
@@ -76,19 +71,13 @@ export async function openProcessRecord(dataDir: string): Promise<ProcessRecord>
   };
 }
 
-/**
- * Ends what an earlier start left behind, the last begun first. The caller must hold the lock of the data
- * folder.
- */
+/** Ends what an earlier start left behind, last begun first. The caller holds the folder's lock. */
 export async function stopLeftovers(dataDir: string, onProgress: (line: string) => void): Promise<void> {
   await stopRecorded(await readRecord(dataDir), onProgress);
   await rm(recordPath(dataDir), { force: true });
 }
 
-/**
- * Ends what the start `owner` left behind. The caller needs no lock: the record is not changed, and processes
- * of a later start are not touched.
- */
+/** Ends what the start `owner` left behind. Needs no lock: later starts and the record stay untouched. */
 export async function stopProcessesOf(
   dataDir: string,
   owner: string,
@@ -116,8 +105,7 @@ async function stopLeftover(leftover: RecordedProcess): Promise<void> {
   signal(leftover.pid, leftover.stopSignal);
   const deadline = Date.now() + STOP_GRACE_MS;
   while (Date.now() < deadline && (await isRunning(leftover))) await sleep(POLL_MS);
-  // Kill its group too, because a worker may have had children. The group keeps its number as long as one of
-  // them lives.
+  // Kill its group too: a worker may have had children, and the group lives as long as one of them.
   signal(-leftover.pid, "SIGKILL");
   while (await isRunning(leftover)) await sleep(POLL_MS);
 }

@@ -1,7 +1,4 @@
-/**
- * What `npm run dev` does after an edit: it applies new migrations and restarts the API and the worker. The
- * servers keep running.
- */
+/** What `npm run dev` does after an edit: migrates, and restarts API and worker but not the servers. */
 import { messageOf } from "../start-error.ts";
 import type { Supervisor } from "./supervise.ts";
 import type { Edit } from "./watch-sources.ts";

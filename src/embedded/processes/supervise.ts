@@ -1,6 +1,4 @@
-/**
- * Supervises the parts of a start: starts them, starts again what dies, and stops all in the reverse order.
- */
+/** Supervises the parts of a start: starts them, restarts what dies, and stops all in reverse order. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Running } from "./launch.ts";
 import { HopelessStartError, isHopelessEnd, messageOf } from "../start-error.ts";
@@ -13,10 +11,7 @@ const MAX_DELAY_MS = 15_000;
 
 export interface Part<R extends Running = Running> {
   readonly name: string;
-  /**
-   * Starts it and returns when it is ready; `onLaunch` is called as soon as its process runs. Called again
-   * after each death.
-   */
+  /** Starts it and returns when it is ready; `onLaunch` runs with its process, also after each death. */
   start(onLaunch: (running: Running) => void): Promise<R>;
   /** True if a restart need not wait for the end of the process before, because both can run at once. */
   readonly mayOverlap?: boolean;

@@ -5,10 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../start-error.ts";
 
 const SOURCES = new Set([".ts", ".cjs", ".sql", ".json"]);
-/**
- * Changes within this time belong together: editors write a file in several steps, and "save all" writes many
- * files.
- */
+/** Changes within this time belong together: editors write in steps, and "save all" many files. */
 const QUIET_MS = 40;
 
 export interface Edit {
@@ -18,10 +15,7 @@ export interface Edit {
   readonly at: number;
 }
 
-/**
- * False for temporary files of editors: `.#name.ts` and `#name.ts#` (Emacs), `.name.ts.swp` and `name.ts~`
- * (Vim).
- */
+/** False for temporary files of editors: `.#name.ts` and `#name.ts#`, `.name.ts.swp` and `name.ts~`. */
 export function isSource(path: string): boolean {
   return SOURCES.has(extname(path)) && !/^[.#]/.test(basename(path));
 }
@@ -53,10 +47,7 @@ export function watchSources(folder: string, signal: AbortSignal): AsyncGenerato
   })();
 }
 
-/**
- * Watches each folder separately. With `recursive`, Node 24 on Linux watches each file instead, and loses a
- * file that an editor replaces by renaming another one.
- */
+/** Watches each folder: with `recursive`, Node 24 on Linux loses files that an editor replaces. */
 function watchTree(root: string, signal: AbortSignal, onChange: (path: string) => void): void {
   const watchers = new Map<string, FSWatcher>();
   const watchFolder = (path: string): void => {

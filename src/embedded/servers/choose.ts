@@ -6,10 +6,7 @@ import { type Postgres, startPostgres } from "./postgres.ts";
 import type { Part } from "../processes/supervise.ts";
 import { chooseTemporalPorts, startTemporal, temporalAddress } from "./temporal.ts";
 
-/**
- * The preferred port of the issuer. It is part of the tokens' `iss`, so a fixed one keeps them valid after a
- * restart.
- */
+/** The issuer's preferred port. The tokens' `iss` has it: a fixed one keeps them valid. */
 const ISSUER_PORT = 8090;
 
 /** A server of the user, or one that is started here. */
@@ -35,10 +32,7 @@ export interface Servers {
   readonly issuer: Server<{ issuer: string; audience: string }> | undefined;
 }
 
-/**
- * Chooses the ports that must be known before a server runs. They stay the same if the server is started
- * again.
- */
+/** Chooses the ports that must be known before a server runs. A restart keeps them. */
 export async function planServers(config: Config, env: NodeJS.ProcessEnv, shared: Shared): Promise<Servers> {
   const ports = await chooseTemporalPorts();
   const isTemporalOurs = config.temporal.address === undefined;

@@ -7,7 +7,6 @@ import { StartError } from "../start-error.ts";
 
 /** The `aud` claim of its tokens. */
 export const DEVELOPMENT_AUDIENCE = "holdfast";
-/** The client with which people sign in to the console. */
 export const CONSOLE_CLIENT = "holdfast-console";
 /** The client with which programs that speak the Model Context Protocol sign people in. */
 export const MCP_CLIENT = "holdfast-mcp";
@@ -36,10 +35,7 @@ export function issuerUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/**
- * Starts it and returns when it answers.
- * @throws StartError with its last lines if it does not start
- */
+/** Starts it and returns when it answers. @throws StartError with its last lines if it does not start */
 export async function startIssuer(
   { env, dataDir, port }: IssuerOptions,
   onLaunch: (running: Running) => void,

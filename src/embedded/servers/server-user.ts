@@ -15,10 +15,7 @@ const ROOT = 0;
 const SYSTEM_CACHE = "/var/cache/holdfast";
 const WRITABLE_BY_OTHERS = 0o022;
 
-/**
- * The user that Postgres runs as; undefined if this process is not root, so that Postgres can run as the same
- * user.
- */
+/** The user that Postgres runs as; undefined if this process is not root: then the same user. */
 export async function serverUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== ROOT) return undefined;
   const accounts = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));

@@ -22,8 +22,7 @@ const STOP_GRACE_MS = 10_000;
 const RETENTION = "7d";
 
 const DYNAMIC_CONFIG = {
-  // By default the server passes tasks on only every 50 ms: three steps of a workflow then take 151 ms
-  // instead of 46.
+  // By default the server passes tasks on every 50 ms: three steps then take 151 ms instead of 46.
   "history.transferProcessorMaxPollRPS": "10000",
 };
 
@@ -59,9 +58,7 @@ export async function chooseTemporalPorts(): Promise<{ port: number; uiPort: num
   return { port: await freePort(DEFAULT_PORT), uiPort: await freePort(DEFAULT_UI_PORT) };
 }
 
-/**
- * The address of the Temporal of the running or the last start on this folder; undefined if there was none.
- */
+/** The address of the Temporal of the running or the last start on this folder; undefined if none was. */
 export async function announcedTemporal(dataDir: string): Promise<string | undefined> {
   return readAnnouncedAddress(addressFile(dataDir));
 }
@@ -70,15 +67,11 @@ function addressFile(dataDir: string): string {
   return join(dataDir, "temporal", "address");
 }
 
-/** The address of a server on `port`, for clients. */
 export function temporalAddress(port: number): string {
   return `${LOOPBACK}:${port}`;
 }
 
-/**
- * Starts the server and returns when its namespace answers.
- * @throws StartError that says what to do
- */
+/** Starts the server and returns when its namespace answers. @throws StartError that says what to do */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const program = await findTemporalProgram(options);
   options.signal?.throwIfAborted();
@@ -191,10 +184,7 @@ async function becomesReady(
   return false;
 }
 
-/**
- * Leaves out the user's own Temporal settings (address, key, profile), which are for another server, and
- * turns off its check for newer versions.
- */
+/** Leaves out the user's own Temporal settings, which are for another server, and its version check. */
 function cliEnvironment(options: TemporalOptions): NodeJS.ProcessEnv {
   return {
     PATH: "/usr/bin:/bin",

@@ -44,10 +44,7 @@ const ELSEWHERE = 0.3;
 const LEAST_WEIGHT = 0.2;
 /** At 1 fewer questions about something else are refused; at 2 the only rare word decides alone. */
 const RARITY_POWER = 1.5;
-/**
- * Rare words that count as missing from every question, so that two of two words say more than one of one.
- * 1 to 4 do, each with a floor of its own.
- */
+/** Rare words that count as missing from every question: two of two say more than one of one. 1 to 4 do. */
 const ALWAYS_MISSING = 2;
 /**
  * The coverage below which nothing is quoted. From .03 up more than 80 % of another collection's questions
@@ -56,10 +53,7 @@ const ALWAYS_MISSING = 2;
  * @see docs/search.md
  */
 const FLOOR = 0.125;
-/**
- * A sentence with so many different terms has half the score of a short one. 100 to 200 do; 50 loses Chinese
- * ones.
- */
+/** A sentence with so many terms has half a short one's score. 100 to 200 do; 50 loses Chinese ones. */
 const LONG = 150;
 /** What the last source loses against the first. .5 to .7 do; .3 loses 1 % of the answers. */
 const LAST_SOURCE_LOSS = 0.6;
@@ -88,7 +82,6 @@ const NONE: ReadonlySet<number> = new Set();
 
 type Finder = (text: string, language: string) => { numbers: ReadonlySet<number>; size: number };
 
-/** Finds the question's words in texts. */
 function finderOf(words: readonly QuestionWord[], reader: TermReader): Finder {
   const byTerm = new Map<string, number[]>();
   for (const [number, { terms }] of words.entries()) {
@@ -153,10 +146,7 @@ function weightsOf(words: readonly QuestionWord[], candidates: readonly Candidat
   return weights.map((weight) => weight / (sum + ALWAYS_MISSING * rarest));
 }
 
-/**
- * Whether the sources share only one word with a question of several: what is written about capital does not
- * say what the capital of a country is.
- */
+/** Whether the sources share but one word with a question of several: that is too little to answer it. */
 function isOneOfSeveral(words: readonly QuestionWord[], candidates: readonly Candidate[]): boolean {
   const found = new Set(candidates.flatMap(({ own, above, named }) => [...own, ...above, ...named]));
   const asked = words.reduce((sum, { weight }) => sum + weight, 0);
@@ -175,10 +165,7 @@ function wordsOfSources(candidates: readonly Candidate[]): ReadonlyMap<number, R
   return ofSource;
 }
 
-/**
- * Scores each sentence by its coverage: the share of the question's weight that it has itself or, for less,
- * around it.
- */
+/** Scores each sentence by the share of the question's weight that it has or, for less, is around it. */
 function score(words: readonly QuestionWord[], candidates: readonly Candidate[], sources: number): Scored[] {
   const weights = weightsOf(words, candidates);
   const ofSource = wordsOfSources(candidates);

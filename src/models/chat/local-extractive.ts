@@ -26,10 +26,7 @@ const BLOCK_START = /^\[(\d{1,6})\] (.*)/;
 /** All sources together; several times what one search brings. */
 const MAX_SOURCE_CHARACTERS = 200_000;
 
-/**
- * Reads the sources between the lines `<<<SOURCES` and `SOURCES>>>`. It goes line by line, since a user or a
- * document may write such lines too.
- */
+/** Reads the sources between `<<<SOURCES` and `SOURCES>>>`, line by line: texts may have such lines. */
 function sourcesOf(text: string): Source[] {
   if (!text.includes(MARKERS.open)) return [];
   const sources: { index: number; name: string; lines: string[] }[] = [];
@@ -46,10 +43,7 @@ function sourcesOf(text: string): Source[] {
   return sources.map(({ lines, ...source }) => ({ ...source, text: lines.join("\n") }));
 }
 
-/**
- * System messages hold the sources that were searched before the model was asked, tool messages those it
- * asked for.
- */
+/** System messages hold the sources that were searched first, tool messages those the model asked for. */
 function allSources(messages: readonly ChatMessage[]): Source[] {
   const texts = messages.filter(({ role }) => role === "system" || role === "tool").map(messageText);
   const byIndex = new Map(texts.flatMap(sourcesOf).map((source) => [source.index, source]));
@@ -66,9 +60,7 @@ function questionOf(messages: readonly ChatMessage[]): string {
   return last === undefined ? "" : messageText(last).trim().slice(0, MAX_QUESTION_LENGTH);
 }
 
-/**
- * The search that a model would ask for; undefined if the agent has no search or it has been done already.
- */
+/** The search that a model would ask for; undefined if the agent has no search or it has been done. */
 function wantedSearch(request: ChatRequest, question: string): ToolCall | undefined {
   const { messages, tools = [] } = request;
   const asked = messages

@@ -12,10 +12,7 @@ import { providerOf } from "../provider/openai-client.ts";
 import { providerError, providerTimeout } from "../provider/error.ts";
 import { type PostForPieces, postsTo } from "../provider/http.ts";
 
-/**
- * Milliseconds until the first piece, and between any two. Models that think for longer send something
- * meanwhile.
- */
+/** Milliseconds until the first piece, and between two. Slower models send something meanwhile. */
 const SILENCE_TIMEOUT_MS = 60_000;
 
 type Wire = Record<string, unknown>;
@@ -35,10 +32,7 @@ function wireMessage({ role, content, tool_calls: calls, tool_call_id: callId }:
   return message;
 }
 
-/**
- * OpenAI's reasoning models refuse `max_tokens`, and most other providers do not know
- * `max_completion_tokens`.
- */
+/** OpenAI's reasoning models refuse `max_tokens`; most others do not know `max_completion_tokens`. */
 function tokenLimitName(model: string): string {
   return /^(o\d|gpt-5)/.test(model) ? "max_completion_tokens" : "max_tokens";
 }

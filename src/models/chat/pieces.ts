@@ -48,9 +48,7 @@ function kindOf(line: string, isCode: boolean, isRow: boolean): Block["kind"] | 
   return HEADING.test(line) ? "heading" : "prose";
 }
 
-/**
- * A table may leave out the outer strokes: it begins above a divider then, and goes on while there are any.
- */
+/** A table may leave out the outer strokes: then it begins above a divider and goes on while they come. */
 function isRow(lines: readonly string[], at: number, before: Block | undefined): boolean {
   const line = lines[at]!;
   if (ROW.test(line)) return true;
@@ -141,10 +139,7 @@ interface Cell {
   readonly value: string;
 }
 
-/**
- * The cells in groups that fit into a quote: nearly always one. The groups after the first begin with the
- * first cell again, since that says what the row is about.
- */
+/** The cells in groups that fit a quote, nearly always one; later groups repeat the first cell. */
 function groupsOf(cells: readonly Cell[]): Cell[][] {
   const lengthOf = ({ name, value }: Cell): number => name.length + value.length + 4;
   const first = cells[0]!;
@@ -163,9 +158,7 @@ function groupsOf(cells: readonly Cell[]): Cell[][] {
   return groups;
 }
 
-/**
- * Every row that has a value, as `Column: value; Column: value`; without a row of dashes no names are known.
- */
+/** Every row with a value, as `Column: value; Column: value`; without a row of dashes no names are known. */
 function rowsOf(rows: readonly string[], above: string): Piece[] {
   const hasNames = rows.length > 1 && DIVIDER.test(rows[1]!);
   // Every row repeats them, so a long one must not make the rows longer than the text.

@@ -6,10 +6,7 @@ import { providerGarbage } from "../provider/error.ts";
 import { collectToolCalls, type ToolCallDelta } from "./tool-call-deltas.ts";
 
 export interface ChatStreamReader {
-  /**
-   * The events that a piece of the stream completes. A fault after them is thrown by `end`, so that they are
-   * seen.
-   */
+  /** The events that a piece of the stream completes. `end` throws a later fault: these come first. */
   read(piece: string): readonly ChatEvent[];
   /** True after `[DONE]`, and after a fault in the stream. */
   readonly isDone: boolean;
@@ -115,12 +112,8 @@ function createAnswer() {
       for (const call of delta.tool_calls ?? []) calls.add(call);
       reason = choice.finish_reason ?? reason;
     },
-    /** The events since the last call. */
     takeEvents,
-    /**
-     * The last events.
-     * @throws DomainError `provider_unavailable` if the model has not said that it is finished.
-     */
+    /** The last events. @throws DomainError `provider_unavailable` if the model has not said it finished. */
     end(): readonly ChatEvent[] {
       if (reason === undefined) throw providerGarbage("it ended too early");
       return [

@@ -15,7 +15,6 @@ interface Draft {
   arguments: string;
 }
 
-/** Calls of one answer. */
 const MAX_CALLS = 128;
 /** Names and arguments of all calls of one answer, so that a provider cannot fill the memory. */
 const MAX_CHARACTERS = 1_048_576;
@@ -31,10 +30,7 @@ export interface ToolCallCollector {
   readonly isEmpty: boolean;
   /** @throws DomainError `provider_unavailable` if there are too many calls or characters. */
   add(delta: ToolCallDelta): void;
-  /**
-   * All calls, by index.
-   * @throws DomainError `provider_unavailable` if a call has no name, or one that is too long.
-   */
+  /** All calls, by index. @throws DomainError `provider_unavailable` if one has no name or a too long one. */
   finish(): ToolCall[];
 }
 

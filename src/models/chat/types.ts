@@ -34,10 +34,7 @@ export interface ChatRequest {
   readonly temperature?: number | undefined;
   readonly max_tokens?: number | undefined;
   readonly response_format?: unknown;
-  /**
-   * An object with only `effort` is sent as OpenAI's `reasoning_effort`; any other object is sent as
-   * `reasoning`, which is what other providers take.
-   */
+  /** An object with only `effort` is sent as OpenAI's `reasoning_effort`, any other as `reasoning`. */
   readonly reasoning?: unknown;
   readonly tools?: readonly ToolDefinition[] | undefined;
   /** Further fields of the provider's request, sent as they are; a local model ignores them. */

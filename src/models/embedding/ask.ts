@@ -1,7 +1,4 @@
-/**
- * Sends one request and finds out whom its failure concerns: one text that the provider refuses, or all of
- * them.
- */
+/** Sends one request and finds out whom its failure concerns: one refused text, or all of them. */
 import { refusedTexts } from "../../telemetry/instruments.ts";
 import { FailedWhileOthersSucceed, MayBeOfOneText } from "../provider/error.ts";
 import { createKnownText } from "../provider/known-text.ts";
@@ -24,9 +21,7 @@ export interface SentRequest {
  */
 export function createAsker(model: EmbeddingModel): (sent: SentRequest) => Promise<EmbeddingRequest[]> {
   const known = createKnownText(model);
-  /**
-   * Refuses a text only if the model takes other texts; otherwise everybody in the request meets an outage.
-   */
+  /** Refuses a text only if the model takes other texts; else everybody in the request meets an outage. */
   const blame = async (
     request: EmbeddingRequest,
     since: number,

@@ -61,10 +61,7 @@ export const textsOf = ({ parts }: EmbeddingRequest): string[] =>
 export const userKey = ({ organizationId, userId }: EmbeddingWork): string =>
   `${organizationId}/${userId ?? ""}`;
 
-/**
- * Thrown after all texts of a call were asked for and some broke the provider; the others have their outcomes
- * here.
- */
+/** Thrown after all texts of a call were asked for and some broke the provider; has the outcomes. */
 export class PartlyEmbedded extends FailedWhileOthersSucceed {
   /** In the order of the texts; undefined for a text on which the provider broke. */
   readonly outcomes: ReadonlyArray<Outcome | undefined>;
@@ -86,14 +83,9 @@ export function receive(caller: Caller, position: number, outcome: Outcome | Fai
   else caller.settle({ error: new PartlyEmbedded(caller.broken, caller.outcomes) });
 }
 
-type CallOf = Pick<Caller, "work" | "texts" | "kind" | "left">;
-
-/**
- * A caller and its outcomes. An abort settles it with the reason of `signal`; `onSettled` is called exactly
- * once.
- */
+/** A caller and its outcomes. An abort settles it with the `signal`'s reason; `onSettled` comes once. */
 export function createCaller(
-  call: CallOf,
+  call: Pick<Caller, "work" | "texts" | "kind" | "left">,
   onSettled: (caller: Caller) => void,
   signal?: AbortSignal,
 ): { readonly caller: Caller; readonly outcome: Promise<Outcome[]> } {

@@ -28,10 +28,7 @@ export async function createEmbeddingModel(
   );
 }
 
-/**
- * The model of this name, which documents were embedded with before the configuration changed; null if the
- * configuration names no provider that could have it.
- */
+/** The model of this name that documents were embedded with before; null if none could have it. */
 export async function openEmbeddingModel(
   config: ModelsConfig,
   { name, dimensions }: Pick<EmbeddingModel, "name" | "dimensions">,

@@ -216,17 +216,12 @@ function createPool(data: ThreadData, maxThreads: number, idleMs: number): Pool 
 }
 
 interface LocalOptions {
-  /**
-   * Threads at most; each that runs takes a core and about 200 MB. By default one for each core, up to four.
-   */
+  /** Threads at most; each takes a core and about 200 MB. By default one for each core, up to four. */
   readonly maxThreads?: number;
   readonly folder?: string;
   /** After how long a thread without work ends, unless it is the last; a minute by default. */
   readonly idleMs?: number;
-  /**
-   * True by default: the first thread starts at once. False, for a process that may only count tokens, starts
-   * it with the first text.
-   */
+  /** Default true: the first thread starts at once. False: with the first text, if tokens may be enough. */
   readonly embedsSoon?: boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Makes requests of the embedding work of several callers: merged, shared fairly, and split if a text is
- * refused.
- */
+/** Makes requests of several callers' work: merged, shared fairly, and split if a text is refused. */
 import { type SentRequest, createAsker } from "./ask.ts";
 import {
   type Caller,
@@ -15,10 +12,7 @@ import { createSplitQueue, stillWanted } from "./split-request.ts";
 import type { EmbeddingModel } from "./types.ts";
 
 interface MergeOptions {
-  /**
-   * Milliseconds that a request that is not full waits for more texts while its organization has others under
-   * way; 5 by default. If there are none under way it is sent at once.
-   */
+  /** Milliseconds a part-full request waits for more texts while others are under way; 5 by default. */
   readonly maxWaitMs?: number;
   /** Texts of one request; by default what the model prefers, else 256. */
   readonly maxBatch?: number;
@@ -94,8 +88,7 @@ function createScheduler(model: EmbeddingModel, options: MergeOptions) {
   const queue = createEmbeddingQueue();
   const splits = createSplitQueue();
   const ask = createAsker(model);
-  // Parts of refused requests have as many places of their own as other requests, so that neither waits for
-  // the other.
+  // Parts of refused requests have as many places of their own: neither kind waits for the other.
   const whole = createPlaces(maxInFlight, maxInFlightOfAll);
   const split = createPlaces(maxInFlight, maxInFlightOfAll);
   let immediate: NodeJS.Immediate | undefined;

@@ -1,7 +1,4 @@
-/**
- * The worker thread of the local embedding model. ONNX Runtime computes on the thread that calls it, which
- * must not be the one of the event loop.
- */
+/** The local embedding model's worker thread: ONNX Runtime computes on the thread that calls it. */
 import { parentPort, workerData } from "node:worker_threads";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { loadWordPiece } from "./wordpiece.ts";
@@ -64,10 +61,7 @@ async function answer(text: string): Promise<void> {
   }
 }
 
-/**
- * Ends the thread after its current text. Ended from outside while the runtime computes, it would end the
- * whole process.
- */
+/** Ends the thread after its text: ended from outside while it computes, it ends the process. */
 async function end(): Promise<void> {
   await session.release();
   port?.close();

@@ -21,10 +21,7 @@ const MAX_TEXTS_PER_REQUEST = 256;
 /** OpenAI takes 300,000 tokens a request, and a character is rarely more than one token. */
 const MAX_CHARACTERS_PER_REQUEST = 250_000;
 
-/**
- * The texts, in order, in as few requests as their bounds allow; a text over the bound has a request of its
- * own.
- */
+/** The texts, in order, in as few requests as the bounds allow; a longer text is alone in one. */
 function batches(texts: readonly string[]): string[][] {
   const all: string[][] = [];
   let characters = Infinity;
@@ -45,10 +42,7 @@ function batches(texts: readonly string[]): string[][] {
   return all;
 }
 
-/**
- * Reads little-endian float32 in base64, or a list of numbers, since not every provider honours
- * `encoding_format`. Null for anything else.
- */
+/** Reads little-endian float32 in base64, or a list of numbers, as some providers send. Else null. */
 function decode(embedding: unknown): Float32Array | null {
   if (Array.isArray(embedding))
     return Float32Array.from(embedding, (value) => (typeof value === "number" ? value : Number.NaN));
@@ -71,10 +65,7 @@ interface Entry {
   readonly embedding?: unknown;
 }
 
-/**
- * The entry of each text, by the index it names; an entry without an index counts by its place if none is
- * missing. Undefined for a text with no entry, or more than one.
- */
+/** The entry of each text, by its index or, if none is missing, its place. Undefined: none or several. */
 function entriesByText(data: readonly unknown[], count: number): Array<Entry | undefined> {
   const byText = Map.groupBy(
     data
@@ -91,10 +82,7 @@ function entriesByText(data: readonly unknown[], count: number): Array<Entry | u
   });
 }
 
-/**
- * The vectors of a response, in the order of the texts. Null for one that is missing, doubled, without
- * direction, or of another length than `dimensions`.
- */
+/** A response's vectors, in the texts' order. Null: missing, doubled, zero, or of a wrong length. */
 function vectorsOf(
   response: unknown,
   count: number,
@@ -121,9 +109,7 @@ interface EmbeddingRequest {
   readonly client: OpenAI;
   readonly model: string;
   readonly timeoutMs: number;
-  /**
-   * Sent to the provider if the configuration says it; a model that has only one size refuses the parameter.
-   */
+  /** Sent to the provider if the configuration says it; a model of only one size refuses the parameter. */
   readonly requestedDimensions: number | undefined;
   readonly expectedDimensions: number | undefined;
 }

@@ -1,6 +1,4 @@
-/**
- * Embeds questions for search: vectors are cached, equal questions share a request, and the wait is bounded.
- */
+/** Embeds questions for search: vectors are cached, equal questions share a request, waits are bounded. */
 import { LRUCache } from "lru-cache";
 import { cacheLookups } from "../../telemetry/instruments.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -20,7 +18,6 @@ export interface QueryEmbeddings {
   embed(text: string, organizationId: string, signal?: AbortSignal): Promise<Float32Array>;
   /** The same for another model, which is opened once and kept; null if it cannot be opened. */
   another(model: Pick<EmbeddingModel, "name" | "dimensions">): Promise<QueryEmbeddings | null>;
-  /** Closes the other models. */
   close(): Promise<void>;
 }
 
@@ -28,10 +25,7 @@ interface CacheOptions {
   /** Of the vectors and questions that are kept; 20 MiB by default, some 10,000 of the built-in model. */
   readonly maxBytes?: number;
   readonly timeoutMs: number;
-  /**
-   * Opens a model that documents were embedded with before; null if it cannot. Absent: there is no other
-   * model.
-   */
+  /** Opens a model that embedded documents before; null if it cannot. Absent: there is no other. */
   readonly open?: (model: Pick<EmbeddingModel, "name" | "dimensions">) => Promise<EmbeddingModel | null>;
 }
 
@@ -39,10 +33,7 @@ const MAX_BYTES = 20 * 1024 * 1024;
 /** Questions in one request. */
 const MOST_A_REQUEST = 64;
 
-/**
- * Waits for `work` until `timeoutMs` have passed or `signal` is aborted; the work goes on for others and for
- * the cache.
- */
+/** Waits for `work` until `timeoutMs` or an abort; the work goes on for others and the cache. */
 function bounded<T>(work: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,23 +1,18 @@
-/**
- * Decides which texts go into the next request: organizations share the embedding time equally, and so do the
- * users of each; small work passes large work.
- */
+/** Decides which texts are requested next: fair between organizations and users; small work first. */
 import { type Caller, type EmbeddingPriority, type EmbeddingRequest, type Part, userKey } from "./caller.ts";
 import { type FairOrder, createFairOrder } from "../../process/concurrency/fair-order.ts";
 
 /** If both urgent work and work in bulk wait, every eighth request is one of bulk. */
 const BULK_EVERY = 8;
 /**
- * Every fourth request with texts of a user begins with the user's oldest work, so that endless small work
- * never stops large work: each of `n` documents of one user is served at least once in 4 n of the user's
- * requests.
+ * Every fourth request with texts of a user begins with the user's oldest work: endless small work never
+ * stops large work, and each of `n` documents is served at least once in 4 n of the user's requests.
  */
 const OLDEST_EVERY = 4;
 
 export interface EmbeddingQueue {
   add(caller: Caller): void;
   remove(caller: Caller): void;
-  /** Texts of the organization that wait. */
   waiting(organizationId: string): number;
   /** The next request, of an organization for which there is a place; undefined if there is none. */
   take(maxTexts: number, hasPlaceFor: (organizationId: string) => boolean): EmbeddingRequest | undefined;

@@ -1,6 +1,4 @@
-/**
- * Splits a request that failed, perhaps for one of its texts, into smaller ones until that text is by itself.
- */
+/** Splits a request that failed, perhaps for one of its texts, into smaller ones until that is alone. */
 import { type EmbeddingRequest, type Part, organizationOf, userKey } from "./caller.ts";
 import { createFairOrder } from "../../process/concurrency/fair-order.ts";
 
@@ -62,10 +60,7 @@ export function createSplitQueue() {
     add(request: EmbeddingRequest): void {
       waiting.add(request);
     },
-    /**
-     * The next request that somebody still wants, of an organization that has a place; undefined if there is
-     * none.
-     */
+    /** The next request that is still wanted, of an organization with a place; undefined: none. */
     take(hasPlaceFor: (organizationId: string) => boolean): EmbeddingRequest | undefined {
       for (;;) {
         const request = takeNext(hasPlaceFor);

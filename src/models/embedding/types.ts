@@ -1,9 +1,6 @@
 /** What an embedding model is, independent of its provider. */
 
-/**
- * A question and the text that answers it may be embedded differently; questions are also embedded first if
- * work waits.
- */
+/** A question may be embedded differently from a text that answers it, and goes first if work waits. */
 export type EmbeddingKind = "query" | "passage";
 
 export interface EmbeddingModel {
@@ -35,17 +32,11 @@ export interface EmbeddingModel {
     signal?: AbortSignal,
   ): Promise<Array<Float32Array | null>>;
   countTokens(text: string): number;
-  /**
-   * The text of token ids; absent if the model's tokenizer is not known.
-   * @throws Error for an id that the tokenizer has not.
-   */
+  /** The text of token ids; absent without a known tokenizer. @throws Error for an id it has not. */
   readonly decodeTokens?: ((tokens: readonly number[]) => string) | undefined;
   /** True if the beginning of a vector, made a unit again, is a vector of fewer dimensions. */
   readonly isShortenable?: boolean;
-  /**
-   * Offsets [start, end) in UTF-16 units of each token. They ascend, do not overlap, and never end inside a
-   * character.
-   */
+  /** Offsets [start, end) of each token in UTF-16 units: ascending, without overlaps, between characters. */
   tokenOffsets(text: string): Array<[number, number]>;
   close(): Promise<void>;
 }

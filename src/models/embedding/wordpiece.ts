@@ -3,15 +3,9 @@ import { readFileSync } from "node:fs";
 
 export interface WordPiece {
   readonly count: (text: string) => number;
-  /**
-   * Ids of the first `maxTokens` tokens, between [CLS] and [SEP], which BERT wants around a text and are not
-   * counted.
-   */
+  /** Ids of the first `maxTokens` tokens, between [CLS] and [SEP], which BERT wants; these do not count. */
   readonly ids: (text: string, maxTokens: number) => number[];
-  /**
-   * Offsets [start, end) in UTF-16 units of each token; they ascend, do not overlap, and never end inside a
-   * character.
-   */
+  /** Offsets [start, end) of each token in UTF-16 units: ascending, without overlaps, between characters. */
   readonly offsets: (text: string) => Array<[number, number]>;
   /** See {@link EmbeddingModel.fitOf}. */
   readonly fitOf: (text: string) => number;
@@ -39,9 +33,7 @@ type Visit = (id: number, start: number, end: number) => boolean;
 /** A word of more code points is one unknown token, as it was when the model was trained. */
 const MAX_WORD_LENGTH = 100;
 
-/**
- * Control, format, private and surrogate characters are dropped, except tab, line feed and carriage return.
- */
+/** Control, format, private and surrogate characters are dropped, except tab and line breaks. */
 const DROPPED = /^[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD]$/u;
 const SPACE = /^\s$/u;
 const PUNCTUATION = /^[\p{P}$+<=>^`|~]$/u;
@@ -146,9 +138,7 @@ function fitOf(vocabulary: Vocabulary, text: string): number {
   return Math.min(1, Math.max(0, (share - CHANCE) / (NATIVE - CHANCE)));
 }
 
-/**
- * Hangul counts by syllables, as it is written, and not by the parts that the tokenizer divides them into.
- */
+/** Hangul counts by syllables, as it is written, not by the parts that the tokenizer makes of them. */
 const lettersIn = (text: string): number => text.normalize("NFC").match(LETTERS)?.length ?? 0;
 
 function isTooLong(word: string): boolean {
@@ -178,8 +168,7 @@ function pieces(
 
 function eachToken(vocabulary: Vocabulary, text: string, visit: Visit): void {
   let reached = 0;
-  // One character may become several units. A token that begins inside it gets an empty range, so that none
-  // overlap.
+  // One character may become several units. A token inside it gets an empty range: none overlap.
   const report = (id: number, start: number, end: number): boolean => {
     const from = Math.max(start, reached);
     reached = Math.max(end, from);

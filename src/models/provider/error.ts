@@ -3,35 +3,22 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
 import { parseRetryAfter, parseRetryAfterMs } from "../../domain/retry-after.ts";
 
-/**
- * A refusal that one of several texts may have caused; the request has to be split to find out which. Refused
- * credentials, models and addresses are not among these.
- */
+/** A refusal that one of several texts may have caused, which a split finds; not of credentials or models. */
 export class MayBeOfOneText extends DomainError {}
 
 /**
- * An outage that a text may have caused: the provider, or what runs its model, broke while it worked on the
- * request. A provider that says that it is down, cannot be reached, times out or wants another key is not
- * among these.
+ * An outage that a text may have caused: the provider, or what runs its model, broke while it worked on it.
+ * One that says that it is down, cannot be reached, times out or wants another key is not among these.
  */
 export class ProviderBroke extends DomainError {}
 
-/**
- * What looks like an outage, although the provider answers other requests at the same time. A request for
- * a single text waits as in an outage; one for several texts is split.
- */
+/** An outage, although other requests are answered: a single text waits, several are split. */
 export class FailedWhileOthersSucceed extends DomainError {}
 
-/**
- * Malformed, too large, or understood but not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and
- * 15.5.21).
- */
+/** Malformed, too large, or not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */
 export const STATUSES_OF_ONE_TEXT = new Set([400, 413, 422]);
 
-/**
- * An internal error, or a gateway whose model went away during the request (RFC 9110, sections 15.6.1 and
- * 15.6.3).
- */
+/** An internal error, or a gateway whose model went away (RFC 9110, sections 15.6.1 and 15.6.3). */
 const STATUSES_OF_BREAKING = new Set([500, 502]);
 
 /** No connection, or no answer in time: no text causes these. */
@@ -53,10 +40,7 @@ export function retryAfterSeconds(headers: Headers | undefined, now = Date.now()
   );
 }
 
-/**
- * Wrong credentials and an unpaid account are outages: an operator can correct them, and no document is at
- * fault.
- */
+/** Wrong credentials and unpaid accounts are outages: operators mend them, no document is at fault. */
 const OUTAGE_STATUSES = new Set([401, 402, 403, 409, 425]);
 
 function codeOfStatus(status: number): ErrorCode {

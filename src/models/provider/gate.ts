@@ -1,6 +1,4 @@
-/**
- * Keeps an embedding model from a provider that is down: if the provider asks one process to wait, all wait.
- */
+/** Keeps an embedding model from a provider that is down: if it asks one process to wait, all wait. */
 import { DomainError, type ErrorCode } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "../embedding/types.ts";
 import { KNOWN_TEXT } from "./known-text.ts";
@@ -8,10 +6,7 @@ import { FailedWhileOthersSucceed, ProviderBroke } from "./error.ts";
 
 /** The state that all processes share. */
 interface Gate {
-  /**
-   * `closedForMs` is 0 if the request may go; `isTrial` if it is the one that finds out whether the provider
-   * is back.
-   */
+  /** `closedForMs` is 0 if the request may go; `isTrial` if it finds out whether the provider is back. */
   enter(): Promise<{ readonly closedForMs: number; readonly isTrial: boolean; readonly code: ErrorCode }>;
   /** @returns for how many seconds the gate is closed now. */
   close(seconds: number, code: ErrorCode): Promise<number>;
@@ -21,10 +16,7 @@ interface Gate {
 /** The pause of a provider that failed and did not say for how long. */
 const DEFAULT_CLOSED_SECONDS = 1;
 
-/**
- * A provider that has answered another request within this time is not down; the failed request is judged
- * separately.
- */
+/** A provider that answered another request so lately is not down; the failure is judged by itself. */
 const JUST_MS = 2_000;
 
 /**

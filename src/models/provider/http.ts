@@ -1,16 +1,11 @@
-/**
- * Sends chat requests to a provider with Node's own HTTP client, on connections that are kept for the next
- * request.
- */
+/** Sends chat requests to a provider by Node's own HTTP client, on connections that are kept. */
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { urlToHttpOptions } from "node:url";
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { firstText } from "./bounded-body.ts";
 
-/**
- * How long the end of a stream is waited for after its last event, so that its connection can be used again.
- */
+/** How long a stream's end is waited for after its last event, so that its connection is used again. */
 const TAIL_MS = 1_000;
 /** Bytes of an error's body; only its code is used. */
 const MAX_REFUSAL_BYTES = 65_536;

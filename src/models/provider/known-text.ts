@@ -1,7 +1,4 @@
-/**
- * Tells an outage of an embedding model from a text that it refuses, by asking for a text that is known to
- * work.
- */
+/** Tells a model's outage from a text that it refuses, by asking for a text that is known to work. */
 import { DomainError } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "../embedding/types.ts";
 import { MayBeOfOneText, providerGarbage } from "./error.ts";

@@ -1,16 +1,10 @@
-/**
- * Ranks texts of which the reranker may refuse one: all at once, then in smaller requests until the refused
- * one is found.
- */
+/** Ranks texts of which some may be refused: all at once, then in smaller requests until it is found. */
 import { DomainError } from "../../domain/errors.ts";
 import { refusedTexts } from "../../telemetry/instruments.ts";
 import { KNOWN_TEXT } from "../provider/known-text.ts";
 import { MayBeOfOneText } from "../provider/error.ts";
 
-/**
- * Requests of one search: enough to find one refused text among fifty. Texts that are not ranked by then have
- * no score.
- */
+/** Requests of one search: enough to find one refused text of fifty. What is left has no score. */
 const MOST_REQUESTS = 16;
 
 type Scores = Array<number | null>;

@@ -1,7 +1,4 @@
-/**
- * Asks a provider how well texts answer a question, by the `/rerank` protocol that Jina, Cohere and others
- * share.
- */
+/** Asks a provider how well texts answer a question, by the `/rerank` protocol of Jina and Cohere. */
 import { traceHeaders } from "../../telemetry/span.ts";
 import { boundedBody } from "../provider/bounded-body.ts";
 import { observedReranker } from "../observed.ts";
@@ -26,9 +23,7 @@ const TIMEOUT_MS = 2_000;
 /** An answer is a few hundred numbers, unless the provider sends the texts back. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/**
- * Scores by the index that the answer names; null for a text without a score, or with one that is no number.
- */
+/** Scores by the index that the answer names; null for a text without a score that is a number. */
 function scoresOf(answer: unknown, count: number): Array<number | null> {
   const { results } = (answer ?? {}) as { results?: unknown };
   if (!Array.isArray(results)) throw providerGarbage("no results");

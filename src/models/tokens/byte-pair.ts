@@ -2,15 +2,9 @@
 
 export interface BytePairTokens {
   readonly count: (text: string) => number;
-  /**
-   * Offsets [start, end) in UTF-16 units. A character made of several tokens belongs to the last of them; the
-   * others are empty.
-   */
+  /** Offsets [start, end) in UTF-16 units. Of a character's several tokens only the last is not empty. */
   readonly offsets: (text: string) => Array<[number, number]>;
-  /**
-   * The text of token ids, for a model whose tokenizer is known: one of OpenAI's.
-   * @throws Error for an id that the tokenizer has not.
-   */
+  /** The text of token ids, for one of OpenAI's models. @throws Error for an id that it does not have. */
   readonly decode: ((tokens: readonly number[]) => string) | undefined;
 }
 
@@ -78,8 +72,7 @@ function partOffsets(encoding: Encoding, text: string, base: number): Array<[num
   }
   while (offsets.length < read) offsets.push([at, at]);
   const last = offsets.at(-1);
-  // A lone surrogate is encoded as the replacement character, which has the same length. Whatever else
-  // differs, the last token ends with the text.
+  // A lone surrogate is encoded as the equally long replacement. The last token ends with the text.
   if (last !== undefined) last[1] = base + text.length;
   return offsets;
 }

@@ -1,6 +1,4 @@
-/**
- * Reads zip archives for the parsers: an entry is unpacked only after its declared size is within the bounds.
- */
+/** Reads zip archives for the parsers: unpacks an entry only after its declared size is within bounds. */
 
 import { fromBufferPromise, type Entry, type ZipFile } from "yauzl";
 import { buffer } from "node:stream/consumers";
@@ -71,10 +69,7 @@ const END_OF_DIRECTORY_BYTES = 22;
 const COMMENT_LENGTH_AT = 20;
 const MAX_COMMENT_BYTES = 0xffff;
 
-/**
- * Corrects the length of the archive's comment: some programs write another length than that of their
- * comment.
- */
+/** Corrects the length of the archive's comment: some programs write another one than it has. */
 function withTrueComment(bytes: Buffer): Buffer {
   const at = bytes.lastIndexOf(END_OF_DIRECTORY);
   const length = bytes.length - at - END_OF_DIRECTORY_BYTES;

@@ -15,9 +15,7 @@ const END_BYTES = 22;
 const VERSION = 20;
 const UTF8_FLAG = 0x0800;
 
-/**
- * An archive of these files, stored uncompressed. Takes fewer than 65,536 files and less than 4 GiB in all.
- */
+/** An archive of these files, stored uncompressed: fewer than 65,536 files, less than 4 GiB in all. */
 export function storedZip(files: readonly { readonly name: string; readonly bytes: Buffer }[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -20,9 +20,7 @@ const PRELOADED = Buffer.from(
   "latin1",
 );
 
-/**
- * The RTF, at most {@link MAX_UNPACKED_BYTES} of it. Never throws: a damaged body ends where the damage is.
- */
+/** The RTF, at most {@link MAX_UNPACKED_BYTES} of it. Never throws: a damaged body ends at the damage. */
 export function unpackRtf(packed: Buffer): Buffer {
   if (packed.length < HEADER_BYTES) return Buffer.alloc(0);
   const size = Math.min(packed.readUInt32LE(4), MAX_UNPACKED_BYTES);
@@ -78,10 +76,7 @@ function put(unpacking: Unpacking, byte: number): void {
   unpacking.position = (unpacking.position + 1) % WINDOW_BYTES;
 }
 
-/**
- * Copies the bytes that are referred to. False at the end mark, which is a reference to the next byte's
- * place.
- */
+/** Copies the bytes referred to. False at the end mark, a reference to the next byte's place. */
 function copyReference(unpacking: Unpacking, reference: number): boolean {
   const offset = reference >> 4;
   if (offset === unpacking.position) return false;

@@ -19,10 +19,7 @@ const PROPERTIES_BYTES = 13;
 const NARROW = 0x40000000;
 /** A longer paragraph is not read as a heading, whatever its style is. */
 const MAX_HEADING_BYTES = 8_192;
-/**
- * Each heading is looked for in all pieces of text. A document that was edited for years has thousands of
- * pieces and hundreds of headings.
- */
+/** Each heading is looked for in all pieces of text: an old document has hundreds and thousands. */
 const MAX_COMPARISONS = 20_000_000;
 const westernText = new TextDecoder("windows-1252");
 const wideText = new TextDecoder("utf-16le");
@@ -36,17 +33,12 @@ interface Piece {
 const FIELD_CODE = new RegExp(String.raw`\x13[^\x14\x15]*\x14?`, "g");
 const BLANKS = new RegExp(String.raw`[\x00-\x1f\s]+`, "g");
 
-/**
- * The key of a line in {@link headingLevels}: its text without field codes, which are between 0x13 and 0x14.
- */
+/** The key of a line in {@link headingLevels}: its text without field codes (between 0x13 and 0x14). */
 export function headingKey(line: string): string {
   return line.replace(FIELD_CODE, "").replace(BLANKS, " ").trim();
 }
 
-/**
- * Levels 1 to 9 by {@link headingKey}. Empty for files older than Word 97, and for files whose styles cannot
- * be read: their text may still be.
- */
+/** Levels 1 to 9 by {@link headingKey}. Empty before Word 97, and if styles cannot be read. */
 export function headingLevels(bytes: Buffer): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
   const file = openCompoundFile(bytes);

@@ -71,9 +71,7 @@ function corrupt(cause?: unknown): DomainError {
   return new DomainError("corrupt", "The file is not a readable Word document.", { cause });
 }
 
-/**
- * Each line is a paragraph; a line that ends with a tab is a table row, whose cells are separated by tabs.
- */
+/** Each line is a paragraph; a line that ends with a tab is a table row, its cells separated by tabs. */
 function writeLines(writer: UnitWriter, text: string, levels: ReadonlyMap<string, number> = new Map()): void {
   let rows: string[][] = [];
   const endTable = (): void => {

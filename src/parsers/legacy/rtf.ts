@@ -51,7 +51,6 @@ interface Reader {
   readonly writer: UnitWriter;
   readonly info: Map<string, string>;
   readonly fonts: Map<number, number>;
-  /** Heading levels by number of style. */
   readonly headings: Map<number, number>;
   stack: Group[];
   codePage: number;
@@ -197,7 +196,6 @@ function setFont(reader: Reader, charset: number): void {
   if (codePage !== undefined) reader.fonts.set(reader.entry, codePage);
 }
 
-/** Control words about paragraphs and tables. */
 const BLOCK_WORDS: Readonly<Record<string, (reader: Reader, value: number | undefined) => void>> = {
   par: endParagraph,
   sect: endParagraph,

@@ -1,7 +1,4 @@
-/**
- * Reads the text of Word 6 and Word 95 files, which has one byte for each character, in the document's
- * stream.
- */
+/** Reads the text of Word 6 and 95 files: one byte for each character, in the document's stream. */
 
 import { decodeText } from "../text/plain.ts";
 
@@ -43,8 +40,7 @@ export function word95Text(document: Buffer): { readonly body: string; readonly 
     ? Buffer.concat(pieces(document))
     : document.subarray(document.readUInt32LE(FIB.textStart), document.readUInt32LE(FIB.textEnd));
   const bodyLength = document.readUInt32LE(FIB.bodyLength);
-  // The character set is guessed once for all parts: the few words of a header do not tell Cyrillic from
-  // Western.
+  // The character set is guessed once for all parts: a header's few words do not tell Cyrillic.
   const marked = Buffer.concat([
     bytes.subarray(0, bodyLength),
     Buffer.from(BODY_END),

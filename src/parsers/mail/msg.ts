@@ -48,10 +48,7 @@ export function msgWith(openSections: OpenSections): Parser {
   };
 }
 
-/**
- * @param folder The path of the message in the file, with a slash at its end; empty for the outermost
- * message.
- */
+/** @param folder the message's path in the file, with a slash at its end; empty for the outermost. */
 function readMessage(file: CompoundFile, folder: string, depth: number): Mail {
   const value = (id: string): string => text(file, folder, id);
   const address = value(PROPERTY.senderSmtp) || value(PROPERTY.senderAddress);

@@ -7,7 +7,6 @@ export const WRAPPERS = new Set(["sdt", "sdtContent", "customXml", "ins", "moveT
 
 export interface DocxInline {
   readonly text: string;
-  /** References to notes, in order. */
   readonly notes: readonly { readonly kind: "footnote" | "endnote"; readonly id: string }[];
   /** Ids of comments, in order. */
   readonly comments: readonly string[];

@@ -1,6 +1,4 @@
-/**
- * Reads the styles and numberings of a DOCX file: which paragraphs are headings, list items, code or quotes.
- */
+/** Reads the styles and numberings of a DOCX file: which paragraphs are headings, items, code or quotes. */
 
 import { attribute, childAt, childrenNamed, type MarkupElement } from "../web/markup-tree.ts";
 
@@ -58,10 +56,7 @@ export function docxStyles(root: MarkupElement | undefined): DocxStyles {
   };
 }
 
-/**
- * What a paragraph has by its style. It is computed once for each style, which may be as long as the
- * document.
- */
+/** What a paragraph has by its style. Computed once for each, since there may be many. */
 interface Inherited {
   readonly namedLevel: number | undefined;
   readonly outline: string | undefined;

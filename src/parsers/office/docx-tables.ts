@@ -68,7 +68,6 @@ interface DocxCell {
   readonly text: string;
   /** True if it is merged with the cell above, whose text it has. */
   readonly continues: boolean;
-  /** The number of columns that it spans. */
   readonly span: number;
 }
 

@@ -31,7 +31,6 @@ export interface OdfWalk {
   slide: Spot | undefined;
 }
 
-/** The spot of what is in a frame of a slide. */
 export function slideSpot(slide: number, frame: MarkupElement): Spot {
   const shape = shapeName(attribute(frame, "name"));
   return shape === undefined ? { slide } : { slide, shape };
@@ -79,7 +78,6 @@ export function odfStyles(roots: readonly (MarkupElement | undefined)[]): OdfSty
   };
 }
 
-/** Writes the blocks of a container, in order. */
 export function writeOdf(walk: OdfWalk, container: MarkupElement | undefined): void {
   for (const child of container?.children ?? []) if (isElement(child)) writeBlock(walk, child);
 }
@@ -193,7 +191,6 @@ function writeList(walk: OdfWalk, list: MarkupElement): void {
   walk.writer.add("list", text, { places });
 }
 
-/** Adds the items of a list and of those inside it. */
 function addItems(
   walk: OdfWalk,
   list: MarkupElement,

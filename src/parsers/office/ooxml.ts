@@ -24,7 +24,6 @@ export interface PartReference {
 }
 
 export interface OfficePackage {
-  /** The path of the main part. */
   readonly main: string;
   /** The root element of a part; undefined if there is no such part. */
   part(path: string | undefined): Promise<MarkupElement | undefined>;

@@ -1,6 +1,4 @@
-/**
- * The parser of PPTX files: a slide is a page, its title a heading; notes and comments follow their slide.
- */
+/** The parser of PPTX files: a slide is a page, its title a heading; then come notes and comments. */
 
 import { DomainError } from "../../domain/errors.ts";
 import { listItem, quoted } from "../text/markdown-format.ts";
@@ -65,10 +63,7 @@ interface Slide {
   readonly writer: UnitWriter;
   readonly authors: ReadonlyMap<string, string>;
   readonly references: ReadonlyMap<string, PartReference>;
-  /**
-   * Paths of charts, diagrams, notes and comments that were read: each is read once, even if several refer to
-   * it.
-   */
+  /** Paths of charts, diagrams, notes and comments that were read: each once, however many refer to it. */
   readonly written: Set<string>;
   /** From 1. */
   readonly number: number;
@@ -158,10 +153,7 @@ async function writeShape(slide: Slide, shape: MarkupElement): Promise<void> {
   });
 }
 
-/**
- * Writes paragraphs, those with bullets as a list. In a placeholder for text they have bullets by default, in
- * other shapes only if they say so.
- */
+/** Writes paragraphs, with bullets as a list: the default of text placeholders, else only if they say so. */
 function writeParagraphs(
   writer: UnitWriter,
   paragraphs: readonly DrawingParagraph[],
@@ -214,10 +206,7 @@ async function writeGraphic(slide: Slide, frame: MarkupElement): Promise<void> {
     writeParagraphs(slide.writer, drawingParagraphs(body), { bulleted: true, running: false });
 }
 
-/**
- * Texts by column: a cell that is merged with those below is in each of their rows, one of the head in each
- * column.
- */
+/** Texts by column: a merged cell is in each of its rows, one of the head in each of its columns. */
 function tableRows(table: MarkupElement): string[][] {
   const repeats = createCellRepeats();
   const rows: string[][] = [];

@@ -1,7 +1,4 @@
-/**
- * The parser of spreadsheets (XLSX, XLS, ODS): a sheet is a page, its name a heading, each block of rows a
- * table.
- */
+/** The parser of spreadsheets (XLSX, XLS, ODS): sheets are pages with headings, blocks of rows tables. */
 
 import { read, type CellObject, type Comment, type WorkBook, type WorkSheet } from "@e965/xlsx";
 import { DomainError } from "../../domain/errors.ts";
@@ -65,10 +62,7 @@ function isArchive(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString("latin1") === "PK" || bytes[0] === 0xd0;
 }
 
-/**
- * Unpacks the parts, without pictures, into an archive without compression: SheetJS itself unpacks without
- * bounds, and some damage sends it into a loop.
- */
+/** Unpacks the parts without pictures: SheetJS unpacks without bounds, and some damage makes it loop. */
 async function unpacked(bytes: Buffer, gaps: SheetGaps[]): Promise<Buffer> {
   const zip = await openZip(bytes);
   const files: { name: string; bytes: Buffer }[] = [];

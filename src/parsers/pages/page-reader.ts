@@ -6,16 +6,11 @@ import { MAX_PICTURE_HEIGHT } from "../../domain/locations/page-picture.ts";
 import { notFound } from "../../domain/not-found.ts";
 import type { ParseInput } from "../parser.ts";
 
-/**
- * Runs in a parser process. Both throw DomainError `encrypted` or `corrupt` for a file that cannot be read.
- */
+/** Runs in a parser process. Both throw DomainError `encrypted` or `corrupt` for an unreadable file. */
 export interface PageReader {
   /** The sizes of the pages `input.pages`, as far as there are such pages. */
   sizes(input: ParseInput): Promise<PageSizes>;
-  /**
-   * The page as PNG or WebP.
-   * @throws DomainError `page_not_found`; `too_large` if the picture would be too high
-   */
+  /** The page as PNG or WebP. @throws DomainError `page_not_found`; `too_large` if it would be too high */
   picture(input: ParseInput, request: PictureRequest): Promise<Uint8Array>;
   /** Loads what the first page would otherwise wait for. */
   warmUp(): Promise<void>;

@@ -11,19 +11,17 @@ import { type PageReader, requireShowable } from "./page-reader.ts";
 const POINTS_PER_INCH = 72;
 
 export const pdfPages: PageReader = {
-  async sizes(input) {
-    return opened(input, (Constructor, source) => sizesOf(Constructor, source, input.pages ?? [1, 1]));
-  },
-  async picture(input, request) {
-    return opened(input, async (Constructor, source) => {
+  sizes: async (input) =>
+    opened(input, (Constructor, source) => sizesOf(Constructor, source, input.pages ?? [1, 1])),
+  picture: async (input, request) =>
+    opened(input, async (Constructor, source) => {
       const { page } = request;
       const size = requireShowable(await sizesOf(Constructor, source, [page, page]), request);
       const dpi = (request.width * POINTS_PER_INCH) / size.width;
       const [shown] = await new Constructor(configOf({ dpi })).screenshot(source, [page]);
       if (shown === undefined) throw new DomainError("corrupt", `Page ${page} cannot be shown.`);
       return draw((await loadSharp())(shown.imageBuffer), request);
-    });
-  },
+    }),
   async warmUp() {
     await Promise.all([loadLiteparse(), loadSharp()]);
   },

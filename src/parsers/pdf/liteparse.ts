@@ -61,10 +61,7 @@ export interface Recognition {
   readonly until: number;
 }
 
-/**
- * The pages as OCR reads them, without those that it cannot read, and the first page that was left for lack
- * of time.
- */
+/** The pages as OCR reads them, except unreadable ones, and the first that was left for lack of time. */
 export async function recognizePages(
   Constructor: LiteParseConstructor,
   source: string | Buffer,

@@ -5,9 +5,7 @@ import { storableText } from "../parser.ts";
 
 const PDF_DATE = /^D:(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?(?:(Z)|([+-])(\d{2})'?(\d{2})?)?/;
 
-/**
- * A date like `D:20230112174637+01'00'` in ISO 8601 and UTC, the default zone; undefined if it is no date.
- */
+/** A date like `D:20230112174637+01'00'` in ISO 8601 and UTC, its default zone; undefined if it is none. */
 export function pdfDateAsIso(value: string | undefined): string | undefined {
   const match = PDF_DATE.exec(value ?? "");
   if (match === null) return undefined;

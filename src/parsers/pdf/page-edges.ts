@@ -11,9 +11,7 @@ export interface PlacedUnit {
 
 /** Text on fewer pages is not taken for a header or footer. */
 const MIN_PAGES = 3;
-/**
- * The least share of pages: headers of left and right pages may differ, and chapters may begin without one.
- */
+/** The least share of pages: headers of left and right pages may differ, and chapters may lack one. */
 const MIN_SHARE = 0.3;
 const MAX_CHARS = 200;
 

@@ -1,6 +1,4 @@
-/**
- * The parser of PDF files: liteparse, and unpdf if liteparse's native part cannot load or fails on the file.
- */
+/** The parser of PDF files: liteparse, or unpdf if liteparse's native part cannot load or fails. */
 
 import type { ParsedPage, ParseResult } from "@llamaindex/liteparse";
 import { DomainError } from "../../domain/errors.ts";
@@ -23,9 +21,7 @@ import { pageUnits, type ReadPage } from "./units.ts";
 import { inReadingOrder, isRightToLeft } from "./right-to-left.ts";
 import { unpdfMetadata, unpdfPageCount, unpdfParse, withDocument } from "./unpdf.ts";
 
-/**
- * Pages in memory at once: as many as a part has, since liteparse reads the whole file again for each batch.
- */
+/** Pages in memory at once: as many as a part has, since liteparse reads the file again for each batch. */
 const PAGES_PER_BATCH = 50;
 
 export const pdf: Parser = {
@@ -127,10 +123,7 @@ async function withReadingOrder(pages: readonly ReadPage[], input: ParseInput): 
   }).catch(() => pages);
 }
 
-/**
- * The time of `performance.now()` at which reading stops: only a caller that asks for pages can ask for the
- * rest.
- */
+/** When reading stops, as `performance.now()`: only a caller that asks for pages can ask for the rest. */
 function deadline({ pages, budgetMs = Infinity }: ParseInput): number {
   return performance.now() + (pages === undefined ? Infinity : budgetMs);
 }

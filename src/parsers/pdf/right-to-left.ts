@@ -1,7 +1,4 @@
-/**
- * Reads pages of Arabic or Hebrew by pdf.js, which says where each letter is: liteparse leaves letters and
- * words of such pages in the order in which they are drawn.
- */
+/** Reads pages of Arabic or Hebrew by pdf.js, which knows letters' places: liteparse keeps drawing order. */
 
 import type { LayoutBlock, TextItem } from "@llamaindex/liteparse";
 import type { PdfDocument } from "./unpdf.ts";

@@ -7,8 +7,6 @@ import { boxOf, isBeside, unionOf, type Rectangle } from "./layout/frame.ts";
 
 type PdfPage = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>["getPage"]>>;
 type Content = Awaited<ReturnType<PdfPage["getTextContent"]>>;
-type Item = Extract<Content["items"][number], { str: string }>;
-
 export interface PageParagraphs {
   /** Characters of the page, with those between the paragraphs. */
   readonly length: number;
@@ -88,11 +86,9 @@ function placesOf(lines: readonly Span[], start: number, page: number): Place[] 
   });
 }
 
-/**
- * In fractions of the page as shown; undefined for text from top to bottom, of which pdf.js says no width.
- */
+/** In fractions of the page as shown; undefined for text from top to bottom: pdf.js gives no width. */
 export function shownRectangle(
-  { transform, width, fontName }: Item,
+  { transform, width, fontName }: Extract<Content["items"][number], { str: string }>,
   { styles }: Content,
   viewport: ReturnType<PdfPage["getViewport"]>,
 ): Rectangle | undefined {

@@ -18,9 +18,7 @@ export interface ParserPoolOptions extends ChildrenOptions {
 export interface LateInput {
   /** Bytes of the document. */
   readonly size: number;
-  /**
-   * Called when a process is free, and again if that one died; disposed of when the process is done with it.
-   */
+  /** Called when a process is free, and again if that one died; disposed of when the process is done. */
   readonly fetch: () => Promise<FetchedInput>;
 }
 
@@ -43,15 +41,11 @@ export interface ParserPool {
    * it, and `worker_crashed` if two processes died with the document; `storage_unavailable` if its file
    * cannot be written; what `fetch` throws; the signal's reason if the caller aborted (the process is dead
    * by then); Error if the pool is closed.
-   * @see test/parsers/process/child-process.process.test.ts
    */
   parse(input: ParseInput | LateInput, options?: ParseOptions): Promise<ParsedDocument>;
   /** Counts pages without reading their text; null if the format has none. Throws as `parse` does. */
   pageCount(input: ParseInput, options?: ParseOptions): Promise<number | null>;
-  /**
-   * Kills all processes and resolves when they are gone; running and later calls are refused. Repeating is
-   * harmless.
-   */
+  /** Kills all processes and resolves when they are gone; calls are refused from then on. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -76,9 +70,7 @@ const DEFAULTS: ParserPoolOptions = {
   folder: tmpdir(),
 };
 
-/**
- * A process may die for any reason, but a document with which two processes died is not tried a third time.
- */
+/** A process may die for any reason, but a document that took two with it is not tried a third time. */
 const ATTEMPTS = 2;
 
 /**

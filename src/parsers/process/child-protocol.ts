@@ -15,10 +15,7 @@ export type ChildTask =
 
 export type ChildRequest = ChildTask & { readonly input: ParseInput };
 
-/**
- * A process sends `ready` once; then for each request `started`, any number of `units`, and one of the
- * others.
- */
+/** A process sends `ready` once; then per request `started`, any number of `units`, and another one. */
 export type ChildMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "started" }
@@ -27,7 +24,6 @@ export type ChildMessage =
   | ShortAnswer
   | { readonly kind: "failed"; readonly code: ErrorReason; readonly message: string };
 
-/** An answer that is one message. */
 type ShortAnswer =
   | { readonly kind: "page_count"; readonly pages: number | null }
   | { readonly kind: "page_sizes"; readonly sizes: PageSizes }
@@ -40,10 +36,7 @@ export type ChildOutcome =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "lost"; readonly started: boolean };
 
-/**
- * Reading a message of this size takes about 1 ms, so that a long document does not block the worker's event
- * loop.
- */
+/** Reading such a message takes about 1 ms, so that a long document does not block the event loop. */
 const MAX_UNITS_PER_MESSAGE = 500;
 const MAX_CHARS_PER_MESSAGE = 128 * 1024;
 
@@ -54,7 +47,6 @@ export function withCheckedPlaces(unit: TextUnit): TextUnit {
   return rest;
 }
 
-/** The characters of a unit's text and places. */
 export function unitSize({ text, places }: TextUnit): number {
   return text.length + packedSize(places);
 }

@@ -53,11 +53,8 @@ function mayHave(
 }
 
 export interface ChildQueue {
-  /** The number of busy processes. */
   readonly busy: number;
-  /**
-   * Resolves with the process that the job got. Rejects with its signal's reason if it was aborted before.
-   */
+  /** Resolves with the process that the job got. Rejects with its signal's reason if aborted before. */
   wait(job: ChildJob): Promise<ParserChild>;
   /** Gives a free process to the document that is next. @returns false if none may have it. */
   give(child: ParserChild): boolean;

@@ -1,6 +1,4 @@
-/**
- * The code inside a parser process: answers one request at a time, and ends with the worker that started it.
- */
+/** The code inside a parser process: answers one request at a time, and ends with its worker. */
 
 import { DomainError } from "../../domain/errors.ts";
 import type { FileType } from "../../domain/file-type.ts";
@@ -29,9 +27,7 @@ export async function serveParsers(served: Served): Promise<void> {
   await send({ kind: "ready" });
 }
 
-/**
- * A parser that never returns does not get this event: then the kernel or parent-watch.ts ends the process.
- */
+/** A parser that never returns gets no such event: the kernel or parent-watch.ts ends the process. */
 function endWithParent(): void {
   process.once("disconnect", () => process.exit(0));
   // Ctrl-C reaches the whole process group, but the worker decides when this process ends.

@@ -4,9 +4,7 @@ import { startParserChild, type ChildLimits, type ParserChild } from "./parser-c
 import { prepareSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 
 export interface LiveOptions extends ChildLimits {
-  /**
-   * What is put around each process. Default: found out for this entry and folder with the first document.
-   */
+  /** What is put around each process. Default: found out for this entry and folder with the first job. */
   readonly sandbox?: Promise<Sandbox>;
 }
 

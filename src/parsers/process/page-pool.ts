@@ -14,7 +14,6 @@ export interface PagePool {
    *
    * @throws what the reader of the format throws; DomainError `timeout`, `out_of_memory` or `worker_crashed`
    * as a parser does; what `fetch` throws; the signal's reason; Error if the pool is closed.
-   * @see test/parsers/process/page-pool.process.test.ts
    */
   sizes(input: ParseInput | LateInput, asked: Asked): Promise<PageSizes>;
   /** The page as a picture. Throws as `sizes` does. */

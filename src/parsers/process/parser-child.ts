@@ -1,6 +1,4 @@
-/**
- * One parser process: starts it inside its sandbox, watches its time and memory, and kills it over a limit.
- */
+/** One parser process: starts it in its sandbox, watches its time and memory, kills it over a limit. */
 
 import { fork, type ChildProcess } from "node:child_process";
 import { DomainError } from "../../domain/errors.ts";
@@ -43,7 +41,6 @@ export interface ParserChild {
   readonly gone: Promise<void>;
   /** Resolves when its folder has been removed too. */
   readonly cleared: Promise<void>;
-  /** The number of requests that it has taken. */
   requests(): number;
   /** False if its folder was removed, so that it can take no document any more. */
   hasFolder(): boolean;
@@ -247,10 +244,7 @@ function receive(running: Running, job: Job, message: Exclude<ChildMessage, { ki
   }
 }
 
-/**
- * Kills the process at the time limit, above the memory limit, or when the caller aborts. The returned
- * function ends the watch.
- */
+/** Kills the process at the time or memory limit, or on an abort. The returned function ends the watch. */
 function watch(running: Running, timeoutMs: number, signal: AbortSignal | undefined): () => void {
   const { limits, child } = running;
   const pid = child.pid ?? 0;

@@ -12,10 +12,7 @@ export interface ChildrenOptions extends LiveOptions, ChildCounts {
   readonly maxDocumentsPerChild: number;
   /** An idle process with more resident memory than this is replaced. */
   readonly recycleRssBytes: number;
-  /**
-   * An idle process that has used more is replaced, so that the rest of `maxCpuSeconds` is enough for a
-   * document.
-   */
+  /** An idle process that used more is replaced: a document needs enough of `maxCpuSeconds`. */
   readonly recycleCpuSeconds: number;
 }
 

@@ -18,10 +18,7 @@ export async function residentBytes(pid: number): Promise<number> {
   }
 }
 
-/**
- * Seconds of processor time that a process has used with all its threads; 0 if it is gone, and outside of
- * Linux.
- */
+/** Seconds of processor time of a process with its threads; 0 if it is gone, and outside of Linux. */
 export async function processorSeconds(pid: number): Promise<number> {
   if (process.platform !== "linux") return 0;
   try {

@@ -16,10 +16,7 @@ interface TimeLimit {
   readonly secondsOf?: (pid: number) => Promise<number>;
 }
 
-/**
- * @returns what ends the watch.
- * @see test/parsers/process/time-limit.test.ts
- */
+/** @returns what ends the watch. */
 export function limitTime({ pid, timeoutMs, onLate, secondsOf = processorSeconds }: TimeLimit): () => void {
   const before = secondsOf(pid);
   let isOver = false;

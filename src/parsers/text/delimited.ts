@@ -34,9 +34,7 @@ interface DelimitedRows {
   readonly numbers?: readonly number[] | undefined;
 }
 
-/**
- * If quotes do not match, they are read as text, so that a stray quote does not swallow the rest of the file.
- */
+/** Unmatched quotes are read as text, so that a stray one does not swallow the rest of the file. */
 function readRows(text: string, delimiter: string): DelimitedRows {
   const options = {
     delimiter,
@@ -52,9 +50,7 @@ function readRows(text: string, delimiter: string): DelimitedRows {
   }
 }
 
-/**
- * Empty lines are rows of a spreadsheet. They are counted only if there may be some, since that takes time.
- */
+/** Empty lines are rows of a spreadsheet. They are counted only if there may be some: it takes time. */
 function numbered(text: string, options: Options): DelimitedRows {
   if (!EMPTY_LINE.test(text)) return { rows: parse(text, options) };
   const numbers: number[] = [];
@@ -70,9 +66,7 @@ function numbered(text: string, options: Options): DelimitedRows {
 
 const EMPTY_LINE = /^[\r\n]|\n\r?\n|\r\r/;
 
-/**
- * The delimiter for which most of the first lines have the same number of cells; a comma if there is none.
- */
+/** The delimiter that gives most of the first lines the same number of cells; a comma if none does. */
 function delimiterOf(text: string): string {
   const lines = text
     .slice(0, 64 * 1024)

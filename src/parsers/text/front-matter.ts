@@ -27,7 +27,6 @@ type Value = string | readonly string[];
  * This is not a YAML library because the time of the one we use grows with the fifth power of the depth of
  * nesting.
  * @see docs/decisions/0029-libraries-or-our-own.md
- * @see test/parsers/text/front-matter.test.ts
  */
 export function readFrontMatter(lines: readonly string[]): FrontMatter | undefined {
   if (lines[0]?.trimEnd() !== "---") return undefined;
@@ -56,9 +55,7 @@ function opensMapping(line: string): boolean {
   return /^(?:\?[ \t]|[{&!%])/.test(line) || KEY.test(line);
 }
 
-/**
- * Whether the line may belong to a mapping, nested or not. A block with any other line is read as Markdown.
- */
+/** Whether the line may belong to a mapping, nested or not. A block with another line is Markdown. */
 function mayBeMapping(line: string): boolean {
   return (
     isSkipped(line) ||
@@ -102,9 +99,7 @@ function readValue(reading: Reading, written: string): Value | undefined {
   return scalar([written, ...more.map((line) => line.trim())].join(" "));
 }
 
-/**
- * The value of a key with nothing after its colon: a list of lines with dashes, indented text, or nothing.
- */
+/** The value of a key with nothing after its colon: a list of lines with dashes, indented text, or none. */
 function readNextLines(reading: Reading): Value | undefined {
   while (reading.at < reading.lines.length && isSkipped(reading.lines[reading.at] ?? "")) reading.at++;
   const first = reading.lines[reading.at] ?? "";
@@ -183,9 +178,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   " ": " ",
 };
 
-/**
- * The text of a scalar; empty for values that are not text (`true`, `null`). Undefined if it is no scalar.
- */
+/** The text of a scalar; empty for values that are not text (`true`, `null`). Undefined for no scalar. */
 function scalar(written: string): string | undefined {
   const double = /^"((?:[^"\\]|\\.)*)"[ \t]*(?:#.*)?$/.exec(written)?.[1];
   if (double !== undefined)

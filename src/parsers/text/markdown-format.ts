@@ -13,18 +13,13 @@ const MAX_HEAD_CHARS = 8_192;
 const MAX_HEAD_CELL_CHARS = 4_096;
 /** Characters of Markdown for one cell of a head and the dashes under it. */
 const HEAD_CELL_MARKS = 9;
-/**
- * With more empty cells for each filled one, a table is only spread out, and its empty cells are left out.
- */
+/** With more empty cells for each filled one, a table is only spread out: empty cells are left out. */
 const MAX_EMPTY_SHARE = 8;
 const MIN_EMPTY_CELLS = 1_000;
 
 type Row = readonly string[];
 
-/**
- * Where a row stands in the file, by its index among the rows and by the indexes of the first and the last of
- * its cells that have text; undefined if that is unknown.
- */
+/** Where a row stands in the file, by its index and those of its first and last cells with text. */
 export type SpotOfRow = (index: number, first: number, last: number) => Spot | undefined;
 
 /** A block with the places of its lines, for {@link UnitWriter.add}; without places if they are not known. */
@@ -39,7 +34,6 @@ export interface PlacedLine {
   readonly spot: Spot | undefined;
 }
 
-/** Lines as one block, each with its place. */
 export function placedLines(lines: readonly PlacedLine[]): PlacedText {
   const places: Place[] = [];
   let at = 0;
@@ -95,11 +89,7 @@ interface NumberedRow {
   readonly columns?: readonly [first: number, last: number];
 }
 
-/**
- * A table of any length and width as pipe tables of bounded size, each with its part of the head.
- *
- * @param spotOf Default: no row has a place of its own.
- */
+/** A table as pipe tables of bounded size, each with its head. @param spotOf Default: rows have no place. */
 export function* pipeTables(rows: Iterable<Row>, spotOf?: SpotOfRow): Generator<PlacedText> {
   for (const table of boundedTables(rows, spotOf))
     yield spotOf === undefined ? { text: table.text, places: undefined } : table;

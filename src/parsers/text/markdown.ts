@@ -1,6 +1,4 @@
-/**
- * The parser of Markdown: one pass over the lines, one unit for each block. Inline marks stay as they are.
- */
+/** The parser of Markdown: one pass over the lines, one unit for each block. Inline marks stay. */
 
 import { DomainError } from "../../domain/errors.ts";
 import type { ExtractedMetadata, ParseWarning, TextUnit, UnitType } from "../../domain/text-unit.ts";
@@ -61,7 +59,6 @@ export interface MarkdownText {
  * The units of a Markdown text. All of it is kept except blank lines, thematic breaks and the bytes of
  * embedded images. Front matter becomes metadata and a code unit.
  *
- * @see test/parsers/text/markdown.test.ts
  */
 export function parseMarkdown(source: string): MarkdownText {
   const lines = source.replace(INLINE_DATA, "($1)").split(/\r\n|\n|\r/);
@@ -108,7 +105,6 @@ function readBlock(reader: Reader): void {
   readParagraph(reader);
 }
 
-/** Adds the lines up to `end` as one unit, without blank lines at its end. */
 function take(reader: Reader, type: UnitType, end: number): void {
   let last = end;
   while (last > reader.at + 1 && isBlank(lineAt(reader, last - 1))) last--;
@@ -160,10 +156,7 @@ function quoteEnd(reader: Reader): number {
   return at;
 }
 
-/**
- * A list continues after blank lines if the next line is an item or is indented below one. Fenced code in it
- * is taken whole.
- */
+/** A list goes on after blank lines with an item or an indented line. Fenced code in it stays whole. */
 function listEnd(reader: Reader): number {
   const outer = indentOf(lineAt(reader, reader.at));
   let at = reader.at;

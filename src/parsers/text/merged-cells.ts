@@ -1,7 +1,4 @@
-/**
- * Repeats the text of merged cells: a row that is read alone has its label, and each column of the head its
- * name.
- */
+/** Repeats the text of merged cells, so that a row read alone has its label, and each column its name. */
 
 /** Longer texts are no labels. */
 const MAX_LABEL_CHARS = 200;

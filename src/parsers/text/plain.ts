@@ -8,10 +8,7 @@ import { packPlaces } from "../../domain/locations/packed.ts";
 import { readInput, storableText, type ParseInput, type Parser } from "../parser.ts";
 import { createLineCounter, type LineCounter } from "./line-counter.ts";
 
-/**
- * A longer paragraph is cut, at the end of a line or else at a space, so that no piece is too long to pass
- * on.
- */
+/** A longer paragraph is cut at the end of a line or else at a space: no piece is too long to pass on. */
 export const MAX_PARAGRAPH_CHARS = 32_768;
 
 /** The number of bytes by which a character set is guessed. */
@@ -48,9 +45,7 @@ export async function readTextInput(
 /** Text has hardly any control characters; of the bytes of other files about one in ten is one. */
 const MAX_CONTROL_SHARE = 0.01;
 const FORGIVEN_CONTROLS = 16;
-/**
- * Tab, line feed, form feed, carriage return, and backspace and escape, which control terminals and printers.
- */
+/** Tab, line feed, form feed, carriage return; backspace and escape, which control terminals, printers. */
 const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 
 /** Fewer zeros are strays in text of another character set. */
@@ -74,10 +69,7 @@ function wideCharset(bytes: Buffer): WideCharset | undefined {
     : unmarkedWideCharset(bytes.subarray(0, CHARSET_SAMPLE_BYTES));
 }
 
-/**
- * Recognizes UTF-16 without byte order mark by its zeros: of each pair of bytes, one is often zero and the
- * other hardly ever.
- */
+/** Recognizes UTF-16 without a byte order mark: of each pair one byte is often zero, the other hardly. */
 function unmarkedWideCharset(sample: Buffer): WideCharset | undefined {
   let even = 0;
   let odd = 0;
@@ -119,10 +111,7 @@ function likeliestCharset(bytes: Buffer): string {
   return (eastAsian ?? likeliest).name;
 }
 
-/**
- * chardet takes short East Asian text for Western. Below this confidence (of 100), an East Asian character
- * set in which all bytes are valid is preferred.
- */
+/** chardet takes short East Asian text for Western: below this confidence (of 100) a valid one wins. */
 const UNSURE_BELOW = 30;
 const EAST_ASIAN = new Set(["Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "GB18030"]);
 
@@ -207,10 +196,7 @@ function* nonBlank(paragraph: string, from: number): Generator<TextPiece> {
   if (/\S/.test(paragraph)) yield { text: paragraph.trimEnd(), from };
 }
 
-/**
- * The last line end or space in the second half of [start, limit). The first half is not searched, to save
- * time.
- */
+/** The last line end or space in the second half of [start, limit); the first is not searched, for time. */
 function cutBefore(paragraph: string, start: number, limit: number): number {
   const half = start + MAX_PARAGRAPH_CHARS / 2;
   const searched = paragraph.slice(half, limit);

@@ -100,9 +100,7 @@ export function rowTexts(rows: readonly (readonly MarkupElement[])[], headRows: 
   });
 }
 
-/**
- * Whether the row belongs to a head at the start of the table: it is in a `thead`, or has nothing but `th`.
- */
+/** Whether the row is part of a head at the start of the table: in a `thead`, or nothing but `th`. */
 export function isHeadRow({ cells, section }: HtmlRow): boolean {
   return section === "thead" || cells.every((cell) => cell.name === "th");
 }

@@ -18,10 +18,7 @@ export const BLOCKS = names(
 
 const MAX_IMAGE_ADDRESS_CHARS = 200;
 
-/**
- * Inline text with white space as written. A line break is a vertical tab, until {@link collapsed} is
- * applied.
- */
+/** Inline text with white space as written. A line break is a vertical tab until {@link collapsed}. */
 export function inlineText(element: MarkupElement): string {
   const parts: string[] = [];
   addInline(parts, element);

@@ -30,16 +30,11 @@ const LISTS = names("ul ol menu");
 export interface HtmlOptions {
   /** Added to the level of every heading. Default: 0. */
   readonly headingOffset?: number;
-  /**
-   * The part of the file that the HTML is: a chapter of a book, the body of a mail. Default: the file itself.
-   */
+  /** The part of the file that the HTML is: a book's chapter, a mail's body. Default: the file itself. */
   readonly part?: string;
 }
 
-/**
- * Writes what a reader of the page sees, in order. Scripts, styles and embedded media are left out; menus are
- * marked as text that repeats.
- */
+/** Writes what a reader sees, in order: no scripts, styles or media; menus are marked as repeating. */
 export function writeHtml(root: MarkupElement, writer: UnitWriter, options: HtmlOptions = {}): void {
   const walk: Walk = {
     writer,
@@ -114,7 +109,6 @@ function walkElement(walk: Walk, element: MarkupElement): void {
   }
 }
 
-/** Writes what is inside of a block. */
 function walkInside(walk: Walk, block: MarkupElement): void {
   const outer = walk.block;
   walk.block = block;
@@ -154,7 +148,6 @@ function writeList(walk: Walk, list: MarkupElement): void {
   walk.writer.add("list", text, { repeats: walk.menus > 0, places });
 }
 
-/** Adds the items of a list and of those inside it. */
 function addItems(walk: Walk, list: MarkupElement, to: { level: number; lines: PlacedLine[] }): void {
   const { level, lines } = to;
   let number = Number.parseInt(attribute(list, "start") ?? "1", 10) || 1;

@@ -1,7 +1,4 @@
-/**
- * Reads XML and HTML as a plain tree, within bounds. Entities other than the predefined ones are never
- * expanded.
- */
+/** Reads XML and HTML as a plain tree, within bounds. Only predefined entities are ever expanded. */
 
 import { Parser } from "htmlparser2";
 import { DomainError } from "../../domain/errors.ts";
@@ -22,10 +19,7 @@ export type MarkupNode = MarkupElement | string;
 /** A tree of this many elements takes about 400 MB. */
 const MAX_ELEMENTS = 1_500_000;
 
-/**
- * Deeper elements become children of their ancestor at this depth, so that recursion cannot overflow the
- * stack.
- */
+/** Deeper elements become children of their ancestor at this depth: recursion cannot overflow. */
 const MAX_TREE_DEPTH = 256;
 
 /** Old pages leave hundreds of tags open. A file with more was made so that closing them takes long. */
@@ -105,17 +99,13 @@ export function isElement(node: MarkupNode): node is MarkupElement {
   return typeof node !== "string";
 }
 
-/** The element's children of that name, in order. */
 export function childrenNamed(element: MarkupElement | undefined, name: string): MarkupElement[] {
   return (element?.children ?? []).filter(
     (child): child is MarkupElement => isElement(child) && child.name === name,
   );
 }
 
-/**
- * The element at the end of a path of child names, of which each step takes the first; undefined if there is
- * none.
- */
+/** The element at the end of a path of child names, each the first of its name; else undefined. */
 export function childAt(
   element: MarkupElement | undefined,
   ...path: readonly string[]

@@ -9,10 +9,7 @@ export interface Demand {
 
 export type FairGate = <T>(demand: Demand, work: () => Promise<T>) => Promise<T>;
 
-/**
- * Lets `limit` pieces of work run at once, of all callers; the others wait as long as {@link
- * createFairQueue} says, by the time that the work of their owners took.
- */
+/** Lets `limit` pieces of work run at once; others wait as in {@link createFairQueue}, by owners' time. */
 export function createFairGate(limit: number): FairGate {
   const waiting = createFairQueue<Demand & { start(): void }>();
   let running = 0;
@@ -40,10 +37,7 @@ export function createFairGate(limit: number): FairGate {
 /** Chunks of many small documents, or of one that is over in moments. */
 const SMALL_CHUNKS = 64;
 
-/**
- * Half of `connections` for transactions that write chunks, by their number: in turns, and those that write
- * little do not wait for those that write much.
- */
+/** Half of `connections` for transactions that write chunks, by number: those with few do not wait. */
 export function createWriteGate(connections: number): FairGate {
   const places = Math.max(2, Math.floor(connections / 2));
   const large = createFairGate(Math.floor(places / 2));

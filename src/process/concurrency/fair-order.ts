@@ -7,19 +7,13 @@ interface Served {
 }
 
 export interface FairOrder {
-  /**
-   * The key that was served least recently. A key that was never served goes first; equal keys go in the
-   * order given.
-   */
+  /** The key served least recently. One that was never served goes first; equal keys in the given order. */
   next(keys: Iterable<string>): string | undefined;
   /** All keys in that order. */
   inOrder(keys: Iterable<string>): string[];
   /** Notes that the key is served now. @returns how often it was served, this time included. */
   serve(key: string): number;
-  /**
-   * Forgets everything. What is remembered grows with the number of keys, so this is called whenever nobody
-   * waits.
-   */
+  /** Forgets everything, which grows with the number of keys: this is called whenever nobody waits. */
   forget(): void;
 }
 

@@ -1,7 +1,4 @@
-/**
- * A queue in which organizations, and users within one, get equal shares of the time; a user's small pieces
- * go first.
- */
+/** A queue with equal shares of time for organizations, and for their users; small pieces go first. */
 
 export interface Owner {
   readonly organizationId: string;
@@ -15,20 +12,14 @@ interface Piece {
   readonly size: number;
 }
 
-/**
- * Each fourth turn of a user goes to the piece that has waited longest, so that a stream of small ones never
- * blocks a large one.
- */
+/** Each fourth turn of a user goes to the oldest piece: a stream of small ones never blocks a large one. */
 export const OLDEST_EVERY = 4;
 
 /** Above this many owners, those that wait for nothing are forgotten. */
 const MAX_SHARES = 10_000;
 
 interface Share {
-  /**
-   * The time it got, in the unit of `charge`. An owner that comes back does not catch up on time it did not
-   * ask for.
-   */
+  /** The time it got, in the unit of `charge`. Who comes back does not catch up on time not asked for. */
   used: number;
   turns: number;
   /** How many of its pieces wait. */
@@ -41,9 +32,8 @@ export interface FairQueue<T extends Piece> {
   /** @returns whether it was still in the queue. */
   remove(piece: T): boolean;
   /**
-   * Takes the next piece that `may` allows: from the organization that has had the least time, from its user
-   * who has had the least, the smallest piece (each fourth time the oldest). Takes time linear in the number
-   * of pieces.
+   * Takes the next piece that `may` allows: from the organization, and its user, with the least time, the
+   * smallest piece (each fourth time the oldest). Takes time linear in the number of pieces.
    */
   take(may?: (piece: T) => boolean): T | undefined;
   /** True if `take` would find a piece. */
@@ -54,7 +44,6 @@ export interface FairQueue<T extends Piece> {
   drain(): T[];
 }
 
-/** @see test/process/concurrency/fair-queue.test.ts */
 export function createFairQueue<T extends Piece>(): FairQueue<T> {
   const waiting = new Set<T>();
   const organizations = createShares();

@@ -45,10 +45,7 @@ export function createGate({ places, maxWaitMs }: GateSettings): Gate {
   };
 }
 
-/**
- * Waits in `waiting`, and leaves it in the same moment that the wait ends: a place is never given to one who
- * has gone.
- */
+/** Waits in `waiting`, and leaves it the moment the wait ends: no place is given to one who has gone. */
 function untilCalled(
   waiting: Set<() => void>,
   maxWaitMs: number,

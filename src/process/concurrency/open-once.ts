@@ -5,7 +5,6 @@ interface OpenOnce<T> {
   readonly opened: () => Promise<T> | undefined;
 }
 
-/** @see test/process/concurrency/open-once.test.ts */
 export function openOnce<T>(start: () => Promise<T>): OpenOnce<T> {
   let opened: Promise<T> | undefined;
   return {

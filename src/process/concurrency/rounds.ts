@@ -5,10 +5,7 @@ export interface Rounds {
   stop(): Promise<void>;
 }
 
-/**
- * Calls `round`, pauses for `pauseMs` after its end, and so on. If a round throws, `onError` gets the error
- * and the rounds go on.
- */
+/** Calls `round`, pauses for `pauseMs`, and so on, also after errors. The rounds keep no process alive. */
 export function every(
   pauseMs: number,
   round: () => Promise<void>,
@@ -21,7 +18,7 @@ export function every(
     current = round()
       .catch(onError)
       .finally(() => {
-        if (!isStopped) timer = setTimeout(next, pauseMs);
+        if (!isStopped) timer = setTimeout(next, pauseMs).unref();
       });
   };
   next();

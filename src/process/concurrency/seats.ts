@@ -32,7 +32,6 @@ interface Bound {
   readonly quota: number;
 }
 
-/** @see test/process/concurrency/seats.test.ts */
 export function createSeats<Kind extends string>(options: SeatOptions<Kind>): Seats<Kind> {
   const taken = new Map<string, number>();
   const open = Object.fromEntries(options.kinds.map((kind) => [kind, 0])) as Record<Kind, number>;

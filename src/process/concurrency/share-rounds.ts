@@ -3,7 +3,6 @@
  * that runs may have read the state before the caller changed it.
  * @returns a function that resolves when the caller's round has ended, and rejects with the error of it; the
  * error of an earlier round is not the caller's.
- * @see test/process/concurrency/share-rounds.test.ts
  */
 export function shareRounds(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;

@@ -1,6 +1,5 @@
 /**
  * Lets those who ask for the same key while it is being looked up share that look-up; nothing is kept after.
- * @see test/process/concurrency/share-running.test.ts
  * @example const share = shareRunning<Row>(); const row = await share(id, () => find(id));
  */
 export function shareRunning<T>(): (key: string, ask: () => Promise<T>) => Promise<T> {
@@ -12,10 +11,7 @@ export function shareRunning<T>(): (key: string, ask: () => Promise<T>) => Promi
   };
 }
 
-/**
- * One read serves all who ask while it runs and until `ms` have passed since its start; an error is shared
- * for as long.
- */
+/** One read serves all who ask until `ms` have passed since its start; an error is shared as long. */
 export function shareFor<T>(
   ms: number,
   read: () => Promise<T>,

@@ -15,7 +15,6 @@ interface Given<T> {
   readonly lingerMs: () => number;
 }
 
-/** @see test/process/concurrency/share-work.test.ts */
 export function shareWork<T>({ work, lingerMs }: Given<T>): SharedWork<T> {
   const giving = new AbortController();
   const ended = work(giving.signal);

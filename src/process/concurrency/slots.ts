@@ -10,7 +10,6 @@ interface Bounds {
   readonly ofOwner: number;
 }
 
-/** @see test/process/concurrency/slots.test.ts */
 export function createSlots({ atOnce, ofOwner }: Bounds): Slots {
   /** The owner whose turn is next comes first. */
   const waiting = new Map<string, Array<() => void>>();

@@ -6,7 +6,6 @@ import type { Sql } from "../../db/pool.ts";
 import { type AccessRow, listAccess } from "../../db/tenancy/access.ts";
 import { CAPABILITIES, type OrganizationRole, type Principal } from "../../domain/tenancy/principal.ts";
 
-/** Whose access is asked for. */
 export interface AccessSubject {
   readonly userId: string;
   readonly organizationRole: OrganizationRole;

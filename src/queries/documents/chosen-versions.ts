@@ -3,10 +3,7 @@ import { countVersions, type KeptVersion, listKeptVersions } from "../../db/docu
 import type { Sql } from "../../db/pool.ts";
 import { notFound, versionNotKept } from "../../domain/not-found.ts";
 
-/**
- * The kept versions, or the one that is asked for: at least one.
- * @throws DomainError `version_not_found`, `version_not_kept`
- */
+/** The kept versions, or the one asked for. @throws DomainError `version_not_found`, `version_not_kept` */
 export async function chosenVersions(
   sql: Sql,
   documentId: string,

@@ -1,7 +1,4 @@
-/**
- * Reads a document's text units or chunks part by part, so that neither a long page nor a slow client costs
- * much.
- */
+/** Reads text units or chunks part by part, so that neither a long page nor a slow client costs much. */
 import { authorize } from "../../auth/policy.ts";
 import { findDocument } from "../../db/documents/read.ts";
 import { shownRunNum } from "../../db/documents/text.ts";
@@ -29,7 +26,6 @@ interface PartsRequest {
   readonly opened: NoteOpened;
 }
 
-/** How the items of a run are counted and read. */
 interface Source<Item> {
   readonly count: (sql: Sql, runNum: number) => Promise<number>;
   readonly read: (sql: Sql, runNum: number, from: number, limit: number) => Promise<Item[]>;

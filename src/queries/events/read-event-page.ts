@@ -14,10 +14,7 @@ import { DomainError } from "../../domain/errors.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { cursorOf } from "./cursor.ts";
 
-/**
- * One read looks at no more positions than this, so that it costs little also if the caller sees almost
- * nothing of a long log. The events of one resource have an index.
- */
+/** One read looks at no more positions, for callers who see almost nothing of a long log. */
 const POSITIONS_A_READ = 5_000;
 
 export interface EventPage {
@@ -58,10 +55,7 @@ export async function readEventPage(
   );
 }
 
-/**
- * A position after the end was given before the log was restored from a back-up.
- * @throws DomainError `cursor_expired`
- */
+/** A position after the end is from before the log was restored. @throws DomainError `cursor_expired` */
 export function requireKept({ organization }: Principal, { last, expired }: LogEnds, position: number): void {
   if (position >= expired && position <= last) return;
   throw new DomainError("cursor_expired", "The events after this cursor are not kept any more.", {

@@ -7,11 +7,7 @@ import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.
 
 type FoundFile = { readonly file: UserFileRow } | { readonly document: FileDocument };
 
-/**
- * The caller's file, or the document that is shown under the id: by its own, or by that of another user's
- * file.
- * @throws DomainError `not_found`, `permission_denied`
- */
+/** The caller's file, or the document under the id. @throws DomainError `not_found`, `permission_denied` */
 export async function findFile(db: Database, principal: Principal, id: string): Promise<FoundFile> {
   authorize(principal, "user_files:read", { organization_id: principal.organization.id });
   return readTenant(db, principal.organization, async (sql): Promise<FoundFile> => {

@@ -17,14 +17,14 @@ const MAX_FORMAT_NAME = 64;
 const longText = z.string().max(MAX_CONTENT_CHARACTERS);
 
 const TextPart = z.object({
-  type: z.literal("text").meta({ description: "A part that is text" }),
+  type: z.literal("text").describe("A part that is text"),
   text: longText.meta({
     description: "The text; those of all parts are joined",
     example: "What is in this picture?",
   }),
 });
 const ImagePart = z.object({
-  type: z.literal("image_url").meta({ description: "A part that is a picture" }),
+  type: z.literal("image_url").describe("A part that is a picture"),
   image_url: z
     .object({
       url: longText.meta({
@@ -36,18 +36,16 @@ const ImagePart = z.object({
         example: "auto",
       }),
     })
-    .meta({ description: "The picture, which the service passes on to the model unread" }),
+    .describe("The picture, which the service passes on to the model unread"),
 });
 const RefusalPart = z.object({
-  type: z.literal("refusal").meta({ description: "A part that is a model's refusal of an earlier turn" }),
+  type: z.literal("refusal").describe("A part that is a model's refusal of an earlier turn"),
   refusal: longText.meta({
     description: "The refusal; it counts as text",
     example: "I cannot help with that.",
   }),
 });
-/**
- * Other parts, such as audio, are refused rather than dropped: the answer would not be about what was asked.
- */
+/** Other parts, such as audio, are refused and not dropped: the answer would miss what was asked. */
 const ContentPart = z
   .discriminatedUnion("type", [TextPart, ImagePart, RefusalPart])
   .meta({ id: "ContentPart" });
@@ -59,11 +57,13 @@ const content = z.union([longText, z.array(ContentPart).max(MAX_PARTS)]).meta({
 
 const withContent = (...roles: ("system" | "developer" | "user")[]) =>
   z.object({
-    role: z.enum(roles).meta({
-      description: roles.includes("user")
-        ? "What the person asks"
-        : "Instructions for the model; `developer` counts as `system`",
-    }),
+    role: z
+      .enum(roles)
+      .describe(
+        roles.includes("user")
+          ? "What the person asks"
+          : "Instructions for the model; `developer` counts as `system`",
+      ),
     content,
   });
 
@@ -76,11 +76,11 @@ export const ChatMessage = z
     withContent("system", "developer"),
     withContent("user"),
     z.object({
-      role: z.literal("assistant").meta({ description: "What the agent answered before" }),
+      role: z.literal("assistant").describe("What the agent answered before"),
       content: content.nullish(),
     }),
     z.object({
-      role: z.literal("tool").meta({ description: "Accepted and ignored: tools run inside the service" }),
+      role: z.literal("tool").describe("Accepted and ignored: tools run inside the service"),
       content: z.unknown().optional().meta({ description: "Accepted and ignored", example: "2 hits" }),
     }),
   ])
@@ -140,7 +140,7 @@ export const ChatCompletionRequest = z
       },
     )
       .nullish()
-      .meta({ description: "`{type: json_object}` is passed to the model and not enforced" }),
+      .describe("`{type: json_object}` is passed to the model and not enforced"),
     stream_options: z
       .object({
         include_usage: z.boolean().nullish().meta({
@@ -153,7 +153,7 @@ export const ChatCompletionRequest = z
         }),
       })
       .nullish()
-      .meta({ description: "For `stream: true` alone" }),
+      .describe("For `stream: true` alone"),
     top_p: ignored(1),
     stop: ignored(["END"]),
     presence_penalty: ignored(0),

@@ -1,5 +1,6 @@
 /** Contract of moving and deleting many documents. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { Deletion } from "../deletion.ts";
 import { FolderId } from "../ids.ts";
 import { documentChoice, requireOneChoice } from "./choice.ts";
@@ -12,9 +13,9 @@ const dryRun = z.boolean().default(false).meta({
 export const BatchMove = z
   .strictObject({
     ...documentChoice(),
-    folder_id: FolderId.nullable().meta({
-      description: "The folder to move them to, of their own space; null is the root of each one's space",
-    }),
+    folder_id: FolderId.nullable().describe(
+      "The folder to move them to, of their own space; null is the root of each one's space",
+    ),
     dry_run: dryRun,
   })
   .superRefine(requireOneChoice)
@@ -36,14 +37,14 @@ export const BulkResult = z
     document_id: z
       .unknown()
       .meta({ description: "As it was sent", example: "01900000-0000-7000-8000-000000000030" }),
-    success: z.boolean().meta({ description: "Whether it was done, or would be", example: true }),
+    success: field.flag("Whether it was done, or would be", true),
     error: z
       .object({
         code: z.enum(["invalid_id", "not_found", "forbidden", "wrong_space"]).meta({
           description: "Why not; `wrong_space`: the folder is of another space",
           example: "not_found",
         }),
-        message: z.string().meta({ description: "The same for people", example: "Document not found" }),
+        message: field.text("The same for people", "Document not found"),
       })
       .nullable()
       .meta({ description: "What is wrong; null: nothing", example: null }),
@@ -57,10 +58,11 @@ const summary = (done: string) => ({
     .min(0)
     .meta({ description: `Those that ${done}, or would be`, example: 1 }),
   rejected: z.int().min(0).meta({ description: "Those that were not, each with its reason", example: 0 }),
-  results: z.array(BulkResult).meta({
-    description:
+  results: z
+    .array(BulkResult)
+    .describe(
       "In the order given, a repeated id once; for `filters` and `folder_ids` only what was rejected",
-  }),
+    ),
 });
 
 export const MovedDocuments = z.object(summary("were moved")).meta({ id: "MovedDocuments" });
@@ -68,6 +70,6 @@ export const MovedDocuments = z.object(summary("were moved")).meta({ id: "MovedD
 export const DeletedDocuments = z
   .object({
     ...summary("were deleted"),
-    deletion: Deletion.meta({ description: "What the accepted ones take along" }),
+    deletion: Deletion.describe("What the accepted ones take along"),
   })
   .meta({ id: "DeletedDocuments" });

@@ -32,17 +32,12 @@ export const ownMetadata = () =>
 
 export const tagList = () => z.array(z.string().min(1).max(MAX_TAG_CHARACTERS)).max(MAX_TAGS);
 
-/**
- * The form of `POST /data/upload`. `api/body/uploads.ts` streams its file, `api/body/form.ts` checks its
- * fields.
- */
+/** The form of `POST /data/upload`: `api/body/uploads.ts` streams its file, `form.ts` checks its fields. */
 export const DocumentUpload = z
   .object({
     file: FilePart,
-    space_id: SpaceId.meta({ description: "The space that the document belongs to" }),
-    folder_id: FolderId.optional().meta({
-      description: "A folder of the space; without it the document is at the root",
-    }),
+    space_id: SpaceId.describe("The space that the document belongs to"),
+    folder_id: FolderId.optional().describe("A folder of the space; without it the document is at the root"),
     doc_metadata: ownMetadata()
       .optional()
       .meta({
@@ -84,8 +79,8 @@ export const DocumentPatch = z
           "are the service's, and may be sent back as they are: 422 otherwise",
         example: { project: "apollo", draft: null },
       }),
-    folder_id: FolderId.nullable().optional().meta({
-      description: "The folder of the same space to move it to; null moves it to the root",
-    }),
+    folder_id: FolderId.nullable()
+      .optional()
+      .describe("The folder of the same space to move it to; null moves it to the root"),
   })
   .meta({ id: "DocumentPatch", example: { doc_metadata: { project: "apollo", draft: null } } });

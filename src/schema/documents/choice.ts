@@ -37,9 +37,7 @@ interface Choice {
   readonly folder_ids?: readonly string[] | null | undefined;
 }
 
-/**
- * Ids, or filters and folders; nothing at all would mean every document, which nobody asks for by mistake.
- */
+/** Ids, or filters and folders; nothing at all would mean every document, which nobody means to ask. */
 export function requireOneChoice(
   { document_ids: ids, filters, folder_ids: folders }: Choice,
   context: z.RefinementCtx,

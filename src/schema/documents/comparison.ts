@@ -7,8 +7,8 @@ const EXAMPLE = { query: "How did revenue develop?", space_id: "01900000-0000-70
 
 export const SearchesToCompare = z
   .strictObject({
-    left: HybridSearch.meta({ description: "The search to compare with" }),
-    right: HybridSearch.meta({ description: "The search with other settings" }),
+    left: HybridSearch.describe("The search to compare with"),
+    right: HybridSearch.describe("The search with other settings"),
   })
   .meta({ id: "SearchesToCompare", example: { left: EXAMPLE, right: { ...EXAMPLE, rerank: false } } });
 
@@ -46,11 +46,11 @@ const RankChange = z
 
 export const SearchComparison = z
   .object({
-    left: SearchResults.meta({ description: "What the left search found" }),
-    right: SearchResults.meta({ description: "What the right search found" }),
-    changes: z.array(RankChange).meta({
-      description: "Each chunk that either side found: the left ones in their order, then those of the right",
-    }),
+    left: SearchResults.describe("What the left search found"),
+    right: SearchResults.describe("What the right search found"),
+    changes: z
+      .array(RankChange)
+      .describe("Each chunk that either side found: the left ones in their order, then those of the right"),
     overlap: z.number().min(0).max(1).meta({
       description: "The share of these chunks that both sides found (Jaccard); 1 if none was found",
       example: 0.8,

@@ -3,6 +3,7 @@
  * processing-state.ts, uploads and changes are in changes.ts, runs and batches in run.ts.
  */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { FILE_TYPES } from "../../domain/file-type.ts";
 import { envelope, pageQuery, RESOURCES_PER_PAGE, Timestamp } from "../fields.ts";
 import { DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "../ids.ts";
@@ -21,35 +22,31 @@ export const FileType = z.enum(FILE_TYPES).meta({
   example: "PDF",
 });
 
-const State = ProcessingState.meta({ description: "How far the latest run is" });
+const State = ProcessingState.describe("How far the latest run is");
 
 export const Document = z
   .object({
     id: DocumentId,
     file_type: FileType,
-    file_size: z.int().meta({ description: "Bytes of the original", example: 48_213 }),
-    file_path: z.string().meta({
-      description: "Where the original is: spaces/<space_id>/documents/<document_id>/original/<filename>",
-      example:
-        "spaces/01900000-0000-7000-8000-000000000010/" +
+    file_size: field.integer("Bytes of the original", 48_213),
+    file_path: field.text(
+      "Where the original is: spaces/<space_id>/documents/<document_id>/original/<filename>",
+      "spaces/01900000-0000-7000-8000-000000000010/" +
         "documents/01900000-0000-7000-8000-000000000030/original/report.pdf",
-    }),
+    ),
     doc_metadata: DocumentMetadata,
     processing_state: State,
     space_id: SpaceId,
     organization_id: OrganizationId,
-    created_by: UserId.meta({ description: "Who uploaded it" }),
+    created_by: UserId.describe("Who uploaded it"),
     created_at: Timestamp,
     updated_at: Timestamp,
-    folder_id: FolderId.nullable().meta({ description: "The folder that it is in; null: the space's root" }),
-    folder_path: z.string().nullable().meta({
-      description: "Folder names from the root, joined by `/`; null at the root",
-      example: "Reports/2026",
-    }),
-    version: z
-      .int()
-      .nullable()
-      .meta({ description: "The published version; null before the first", example: 1 }),
+    folder_id: FolderId.nullable().describe("The folder that it is in; null: the space's root"),
+    folder_path: field.nullableText(
+      "Folder names from the root, joined by `/`; null at the root",
+      "Reports/2026",
+    ),
+    version: field.nullableInteger("The published version; null before the first", 1),
   })
   .meta({ id: "Document" });
 
@@ -61,7 +58,7 @@ export const DocumentStatusQuestion = z
       .array(DocumentId)
       .min(1)
       .max(MAX_STATUSES)
-      .meta({ description: "Documents, each answered once however often it is named" }),
+      .describe("Documents, each answered once however often it is named"),
   })
   .meta({ id: "DocumentStatusQuestion" });
 
@@ -78,7 +75,7 @@ export const DocumentStatuses = z
           })
           .meta({ id: "DocumentStatus" }),
       )
-      .meta({ description: "In the order of `ids`" }),
+      .describe("In the order of `ids`"),
     not_found: z.array(DocumentId).meta({
       description: "Those of `ids` that do not exist, were deleted, or are out of reach",
       example: [],

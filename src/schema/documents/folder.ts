@@ -1,5 +1,6 @@
 /** Contract of resource folders. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { envelope, Name, pageQuery, PARTS_PER_PAGE, Person } from "../fields.ts";
 import { FolderId, OrganizationId, SpaceId } from "../ids.ts";
 import { NOT_BLANK_WITHOUT_SLASH } from "../requests/patterns.ts";
@@ -14,15 +15,15 @@ const FolderName = Name.refine((name) => !name.includes("/"), "must not hold a s
 export const Folder = z
   .object({
     id: FolderId,
-    name: z.string().meta({ description: "Its name", example: "Reports" }),
+    name: field.text("Its name", "Reports"),
     parent_folder_id: FolderId.nullable().meta({
       description: "The folder that it is in; null at the root of the space",
       example: null,
     }),
     org_id: OrganizationId,
     home_space_id: SpaceId,
-    from_system: z.boolean().meta({ description: "True for a folder of the service itself", example: false }),
-    created_by: Person.nullable().meta({ description: "Who made it; null: not known any more" }),
+    from_system: field.flag("True for a folder of the service itself", false),
+    created_by: Person.nullable().describe("Who made it; null: not known any more"),
   })
   .meta({ id: "Folder" });
 
@@ -31,7 +32,7 @@ export const FolderPage = envelope(Folder, "FolderPage");
 export const FolderCreate = z
   .object({
     name: FolderName,
-    space_id: SpaceId.meta({ description: "The space that it will be in" }),
+    space_id: SpaceId.describe("The space that it will be in"),
     parent_folder_id: FolderId.nullish().meta({
       description: "The folder of that space that it will be in; absent or null for the root",
       example: null,
@@ -72,7 +73,7 @@ const FolderPath = z
 
 export const FoldersEnsure = z
   .object({
-    space_id: SpaceId.meta({ description: "The space that they are in" }),
+    space_id: SpaceId.describe("The space that they are in"),
     parent_id: FolderId.nullish().meta({
       description: "The folder of that space that the paths begin in; absent or null for the root",
       example: null,
@@ -91,34 +92,30 @@ export const EnsuredFolders = z
       .array(
         z
           .object({
-            path: z.string().meta({ description: "As it was sent", example: "Reports/2026" }),
+            path: field.text("As it was sent", "Reports/2026"),
             id: FolderId,
-            created: z.boolean().meta({ description: "Whether this request made it", example: true }),
+            created: field.flag("Whether this request made it", true),
           })
           .meta({ id: "EnsuredFolder" }),
       )
-      .meta({ description: "In the order given, a repeated path once" }),
+      .describe("In the order given, a repeated path once"),
   })
   .meta({ id: "EnsuredFolders" });
 
 export const FolderListQuery = pageQuery(PARTS_PER_PAGE).extend({
-  parent_folder_id: FolderId.optional().meta({ description: "Only the direct children of this folder" }),
+  parent_folder_id: FolderId.optional().describe("Only the direct children of this folder"),
 });
 export const FolderContentsQuery = pageQuery(PARTS_PER_PAGE);
 
 export const FolderContents = z
   .object({
     folder_id: FolderId,
-    folder: Folder.meta({ description: "The folder itself" }),
-    sub_folders: z.array(Folder).meta({ description: "Direct sub-folders" }),
-    documents: z.array(Document).meta({ description: "Documents directly in the folder, one page of them" }),
-    sub_folder_count: z
-      .int()
-      .meta({ description: "Direct sub-folders, all of which are listed", example: 1 }),
-    document_count: z
-      .int()
-      .meta({ description: "Documents directly in the folder, over all pages", example: 1 }),
-    page: z.int().meta({ description: "Page of the documents, from 1", example: 1 }),
-    page_size: z.int().meta({ description: "Documents per page", example: 100 }),
+    folder: Folder.describe("The folder itself"),
+    sub_folders: z.array(Folder).describe("Direct sub-folders"),
+    documents: z.array(Document).describe("Documents directly in the folder, one page of them"),
+    sub_folder_count: field.integer("Direct sub-folders, all of which are listed", 1),
+    document_count: field.integer("Documents directly in the folder, over all pages", 1),
+    page: field.integer("Page of the documents, from 1", 1),
+    page_size: field.integer("Documents per page", 100),
   })
   .meta({ id: "FolderContents" });

@@ -1,5 +1,6 @@
 /** Contract of a document's pages: their sizes, and how they are shown. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { MAX_RECEIPT_CHARACTERS } from "../../domain/receipts/claims.ts";
 import { MAX_PICTURE_WIDTH, PICTURE_FORMATS } from "../../domain/locations/page-picture.ts";
 import { DocumentParams, envelope, FilePart, pageQuery } from "../fields.ts";
@@ -25,7 +26,7 @@ const Side = (what: string, example: number) =>
 
 const PageSize = z
   .object({
-    number: z.int().meta({ description: "Which page it is, from 1", example: 1 }),
+    number: field.integer("Which page it is, from 1", 1),
     width: Side("Width", 612),
     height: Side("Height", 792),
   })
@@ -48,7 +49,7 @@ export const PictureQuery = z.object({
     description: "Pixels of the picture's width; its height follows",
     example: DEFAULT_WIDTH,
   }),
-  format: z.enum(PICTURE_FORMATS).default("png").meta({ description: "The format of the picture" }),
+  format: z.enum(PICTURE_FORMATS).default("png").describe("The format of the picture"),
   version: Version,
   highlight: z
     .string()

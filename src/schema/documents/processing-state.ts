@@ -1,39 +1,35 @@
 /** Contract of how far a document's latest run is, and of what it met. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { RUN_STATUSES } from "../../domain/work/processing.ts";
 import { Timestamp } from "../fields.ts";
 import { RunId } from "../ids.ts";
 
 export const RunError = z
   .object({
-    stage: z.string().meta({
-      description: "Where it failed: parsing, chunking, embedding or publishing",
-      example: "parsing",
-    }),
-    code: z.string().meta({
-      description:
-        "Why it failed: empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, " +
+    stage: field.text("Where it failed: parsing, chunking, embedding or publishing", "parsing"),
+    code: field.text(
+      "Why it failed: empty_file, unsupported_file_type, encrypted, corrupt, too_large, timeout, out_of_memory, " +
         "too_complex, no_text, rejected_by_provider, worker_crashed, superseded, cancelled, internal",
-      example: "encrypted",
-    }),
-    message: z.string().meta({ description: "Why, for people", example: "The file is encrypted." }),
+      "encrypted",
+    ),
+    message: field.text("Why, for people", "The file is encrypted."),
   })
   .meta({ id: "RunError" });
 
 export const WaitingFor = z
   .object({
-    code: z.string().meta({
-      description:
-        "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, " +
+    code: field.text(
+      "What is down or busy: provider_rate_limited, provider_timeout, provider_unavailable, " +
         "storage_unavailable, insufficient_storage, database_unavailable, workflows_unavailable, " +
         "starved, internal",
-      example: "provider_unavailable",
-    }),
-    since: Timestamp.meta({ description: "Since when it waits" }),
-    attempts: z.int().meta({ description: "Attempts in a row that met it", example: 3 }),
-    next_attempt_at: Timestamp.nullish().meta({
-      description: "When it is tried again; null or absent: as soon as a worker takes it",
-    }),
+      "provider_unavailable",
+    ),
+    since: Timestamp.describe("Since when it waits"),
+    attempts: field.integer("Attempts in a row that met it", 3),
+    next_attempt_at: Timestamp.nullish().describe(
+      "When it is tried again; null or absent: as soon as a worker takes it",
+    ),
   })
   .meta({
     id: "WaitingFor",
@@ -51,18 +47,15 @@ const Warnings = z.array(z.record(z.string(), z.unknown())).meta({
 /** Right after the upload only the three flags are there; the other fields follow as the run proceeds. */
 export const ProcessingState = z
   .object({
-    parsed: z.boolean().meta({ description: "True once text is extracted", example: true }),
-    chunked: z.boolean().meta({ description: "True once text is split into chunks", example: true }),
-    embedded: z.boolean().meta({
-      description: "True once embeddings are computed, but for texts that the provider refuses",
-      example: true,
-    }),
+    parsed: field.flag("True once text is extracted", true),
+    chunked: field.flag("True once text is split into chunks", true),
+    embedded: field.flag("True once embeddings are computed, but for texts that the provider refuses", true),
     searchable: z.boolean().optional().meta({
       description:
         "True if a published version answers searches and chats, whatever a newer run of the document does",
       example: true,
     }),
-    pipeline_run_id: RunId.optional().meta({ description: "The latest run, whose state this is" }),
+    pipeline_run_id: RunId.optional().describe("The latest run, whose state this is"),
     pipeline_status: z.enum(RUN_STATUSES).optional().meta({
       description: "Where the latest run is; `completed`, `failed` and `cancelled` are its ends",
       example: "completed",

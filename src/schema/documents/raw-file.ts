@@ -1,5 +1,6 @@
 /** Contract of raw files, which are addressed by their path in a space. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { addressFault, MAX_PATH_BYTES, pathFault } from "../../domain/paths.ts";
 import { envelope, FilePart, pageQuery, PARTS_PER_PAGE, StrictPart, Timestamp } from "../fields.ts";
 import { DocumentId } from "../ids.ts";
@@ -14,9 +15,7 @@ interface PathKind {
   readonly fault?: (path: string) => string | null;
 }
 
-/**
- * Checked before the path is normalized to NFC, which takes time quadratic in the length of a run of accents.
- */
+/** Checked before the path is normalized to NFC, whose time is quadratic in a run of accents. */
 const MAX_GIVEN_CHARACTERS = 4 * MAX_PATH_BYTES;
 /** A path behind `spaces/<space_id>/data/`. */
 const MAX_PREFIX_CHARACTERS = MAX_PATH_BYTES + 49;
@@ -56,30 +55,30 @@ export const RawFileUpload = z
   .object({ file: FilePart, path: UploadFolderPath, strict: StrictPart })
   .meta({ id: "RawFileUpload" });
 
-const objectName = z.string().meta({
-  description: "An address of the file: spaces/<space_id>/data/<path>/<filename>",
-  example: "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
-});
+const objectName = field.text(
+  "An address of the file: spaces/<space_id>/data/<path>/<filename>",
+  "spaces/01900000-0000-7000-8000-000000000010/data/reports/2026/q1.pdf",
+);
 
 export const RawFileUploaded = z.object({ object_name: objectName }).meta({ id: "RawFileUploaded" });
 
 const RawFile = z
   .object({
     object_name: objectName,
-    path: z.string().meta({ description: "Its path in the space", example: "reports/2026/q1.pdf" }),
-    name: z.string().meta({ description: "The last part of the path", example: "q1.pdf" }),
-    size: z.int().nullable().meta({ description: "Bytes; null for an empty folder", example: 48_213 }),
-    content_type: z.string().nullable().meta({
-      description: "The media type, by the file's first bytes and name; null for an empty folder",
-      example: "application/pdf",
-    }),
-    sha256: z.string().nullable().meta({
-      description: "SHA-256 of the content, in hexadecimal; null for an empty folder",
-      example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    }),
-    document_id: DocumentId.nullable().meta({
-      description: "The document that is made of it; null: there is none any more, or it is a folder",
-    }),
+    path: field.text("Its path in the space", "reports/2026/q1.pdf"),
+    name: field.text("The last part of the path", "q1.pdf"),
+    size: field.nullableInteger("Bytes; null for an empty folder", 48_213),
+    content_type: field.nullableText(
+      "The media type, by the file's first bytes and name; null for an empty folder",
+      "application/pdf",
+    ),
+    sha256: field.nullableText(
+      "SHA-256 of the content, in hexadecimal; null for an empty folder",
+      "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    ),
+    document_id: DocumentId.nullable().describe(
+      "The document that is made of it; null: there is none any more, or it is a folder",
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -137,6 +136,6 @@ export const PathFolderCreate = z
   .meta({ id: "PathFolderCreate" });
 export const PathFolder = z
   .object({
-    path: z.string().meta({ description: "The path, without a slash at its end", example: "reports/2026" }),
+    path: field.text("The path, without a slash at its end", "reports/2026"),
   })
   .meta({ id: "PathFolder" });

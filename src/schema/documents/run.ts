@@ -1,5 +1,6 @@
 /** Contract of pipeline runs, versions, reprocessing and batches. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { RUN_STATUSES, TRIGGERS } from "../../domain/work/processing.ts";
 import { envelope, Person, Timestamp } from "../fields.ts";
 import { BatchId, DocumentId, RunId } from "../ids.ts";
@@ -13,7 +14,7 @@ const RunStatus = z.enum(RUN_STATUSES).meta({
 
 const Version = z
   .object({
-    version: z.int().meta({ description: "The version that the run makes, from 1", example: 1 }),
+    version: field.integer("The version that the run makes, from 1", 1),
     pipeline_run_id: RunId,
     trigger: z.enum(TRIGGERS).meta({
       description:
@@ -21,31 +22,23 @@ const Version = z
       example: "upload",
     }),
     status: RunStatus,
-    parser_name: z.string().nullable().meta({
-      description: "What read the file; null until it is parsed",
-      example: "pdf",
-    }),
-    chunker_name: z.string().nullable().meta({
-      description: "What cut the text into chunks; null until it is chunked",
-      example: "page_based",
-    }),
-    embedding_model: z.string().nullable().meta({
-      description: "The model of the vectors; null until they are computed",
-      example: "all-minilm-l6-v2-int8",
-    }),
-    chunk_count: z.int().nullable().meta({ description: "Null until the text is chunked", example: 12 }),
-    embedded_chunk_count: z.int().nullable().meta({
-      description: "Below `chunk_count` by the chunks whose text the embedding provider refuses",
-      example: 12,
-    }),
+    parser_name: field.nullableText("What read the file; null until it is parsed", "pdf"),
+    chunker_name: field.nullableText("What cut the text into chunks; null until it is chunked", "page_based"),
+    embedding_model: field.nullableText(
+      "The model of the vectors; null until they are computed",
+      "all-minilm-l6-v2-int8",
+    ),
+    chunk_count: field.nullableInteger("Null until the text is chunked", 12),
+    embedded_chunk_count: field.nullableInteger(
+      "Below `chunk_count` by the chunks whose text the embedding provider refuses",
+      12,
+    ),
     error: RunError.nullable().meta({ description: "Why it failed; null: it did not", example: null }),
-    created_by: Person.nullable().meta({ description: "Who asked for it; null: not known any more" }),
+    created_by: Person.nullable().describe("Who asked for it; null: not known any more"),
     created_at: Timestamp,
-    started_at: Timestamp.nullable().meta({ description: "Null while it is queued" }),
-    completed_at: Timestamp.nullable().meta({ description: "When it ended, however; null: it has not" }),
-    is_current: z
-      .boolean()
-      .meta({ description: "Whether it is the version that search serves", example: true }),
+    started_at: Timestamp.nullable().describe("Null while it is queued"),
+    completed_at: Timestamp.nullable().describe("When it ended, however; null: it has not"),
+    is_current: field.flag("Whether it is the version that search serves", true),
   })
   .meta({ id: "Version" });
 
@@ -53,19 +46,16 @@ export const VersionPage = envelope(Version, "VersionPage");
 
 export const Run = Version.extend({
   document_id: DocumentId,
-  stage: z.string().nullable().meta({
-    description: "What it does, or where it failed: parsing, chunking, embedding or publishing; else null",
-    example: null,
-  }),
+  stage: field.nullableText(
+    "What it does, or where it failed: parsing, chunking, embedding or publishing; else null",
+    null,
+  ),
   progress: z.number().min(0).max(1).meta({
     description: "The share of its work that is done, 0 to 1",
     example: 1,
   }),
-  queue_position: z
-    .int()
-    .nullable()
-    .meta({ description: "Runs before it; null once it is under way", example: null }),
-  waiting_for: z.string().nullable().meta({ description: "The code of `waiting`", example: null }),
+  queue_position: field.nullableInteger("Runs before it; null once it is under way", null),
+  waiting_for: field.nullableText("The code of `waiting`", null),
   waiting: WaitingFor.nullable().meta({ description: "What it waits for; null: nothing", example: null }),
 }).meta({ id: "Run" });
 
@@ -113,16 +103,14 @@ const chunking = {
       "How the text is cut into chunks; absent or null: as it was, for a new document `page_based`",
     example: "markdown",
   }),
-  chunker_config: ChunkerConfig.nullish().meta({
-    description: "How long chunks are; absent or null: as they were",
-  }),
+  chunker_config: ChunkerConfig.nullish().describe("How long chunks are; absent or null: as they were"),
 };
 
 /** The body is optional. */
 export const Reprocess = z
   .object(chunking)
   .nullish()
-  .meta({ description: "Without a body the document is chunked as before" });
+  .describe("Without a body the document is chunked as before");
 
 export const RunAccepted = z
   .object({
@@ -145,16 +133,15 @@ export const BatchResult = z
     document_id: z
       .unknown()
       .meta({ description: "As it was sent", example: "01900000-0000-7000-8000-000000000030" }),
-    success: z.boolean().meta({ description: "Whether a run was accepted for it", example: true }),
-    pipeline_run_id: RunId.nullable().meta({ description: "The run; null: none was accepted" }),
+    success: field.flag("Whether a run was accepted for it", true),
+    pipeline_run_id: RunId.nullable().describe("The run; null: none was accepted"),
     error: z
       .object({
-        code: z.string().meta({
-          description:
-            "Why not: invalid_id, not_found or forbidden; in the results of a batch also a run's codes",
-          example: "not_found",
-        }),
-        message: z.string().meta({ description: "The same for people", example: "Document not found" }),
+        code: field.text(
+          "Why not: invalid_id, not_found or forbidden; in the results of a batch also a run's codes",
+          "not_found",
+        ),
+        message: field.text("The same for people", "Document not found"),
       })
       .nullable()
       .meta({ description: "What is wrong; null: nothing", example: null }),
@@ -164,12 +151,10 @@ export const BatchResult = z
 export const BatchAccepted = z
   .object({
     batch_id: BatchId,
-    total: z.int().meta({ description: "Documents that were asked for, each once", example: 1 }),
-    accepted: z.int().meta({ description: "Those that will be processed again", example: 1 }),
-    rejected: z.int().meta({ description: "Those that will not, each with its reason", example: 0 }),
-    results: z
-      .array(BatchResult)
-      .meta({ description: "In the order given, a repeated id once; empty for `filters`" }),
+    total: field.integer("Documents that were asked for, each once", 1),
+    accepted: field.integer("Those that will be processed again", 1),
+    rejected: field.integer("Those that will not, each with its reason", 0),
+    results: z.array(BatchResult).describe("In the order given, a repeated id once; empty for `filters`"),
   })
   .meta({ id: "BatchAccepted" });
 
@@ -183,9 +168,9 @@ export const Batch = z
         "`cancelled` and `completed` are its ends; a run that failed does not keep it from completing",
       example: "running",
     }),
-    total: z.int().meta({ description: "Documents that were asked for, each once", example: 12 }),
-    accepted: z.int().meta({ description: "Those that are processed again", example: 11 }),
-    rejected: z.int().meta({ description: "Those that are not", example: 1 }),
+    total: field.integer("Documents that were asked for, each once", 12),
+    accepted: field.integer("Those that are processed again", 11),
+    rejected: field.integer("Those that are not", 1),
     counts: z.record(z.enum(RUN_STATUSES), z.int()).meta({
       description: "Runs by status",
       example: { queued: 4, parsing: 0, chunking: 0, embedding: 0, completed: 7, failed: 0, cancelled: 0 },
@@ -193,9 +178,9 @@ export const Batch = z
     waiting_for: z
       .array(
         z.object({
-          code: z.string().meta({ description: "What is down or busy", example: "provider_unavailable" }),
-          runs: z.int().meta({ description: "Runs that wait for it", example: 5 }),
-          since: Timestamp.meta({ description: "Since when the first of them waits" }),
+          code: field.text("What is down or busy", "provider_unavailable"),
+          runs: field.integer("Runs that wait for it", 5),
+          since: Timestamp.describe("Since when the first of them waits"),
         }),
       )
       .max(50)
@@ -208,10 +193,7 @@ export const Batch = z
       description: "Runs that end in a minute now; null: not known yet, or it has ended",
       example: 120,
     }),
-    estimated_seconds_left: z.int().nullable().meta({
-      description: "Seconds to its end at this rate; null: not known",
-      example: 2,
-    }),
+    estimated_seconds_left: field.nullableInteger("Seconds to its end at this rate; null: not known", 2),
     created_at: Timestamp,
     completed_at: Timestamp.nullable().meta({
       description: "When it ended; null: it has not",
@@ -222,7 +204,7 @@ export const Batch = z
 
 /** A result as the batch shows it later, with the status of its run. */
 const BatchRunResult = BatchResult.extend({
-  status: RunStatus.nullable().meta({ description: "Where its run is; null: none was accepted" }),
+  status: RunStatus.nullable().describe("Where its run is; null: none was accepted"),
 }).meta({
   id: "BatchRunResult",
 });

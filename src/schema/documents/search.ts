@@ -1,5 +1,6 @@
 /** Contract of hybrid search. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
 import { NOT_BLANK } from "../requests/patterns.ts";
 import { missing } from "../requests/problem.ts";
@@ -12,7 +13,6 @@ const MAX_HITS = 100;
 const DEFAULT_HITS = 10;
 const MAX_IDS = 1_000;
 const MAX_NEIGHBOURS = 3;
-/** Spaces of one search. */
 const MAX_SPACES = 20;
 
 /** How many neighbours the hits of a search bring. */
@@ -34,32 +34,32 @@ export const HybridSearch = z
         pattern: NOT_BLANK,
         example: "How did revenue develop?",
       }),
-    space_id: SpaceId.nullish().meta({
-      description: "The space to search. Either this or `space_ids` is needed",
-    }),
+    space_id: SpaceId.nullish().describe("The space to search. Either this or `space_ids` is needed"),
     space_ids: z
       .array(SpaceId)
       .min(1)
       .max(MAX_SPACES)
       .nullish()
-      .meta({
-        description:
-          "The spaces to search at once, in one ranking: each hit has the score that it has in its space " +
+      .describe(
+        "The spaces to search at once, in one ranking: each hit has the score that it has in its space " +
           "alone. One out of reach is as an empty one",
-      }),
-    document_id: DocumentId.nullish().meta({
-      description: "Narrows to this document; the same as `document_ids` of one",
-    }),
-    document_ids: z.array(DocumentId).max(MAX_IDS).nullish().meta({
-      description: "Narrows to these documents; an empty list narrows to nothing, null does not narrow",
-    }),
-    folder_id: FolderId.nullish().meta({
-      description: "Narrows to this folder and all folders below; the same as `folder_ids` of one",
-    }),
-    folder_ids: z.array(FolderId).max(MAX_IDS).nullish().meta({
-      description:
+      ),
+    document_id: DocumentId.nullish().describe("Narrows to this document; the same as `document_ids` of one"),
+    document_ids: z
+      .array(DocumentId)
+      .max(MAX_IDS)
+      .nullish()
+      .describe("Narrows to these documents; an empty list narrows to nothing, null does not narrow"),
+    folder_id: FolderId.nullish().describe(
+      "Narrows to this folder and all folders below; the same as `folder_ids` of one",
+    ),
+    folder_ids: z
+      .array(FolderId)
+      .max(MAX_IDS)
+      .nullish()
+      .describe(
         "Narrows to these folders and all folders below; an empty list narrows to nothing, null does not narrow",
-    }),
+      ),
     filters: documentFilters(),
     limit: z
       .int()
@@ -157,7 +157,7 @@ const Neighbour = z
   .object({ chunk_id: ChunkId, chunk_index: ChunkIndex, text: ChunkText })
   .meta({ id: "SearchNeighbour" });
 const neighbours = (side: string) =>
-  z.array(Neighbour).meta({ description: `The chunks ${side} it, in the order of the document` });
+  z.array(Neighbour).describe(`The chunks ${side} it, in the order of the document`);
 
 /** What stands beside a hit. */
 export const HitContext = z
@@ -175,12 +175,12 @@ const SearchHit = z
     chunk_id: ChunkId,
     document_id: DocumentId,
     space_id: SpaceId,
-    document_name: z.string().meta({ description: "The document's file name", example: "report.pdf" }),
+    document_name: field.text("The document's file name", "report.pdf"),
     file_type: FileType,
-    folder_path: z.string().nullable().meta({
-      description: "Folder names from the root, joined by `/`; null at the root",
-      example: "Reports/2026",
-    }),
+    folder_path: field.nullableText(
+      "Folder names from the root, joined by `/`; null at the root",
+      "Reports/2026",
+    ),
     chunk_index: ChunkIndex,
     score: z.number().min(0).max(1).meta({
       description: "`dense_score` + `sparse_score`; scores of several searches can be compared",
@@ -205,17 +205,18 @@ const SearchHit = z
 
 export const SearchResults = z
   .object({
-    query: z.string().meta({ description: "The query as it was sent", example: "How did revenue develop?" }),
-    space_id: SpaceId.nullable().meta({ description: "The space that was searched; null with `space_ids`" }),
+    query: field.text("The query as it was sent", "How did revenue develop?"),
+    space_id: SpaceId.nullable().describe("The space that was searched; null with `space_ids`"),
     space_ids: z
       .array(SpaceId)
       .optional()
-      .meta({ description: "The spaces that were asked for, of a request with `space_ids`" }),
-    total_results: z.int().meta({ description: "Number of results in this answer", example: 1 }),
-    results: z.array(SearchHit).meta({
-      description:
+      .describe("The spaces that were asked for, of a request with `space_ids`"),
+    total_results: field.integer("Number of results in this answer", 1),
+    results: z
+      .array(SearchHit)
+      .describe(
         "Highest score first; where the service has a reranker or the request names the model as one, in its " +
-        "order, with its score as metadata.rerank_score",
-    }),
+          "order, with its score as metadata.rerank_score",
+      ),
   })
   .meta({ id: "SearchResults" });

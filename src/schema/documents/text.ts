@@ -1,5 +1,6 @@
 /** Contract of a document's text: its units, its chunks, and what is known of a chunk. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { UNIT_TYPES } from "../../domain/text-unit.ts";
 import { envelope, pageQuery, PARTS_PER_PAGE, Timestamp } from "../fields.ts";
 import { ChunkId, DocumentId } from "../ids.ts";
@@ -8,22 +9,12 @@ import { Locations } from "../location.ts";
 const PAGES =
   "page of a PDF or a picture, slide of a presentation or sheet of a spreadsheet, from 1; null: the format " +
   "has none";
-const page = (what: string) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description: `${what} this ${PAGES}`, example: 1 });
+const page = (what: string) => field.nullableInteger(`${what} this ${PAGES}`, 1);
 export const PageStart = page("It begins on");
 export const PageEnd = page("It ends on");
 
-export const ChunkIndex = z.int().meta({
-  description: "Which chunk of the document's version it is, from 0",
-  example: 3,
-});
-export const ChunkText = z.string().meta({
-  description: "The chunk's text, as Markdown",
-  example: "Revenue grew by 12 percent.",
-});
+export const ChunkIndex = field.integer("Which chunk of the document's version it is, from 0", 3);
+export const ChunkText = field.text("The chunk's text, as Markdown", "Revenue grew by 12 percent.");
 
 export const ChunkStart = z
   .int()
@@ -41,10 +32,7 @@ export const ChunkEnd = z
   .optional()
   .meta({ description: "Where it ends there, exclusive", example: 1231 });
 
-/**
- * What the chunkers know of a chunk. Every field may be missing, as later versions may leave some out and
- * chunks are kept; more may be added.
- */
+/** What the chunkers know of a chunk. Fields may be missing or added by later versions. */
 export const ChunkMetadata = z
   .looseObject({
     format: z.enum(["text", "markdown"]).optional().meta({
@@ -55,10 +43,10 @@ export const ChunkMetadata = z
       description: "Words of the text: runs of characters between white space",
       example: 5,
     }),
-    heading_text: z.string().optional().meta({
-      description: "The innermost heading above the chunk; absent: there is none",
-      example: "Results",
-    }),
+    heading_text: field.optionalText(
+      "The innermost heading above the chunk; absent: there is none",
+      "Results",
+    ),
     heading_path: z
       .array(z.string())
       .optional()
@@ -66,35 +54,26 @@ export const ChunkMetadata = z
         description: "All headings above the chunk, outermost first; absent: there is none",
         example: ["Report", "Results"],
       }),
-    language: z.string().optional().meta({
-      description: "The document's language as it says itself, BCP 47; absent: it does not",
-      example: "en",
-    }),
+    language: field.optionalText(
+      "The document's language as it says itself, BCP 47; absent: it does not",
+      "en",
+    ),
   })
   .meta({ id: "ChunkMetadata", description: "What is known of a chunk; later versions may add fields" });
 
 const TextUnit = z
   .object({
-    index: z.int().meta({ description: "Its place in the document, from 0", example: 0 }),
+    index: field.integer("Its place in the document, from 0", 0),
     type: z.enum(UNIT_TYPES).meta({ description: "What kind of block it is", example: "heading" }),
-    text: z.string().meta({
-      description: "The block as Markdown; a heading without its `#`",
-      example: "Results",
-    }),
+    text: field.text("The block as Markdown; a heading without its `#`", "Results"),
     page: page("It is on"),
     heading_path: z.array(z.string()).meta({
       description: "Headings it stands under, outermost first; that of a heading ends with itself",
       example: ["Results"],
     }),
-    level: z.int().optional().meta({ description: "Of a heading: 1 to 6", example: 1 }),
-    start: z.int().optional().meta({
-      description: "Offset of `text` in the whole text as Markdown, in UTF-16 code units",
-      example: 2,
-    }),
-    end: z.int().optional().meta({
-      description: "Where `text` ends, exclusive, in UTF-16 code units",
-      example: 9,
-    }),
+    level: field.optionalInteger("Of a heading: 1 to 6", 1),
+    start: field.optionalInteger("Offset of `text` in the whole text as Markdown, in UTF-16 code units", 2),
+    end: field.optionalInteger("Where `text` ends, exclusive, in UTF-16 code units", 9),
     repeats: z
       .boolean()
       .optional()
@@ -108,7 +87,7 @@ export const TextQuery = pageQuery(PARTS_PER_PAGE).extend({
   format: z
     .enum(["json", "markdown"])
     .default("json")
-    .meta({ description: "`markdown` answers the whole text as `text/markdown`" }),
+    .describe("`markdown` answers the whole text as `text/markdown`"),
 });
 
 const Chunk = z
@@ -117,10 +96,7 @@ const Chunk = z
     document_id: DocumentId,
     chunk_index: ChunkIndex,
     text: ChunkText,
-    token_count: z.int().meta({
-      description: "Tokens of the text, as the embedding model counts them",
-      example: 7,
-    }),
+    token_count: field.integer("Tokens of the text, as the embedding model counts them", 7),
     page_start: PageStart,
     page_end: PageEnd,
     start: ChunkStart,
@@ -129,20 +105,19 @@ const Chunk = z
     metadata: ChunkMetadata,
     embedding: z
       .object({
-        model: z.string().nullable().meta({
-          description: "The model of the vector; null before the chunks are embedded",
-          example: "all-minilm-l6-v2-int8",
-        }),
-        dimensions: z.int().nullable().meta({ description: "Numbers in the vector", example: 384 }),
-        embedded: z.boolean().meta({
-          description:
-            "Whether there is a vector. False also for a chunk of a finished document whose text the " +
+        model: field.nullableText(
+          "The model of the vector; null before the chunks are embedded",
+          "all-minilm-l6-v2-int8",
+        ),
+        dimensions: field.nullableInteger("Numbers in the vector", 384),
+        embedded: field.flag(
+          "Whether there is a vector. False also for a chunk of a finished document whose text the " +
             "provider refuses",
-          example: true,
-        }),
-        embedded_at: Timestamp.nullable().meta({ description: "Since when; null: there is no vector" }),
+          true,
+        ),
+        embedded_at: Timestamp.nullable().describe("Since when; null: there is no vector"),
       })
-      .meta({ description: "What is known of the chunk's vector" }),
+      .describe("What is known of the chunk's vector"),
   })
   .meta({ id: "Chunk" });
 

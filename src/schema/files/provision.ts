@@ -149,10 +149,7 @@ function parseYaml(text: string): unknown {
 type Path = readonly PropertyKey[];
 type Lookup = (path: Path, name: string) => string | undefined;
 
-/**
- * Replaces `${NAME}` in texts. It happens after parsing, so that no value can change the structure of the
- * file.
- */
+/** Replaces `${NAME}` in texts. After parsing, so that no value can change the file's structure. */
 function fillIn(value: unknown, path: Path, lookup: Lookup): unknown {
   if (typeof value === "string")
     return value.replace(

@@ -1,8 +1,6 @@
-/**
- * The contract of the tools that `/mcp` offers: what each takes and gives. Answers are read by models, so
- * they have less than those of the routes that the tools stand for.
- */
+/** The contract of `/mcp`'s tools. Models read their answers: less than those of the routes behind. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { ownMetadata, tagList } from "../documents/changes.ts";
 import { FileType } from "../documents/document.ts";
 import { RESOURCES_PER_PAGE } from "../fields.ts";
@@ -20,76 +18,74 @@ const MAX_CONTENT_CHARACTERS = 4_000_000;
 const MAX_CURSOR_CHARACTERS = 128;
 const MAX_WAIT_SECONDS = 60;
 
-const Uri = z.string().meta({
-  description: "The document as a resource",
-  example:
-    "holdfast://spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030",
-});
+const Uri = field.text(
+  "The document as a resource",
+  "holdfast://spaces/01900000-0000-7000-8000-000000000010/documents/01900000-0000-7000-8000-000000000030",
+);
 const Cursor = z
   .string()
   .max(MAX_CURSOR_CHARACTERS)
   .optional()
-  .meta({ description: "The `next_cursor` of the answer before; absent: from the beginning" });
-const NextCursor = z.string().optional().meta({ description: "Absent: there is nothing more" });
+  .describe("The `next_cursor` of the answer before; absent: from the beginning");
+const NextCursor = z.string().optional().describe("Absent: there is nothing more");
 const Limit = z
   .int()
   .min(1)
   .max(RESOURCES_PER_PAGE.max)
   .default(RESOURCES_PER_PAGE.default)
-  .meta({ description: "The most entries" });
-const Total = z.int().meta({ description: "How many there are on all pages" });
+  .describe("The most entries");
+const Total = z.int().describe("How many there are on all pages");
 const Wait = z
   .int()
   .min(0)
   .max(MAX_WAIT_SECONDS)
   .default(0)
-  .meta({ description: "Seconds to wait for the end of its processing; 0: the answer comes at once" });
-const FileName = z.string().meta({ description: "The file's name", example: "report.pdf" });
-const Status = z.string().optional().meta({
-  description: "Where its latest processing is: `completed`, `failed` and `cancelled` are its ends",
-  example: "completed",
-});
+  .describe("Seconds to wait for the end of its processing; 0: the answer comes at once");
+const FileName = field.text("The file's name", "report.pdf");
+const Status = field.optionalText(
+  "Where its latest processing is: `completed`, `failed` and `cancelled` are its ends",
+  "completed",
+);
 
-const ProcessingError = z.string().optional().meta({ description: "Why the latest processing failed" });
+const ProcessingError = z.string().optional().describe("Why the latest processing failed");
 
 export const SearchInput = z.strictObject({
-  query: z.string().min(1).max(MAX_QUERY_CHARACTERS).meta({
-    description: "What is looked for, in natural language",
-  }),
-  space_ids: z.array(SpaceId).min(1).max(20).optional().meta({
-    description: "The spaces to search; absent: all that the caller reaches, at most 20",
-  }),
-  folder_id: FolderId.optional().meta({ description: "Narrows to this folder and those below" }),
-  document_ids: z.array(DocumentId).max(100).optional().meta({
-    description: "Narrows to these documents",
-  }),
-  filters: withFewKeys(z.record(z.string(), z.unknown()), MAX_FILTERS).optional().meta({
-    description: "Conditions on fields of documents, such as `file_type__exact` or `doc_metadata.year__gte`",
-  }),
-  limit: z.int().min(1).max(MAX_HITS).default(10).meta({ description: "The most results" }),
-  min_score: z.number().min(0).max(1).optional().meta({ description: "Leaves out lower scores" }),
+  query: z.string().min(1).max(MAX_QUERY_CHARACTERS).describe("What is looked for, in natural language"),
+  space_ids: z
+    .array(SpaceId)
+    .min(1)
+    .max(20)
+    .optional()
+    .describe("The spaces to search; absent: all that the caller reaches, at most 20"),
+  folder_id: FolderId.optional().describe("Narrows to this folder and those below"),
+  document_ids: z.array(DocumentId).max(100).optional().describe("Narrows to these documents"),
+  filters: withFewKeys(z.record(z.string(), z.unknown()), MAX_FILTERS)
+    .optional()
+    .describe("Conditions on fields of documents, such as `file_type__exact` or `doc_metadata.year__gte`"),
+  limit: z.int().min(1).max(MAX_HITS).default(10).describe("The most results"),
+  min_score: z.number().min(0).max(1).optional().describe("Leaves out lower scores"),
   context: neighbourCount(),
 });
 
 export const SearchOutput = z.object({
-  total_results: z.int().meta({ description: "How many results this answer has" }),
+  total_results: z.int().describe("How many results this answer has"),
   results: z.array(
     z.object({
       document_id: DocumentId,
       document_name: FileName,
       space_id: SpaceId,
       chunk_id: ChunkId,
-      chunk_index: z.int().meta({ description: "Which chunk of the document it is, from 0" }),
-      score: z.number().meta({ description: "0 to 1" }),
-      dense_score: z.number().nullable().meta({ description: "The share of vector search" }),
-      sparse_score: z.number().nullable().meta({ description: "The share of the words" }),
-      text: z.string().meta({ description: "What was found" }),
+      chunk_index: z.int().describe("Which chunk of the document it is, from 0"),
+      score: z.number().describe("0 to 1"),
+      dense_score: z.number().nullable().describe("The share of vector search"),
+      sparse_score: z.number().nullable().describe("The share of the words"),
+      text: z.string().describe("What was found"),
       locations: Locations,
       context: HitContext,
       uri: Uri,
     }),
   ),
-  warning: z.string().optional().meta({ description: "What was left out of the ranking" }),
+  warning: z.string().optional().describe("What was left out of the ranking"),
 });
 
 export const ListSpacesInput = z.strictObject({ limit: Limit, cursor: Cursor });
@@ -97,9 +93,9 @@ export const ListSpacesOutput = z.object({
   spaces: z.array(
     z.object({
       id: SpaceId,
-      name: z.string().meta({ description: "Two spaces may have the same" }),
-      is_private: z.boolean().meta({ description: "Whether nobody else reaches it" }),
-      role: z.enum(["owner", "editor", "viewer"]).meta({ description: "The caller's" }),
+      name: z.string().describe("Two spaces may have the same"),
+      is_private: z.boolean().describe("Whether nobody else reaches it"),
+      role: z.enum(["owner", "editor", "viewer"]).describe("The caller's"),
     }),
   ),
   total: Total,
@@ -110,20 +106,20 @@ const McpDocument = z.object({
   id: DocumentId,
   name: FileName,
   space_id: SpaceId,
-  folder_path: z.string().nullable().meta({ description: "Null: the space's root" }),
+  folder_path: z.string().nullable().describe("Null: the space's root"),
   file_type: FileType,
-  file_size: z.int().meta({ description: "Bytes" }),
-  created_at: z.string().meta({ description: "ISO 8601" }),
-  version: z.int().nullable().meta({ description: "The published version; null: none yet" }),
+  file_size: z.int().describe("Bytes"),
+  created_at: z.string().describe("ISO 8601"),
+  version: z.int().nullable().describe("The published version; null: none yet"),
   status: Status,
   error: ProcessingError,
   uri: Uri,
 });
 
 export const ListDocumentsInput = z.strictObject({
-  space_id: SpaceId.optional().meta({ description: "Only of this space" }),
-  folder_id: FolderId.optional().meta({ description: "Only of this folder, not of those below" }),
-  name_contains: z.string().min(1).max(255).optional().meta({ description: "Only with this in the name" }),
+  space_id: SpaceId.optional().describe("Only of this space"),
+  folder_id: FolderId.optional().describe("Only of this folder, not of those below"),
+  name_contains: z.string().min(1).max(255).optional().describe("Only with this in the name"),
   limit: Limit,
   cursor: Cursor,
 });
@@ -136,13 +132,16 @@ export const ListDocumentsOutput = z.object({
 export const ReadDocumentInput = z.strictObject({
   document_id: DocumentId,
   cursor: Cursor,
-  max_characters: z.int().min(1_000).max(100_000).default(20_000).meta({
-    description: "About how much text one answer has at most; the rest follows by `next_cursor`",
-  }),
+  max_characters: z
+    .int()
+    .min(1_000)
+    .max(100_000)
+    .default(20_000)
+    .describe("About how much text one answer has at most; the rest follows by `next_cursor`"),
 });
 export const ReadDocumentOutput = z.object({
   document: McpDocument,
-  text: z.string().meta({ description: "Markdown" }),
+  text: z.string().describe("Markdown"),
   next_cursor: NextCursor,
 });
 
@@ -150,11 +149,9 @@ export const ListAgentsInput = z.strictObject({ limit: Limit, cursor: Cursor });
 export const ListAgentsOutput = z.object({
   agents: z.array(
     z.object({
-      id: AgentId.meta({ description: "What `ask_agent` takes as `agent_id`" }),
-      name: z.string().meta({ description: "Two agents may have the same" }),
-      description: z.string().optional().meta({
-        description: "What it is for; absent without the capability `read`",
-      }),
+      id: AgentId.describe("What `ask_agent` takes as `agent_id`"),
+      name: z.string().describe("Two agents may have the same"),
+      description: z.string().optional().describe("What it is for; absent without the capability `read`"),
     }),
   ),
   total: Total,
@@ -165,25 +162,22 @@ export const AskAgentInput = z.strictObject({
   agent_id: z
     .guid({ error: "is not the id of an agent: list_agents has them" })
     .toLowerCase()
-    .meta({ description: "Whom to ask: `list_agents` has the ids" }),
-  question: z.string().min(1).max(MAX_QUESTION_CHARACTERS).meta({ description: "In natural language" }),
+    .describe("Whom to ask: `list_agents` has the ids"),
+  question: z.string().min(1).max(MAX_QUESTION_CHARACTERS).describe("In natural language"),
 });
 export const AskAgentOutput = z.object({
-  answer: z.string().meta({ description: "Marks like [1] cite the source with that index" }),
-  finish_reason: z.string().meta({ description: "`stop`: the answer is whole" }),
+  answer: z.string().describe("Marks like [1] cite the source with that index"),
+  finish_reason: z.string().describe("`stop`: the answer is whole"),
   citations: z.array(
     z.object({
-      index: z.int().meta({ description: "The n of the mark [n]" }),
+      index: z.int().describe("The n of the mark [n]"),
       document_id: DocumentId,
       document_name: FileName,
       chunk_id: ChunkId,
-      page: z.int().nullable().meta({ description: "From 1; null: the format has none" }),
-      quote: z.string().optional().meta({ description: "The words that support the statement" }),
-      support: z.string().optional().meta({ description: "`strong` or `weak`" }),
-      receipt: z
-        .string()
-        .optional()
-        .meta({ description: "Proves the quote; `/v1/receipts/verify` checks it" }),
+      page: z.int().nullable().describe("From 1; null: the format has none"),
+      quote: z.string().optional().describe("The words that support the statement"),
+      support: z.string().optional().describe("`strong` or `weak`"),
+      receipt: z.string().optional().describe("Proves the quote; `/v1/receipts/verify` checks it"),
       locations: Locations,
     }),
   ),
@@ -193,18 +187,19 @@ export const AskAgentOutput = z.object({
 export const UploadDocumentInput = z
   .strictObject({
     space_id: SpaceId,
-    folder_id: FolderId.optional().meta({ description: "Absent: the space's root" }),
-    name: z.string().min(1).max(255).meta({ description: "The file's name with its ending" }),
-    content: z.string().max(MAX_CONTENT_CHARACTERS).meta({ description: "The file, as `encoding` says" }),
-    encoding: z.enum(["text", "base64"]).default("text").meta({
-      description: "`text`: as it is, in UTF-8; `base64`: bytes",
-    }),
-    metadata: ownMetadata().optional().meta({
-      description: "The document's own, which `filters` of search find as `doc_metadata.<key>`",
-    }),
-    tags: tagList().optional().meta({
-      description: "Become `doc_metadata.tags`; the filter `doc_metadata.tags__contains` finds one of them",
-    }),
+    folder_id: FolderId.optional().describe("Absent: the space's root"),
+    name: z.string().min(1).max(255).describe("The file's name with its ending"),
+    content: z.string().max(MAX_CONTENT_CHARACTERS).describe("The file, as `encoding` says"),
+    encoding: z
+      .enum(["text", "base64"])
+      .default("text")
+      .describe("`text`: as it is, in UTF-8; `base64`: bytes"),
+    metadata: ownMetadata()
+      .optional()
+      .describe("The document's own, which `filters` of search find as `doc_metadata.<key>`"),
+    tags: tagList()
+      .optional()
+      .describe("Become `doc_metadata.tags`; the filter `doc_metadata.tags__contains` finds one of them"),
     wait_seconds: Wait,
   })
   .refine(({ tags, metadata }) => tags === undefined || metadata?.["tags"] === undefined, {
@@ -216,12 +211,12 @@ export const DocumentOutput = z.object({ document: McpDocument });
 export const ReprocessOutput = z.object({
   document_id: DocumentId,
   run_id: RunId,
-  status: z.string().meta({ description: "`queued`, or how it ended if it was waited for" }),
+  status: z.string().describe("`queued`, or how it ended if it was waited for"),
   error: ProcessingError,
 });
 
 export const DeleteDocumentInput = z.strictObject({ document_id: DocumentId });
 export const DeleteDocumentOutput = z.object({
   document_id: DocumentId,
-  deleted: z.literal(true).meta({ description: "Its record, chunks and search entries are gone" }),
+  deleted: z.literal(true).describe("Its record, chunks and search entries are gone"),
 });

@@ -1,5 +1,6 @@
 /** The contract of `/mcp` over HTTP: messages of JSON-RPC, and what the resource says of itself. */
 import { z } from "zod";
+import { field } from "../field.ts";
 
 const MESSAGE_EXAMPLE = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
@@ -10,22 +11,21 @@ export const McpMessage = z.unknown().meta({
   example: MESSAGE_EXAMPLE,
 });
 
-export const McpEvents = z.string().meta({
-  description: "Events whose `data` is a message; an `id` is what a `Last-Event-ID` may name",
-  example:
-    'event: message\nid: MToxOjQy\ndata: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n',
-});
+export const McpEvents = field.text(
+  "Events whose `data` is a message; an `id` is what a `Last-Event-ID` may name",
+  'event: message\nid: MToxOjQy\ndata: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n',
+);
 
 export const McpError = z
   .object({
-    jsonrpc: z.literal("2.0").meta({ description: "The version of JSON-RPC" }),
-    id: z.null().meta({ description: "Always null: the error is of no request that could be read" }),
+    jsonrpc: z.literal("2.0").describe("The version of JSON-RPC"),
+    id: z.null().describe("Always null: the error is of no request that could be read"),
     error: z
       .looseObject({
-        code: z.int().meta({ description: "A code of JSON-RPC or of the protocol", example: -32_600 }),
-        message: z.string().meta({ description: "What is wrong", example: "Session not found" }),
+        code: field.integer("A code of JSON-RPC or of the protocol", -32_600),
+        message: field.text("What is wrong", "Session not found"),
       })
-      .meta({ description: "What went wrong" }),
+      .describe("What went wrong"),
     detail: z
       .unknown()
       .optional()
@@ -35,11 +35,11 @@ export const McpError = z
 
 export const ProtectedResource = z
   .object({
-    resource: z.string().meta({
-      description: "What access tokens must name as their audience",
-      example: "https://holdfast.example.org/mcp",
-    }),
-    resource_name: z.string().meta({ description: "Its name, for people", example: "Holdfast" }),
+    resource: field.text(
+      "What access tokens must name as their audience",
+      "https://holdfast.example.org/mcp",
+    ),
+    resource_name: field.text("Its name, for people", "Holdfast"),
     authorization_servers: z.array(z.string()).meta({
       description: "Who gives tokens; empty: API keys alone",
       example: ["https://login.example.org"],
@@ -50,8 +50,6 @@ export const ProtectedResource = z
     bearer_methods_supported: z
       .array(z.string())
       .meta({ description: "Tokens are sent in the header `Authorization`", example: ["header"] }),
-    resource_documentation: z
-      .string()
-      .meta({ description: "Where it is described", example: "https://holdfast.example.org/docs/" }),
+    resource_documentation: field.text("Where it is described", "https://holdfast.example.org/docs/"),
   })
   .meta({ id: "ProtectedResource" });

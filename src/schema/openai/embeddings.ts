@@ -1,5 +1,6 @@
 /** `POST /v1/embeddings`, as OpenAI's clients send and read it. */
 import { z } from "zod";
+import { field } from "../field.ts";
 
 const TEXTS_MAX = 2_048;
 const TOKENS_MAX = 8_192;
@@ -52,22 +53,22 @@ const Vector = z.custom<readonly number[] | string>().meta({
 
 export const EmbeddingList = z
   .object({
-    object: z.literal("list").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("list").describe("As OpenAI's clients expect it"),
     data: z
       .array(
         z.object({
-          object: z.literal("embedding").meta({ description: "As OpenAI's clients expect it" }),
-          index: z.int().meta({ description: "Which input it is of, from 0", example: 0 }),
+          object: z.literal("embedding").describe("As OpenAI's clients expect it"),
+          index: field.integer("Which input it is of, from 0", 0),
           embedding: Vector,
         }),
       )
-      .meta({ description: "A vector for each input, in their order" }),
-    model: z.string().meta({ description: "The model", example: "all-minilm-l6-v2-int8" }),
+      .describe("A vector for each input, in their order"),
+    model: field.text("The model", "all-minilm-l6-v2-int8"),
     usage: z
       .object({
-        prompt_tokens: z.int().meta({ description: "Tokens of the inputs, as counted here", example: 8 }),
-        total_tokens: z.int().meta({ description: "The same", example: 8 }),
+        prompt_tokens: field.integer("Tokens of the inputs, as counted here", 8),
+        total_tokens: field.integer("The same", 8),
       })
-      .meta({ description: "What it took" }),
+      .describe("What it took"),
   })
   .meta({ id: "EmbeddingList" });

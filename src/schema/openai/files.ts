@@ -1,5 +1,6 @@
 /** `/v1/files`, as OpenAI's clients send and read it. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { FilePart } from "../fields.ts";
 import { FileIdInput, FileIdOutput } from "./ids.ts";
 import { listOf, listQuery } from "./list.ts";
@@ -9,7 +10,7 @@ const MAX_SECONDS = 2_592_000;
 /** As many as OpenAI answers at once. */
 const MAX_LISTED = 10_000;
 
-export const MomentInSeconds = z.int().meta({ description: "Seconds since 1970", example: 1_767_225_600 });
+export const MomentInSeconds = field.integer("Seconds since 1970", 1_767_225_600);
 
 const PURPOSES = ["assistants", "batch", "fine-tune", "vision", "user_data", "evals"] as const;
 
@@ -22,7 +23,7 @@ export const FileUpload = z
     }),
     expires_after: z
       .object({
-        anchor: z.literal("created_at").meta({ description: "The time of the upload" }),
+        anchor: z.literal("created_at").describe("The time of the upload"),
         seconds: z
           .int()
           .min(MIN_SECONDS)
@@ -42,12 +43,12 @@ export const FileUpload = z
 export const FileObject = z
   .object({
     id: FileIdOutput,
-    object: z.literal("file").meta({ description: "As OpenAI's clients expect it" }),
-    bytes: z.int().meta({ description: "Its size", example: 2_048 }),
+    object: z.literal("file").describe("As OpenAI's clients expect it"),
+    bytes: field.integer("Its size", 2_048),
     created_at: MomentInSeconds,
-    expires_at: MomentInSeconds.nullable().meta({ description: "When it is deleted; null: never" }),
-    filename: z.string().meta({ description: "Its name", example: "manual.pdf" }),
-    purpose: z.string().meta({ description: "As it was uploaded", example: "assistants" }),
+    expires_at: MomentInSeconds.nullable().describe("When it is deleted; null: never"),
+    filename: field.text("Its name", "manual.pdf"),
+    purpose: field.text("As it was uploaded", "assistants"),
     status: z.enum(["uploaded", "processed", "error"]).meta({
       description:
         "`processed` once it is stored; of a document by its latest run: `uploaded` while it is under way, " +
@@ -62,8 +63,8 @@ export const FileList = listOf(FileObject, "FileList");
 export const FileDeleted = z
   .object({
     id: FileIdOutput,
-    object: z.literal("file").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is deleted" }),
+    object: z.literal("file").describe("As OpenAI's clients expect it"),
+    deleted: z.literal(true).describe("It is deleted"),
   })
   .meta({ id: "FileDeleted" });
 

@@ -1,7 +1,4 @@
-/**
- * Ids as OpenAI's clients know them: a prefix that says what it is, and the 32 hex digits of the UUID that
- * the resource has everywhere else.
- */
+/** Ids as OpenAI's clients know them: a prefix for the kind, and the UUID's 32 hex digits. */
 import { z } from "zod";
 import { isUuid } from "../../domain/ids.ts";
 
@@ -41,10 +38,7 @@ export function plainId(id: string): string {
   return kinds.map((kind) => decodeId(kind, id)).find((uuid) => uuid !== null) ?? id;
 }
 
-/**
- * An id in a request: what is checked has the UUID. One that has not the form is 404 on a path, where nothing
- * has it, and a problem of its field in a body or a query.
- */
+/** An id in a request, checked to have the UUID. A wrong form is 404 on a path, else a field's problem. */
 function idInput(kind: PrefixedKind, description: string, uuid: string) {
   return z
     .string()

@@ -1,5 +1,6 @@
 /** Lists as OpenAI's clients page through them: by the id of the entry that a page begins behind. */
 import { z } from "zod";
+import { field } from "../field.ts";
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
@@ -21,8 +22,8 @@ export function listQuery<Cursor extends z.ZodType>(cursor: Cursor, bounds: List
       .enum(["asc", "desc"])
       .default("desc")
       .meta({ description: "By the time of creation: oldest or newest first", example: "desc" }),
-    after: cursor.optional().meta({ description: "The entry that the page begins behind" }),
-    before: cursor.optional().meta({ description: "The entry that the page ends before" }),
+    after: cursor.optional().describe("The entry that the page begins behind"),
+    before: cursor.optional().describe("The entry that the page ends before"),
   });
 }
 
@@ -34,26 +35,18 @@ export interface ListPage {
   readonly before?: string | undefined;
 }
 
-/**
- * The answer of a list.
- * @param name its component in the OpenAPI document.
- */
+/** The answer of a list. @param name its component in the OpenAPI document. */
 export function listOf<Item extends z.ZodType>(item: Item, name: string) {
   return z
     .object({
-      object: z.literal("list").meta({ description: "As OpenAI's clients expect it" }),
-      data: z.array(item).meta({ description: "The entries of this page" }),
-      first_id: z
-        .string()
-        .nullable()
-        .meta({ description: "The id of the first entry; null if there is none", example: null }),
-      last_id: z.string().nullable().meta({
-        description: "The id of the last entry, which the next page's `after` takes; null if there is none",
-        example: null,
-      }),
-      has_more: z
-        .boolean()
-        .meta({ description: "Whether further entries come behind this page", example: false }),
+      object: z.literal("list").describe("As OpenAI's clients expect it"),
+      data: z.array(item).describe("The entries of this page"),
+      first_id: field.nullableText("The id of the first entry; null if there is none", null),
+      last_id: field.nullableText(
+        "The id of the last entry, which the next page's `after` takes; null if there is none",
+        null,
+      ),
+      has_more: field.flag("Whether further entries come behind this page", false),
     })
     .meta({ id: name });
 }

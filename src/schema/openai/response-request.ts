@@ -67,7 +67,7 @@ const Metadata = record(z.string().max(512), METADATA_MAX, {
           input: key.slice(0, 64),
         });
   })
-  .meta({ description: "At most 16 pairs; keys of 64 characters, values of 512" });
+  .describe("At most 16 pairs; keys of 64 characters, values of 512");
 
 const Format = withFewKeys(
   z.looseObject({ type: z.enum(["text", "json_object", "json_schema"]) }),
@@ -127,7 +127,7 @@ export const ResponseRequest = z
           .meta({ description: "Accepted; events carry none", example: false }),
       })
       .nullish()
-      .meta({ description: "For `stream: true`" }),
+      .describe("For `stream: true`"),
     background: z.boolean().nullish().meta({
       description: "Answers at once with `status: queued`; needs `store`",
       example: false,
@@ -136,11 +136,11 @@ export const ResponseRequest = z
       description: "False keeps nothing. Absent or null: true",
       example: true,
     }),
-    previous_response_id: ResponseIdInput.nullish().meta({
-      description: "A stored response of the same caller whose items come before this input",
-    }),
+    previous_response_id: ResponseIdInput.nullish().describe(
+      "A stored response of the same caller whose items come before this input",
+    ),
     include: Include.nullish(),
-    tools: z.array(Tool).max(MAX_TOOLS).nullish().meta({ description: "Besides the agent's own tools" }),
+    tools: z.array(Tool).max(MAX_TOOLS).nullish().describe("Besides the agent's own tools"),
     tool_choice: ToolChoice.nullish().meta({
       description: "Which tool the model calls first",
       example: "auto",
@@ -155,14 +155,14 @@ export const ResponseRequest = z
     }),
     text: z
       .object({
-        format: Format.nullish().meta({ description: "The form of the answer" }),
+        format: Format.nullish().describe("The form of the answer"),
         verbosity: z
           .enum(["low", "medium", "high"])
           .nullish()
           .meta({ description: "Passed on to the model", example: "medium" }),
       })
       .nullish()
-      .meta({ description: "How the answer is written" }),
+      .describe("How the answer is written"),
     reasoning: z
       .object({
         effort: z
@@ -175,7 +175,7 @@ export const ResponseRequest = z
         }),
       })
       .nullish()
-      .meta({ description: "For models that reason" }),
+      .describe("For models that reason"),
     max_output_tokens: z.int().min(1).max(MAX_TOKENS).nullish().meta({
       description: "The most tokens of each call of the model; beyond it the response is `incomplete`",
       example: 800,

@@ -3,11 +3,12 @@
  * @see https://platform.openai.com/docs/api-reference/responses/object
  */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { citedChunk, evidence, statement } from "../chat/completion.ts";
 import { listOf } from "./list.ts";
 
-const text = (description: string, example: string) => z.string().meta({ description, example });
-const count = (description: string, example: number) => z.int().meta({ description, example });
+const text = (description: string, example: string) => field.text(description, example);
+const count = (description: string, example: number) => field.integer(description, example);
 
 const STATUS = z.enum(["in_progress", "completed", "incomplete"]).meta({
   description: "`incomplete`: it was cut off",
@@ -16,7 +17,7 @@ const STATUS = z.enum(["in_progress", "completed", "incomplete"]).meta({
 
 export const FileCitation = z
   .object({
-    type: z.literal("file_citation").meta({ description: "There are no other annotations" }),
+    type: z.literal("file_citation").describe("There are no other annotations"),
     file_id: text("The file: the document's id in OpenAI's form", "file-01900000000070008000000000000030"),
     filename: text("The document's name", "report.pdf"),
     index: count("Where the mark [n] begins in the text, in UTF-16 units", 23),
@@ -30,27 +31,25 @@ export const FileCitation = z
   .meta({ id: "FileCitation" });
 
 export const OutputText = z.object({
-  type: z.literal("output_text").meta({ description: "There is no other content" }),
+  type: z.literal("output_text").describe("There is no other content"),
   text: text("The answer; marks like [1] cite sources", "It grew by 12 percent [1]."),
-  annotations: z
-    .array(FileCitation)
-    .meta({ description: "One for each mark and source, in the order of the text" }),
+  annotations: z.array(FileCitation).describe("One for each mark and source, in the order of the text"),
   logprobs: z.array(z.unknown()).meta({ description: "Always empty", example: [] }),
 });
 
 export const Message = z
   .object({
-    type: z.literal("message").meta({ description: "What the model says" }),
+    type: z.literal("message").describe("What the model says"),
     id: text("The item", "msg_01900000000070008000000000000026"),
     status: STATUS,
-    role: z.literal("assistant").meta({ description: "Whose message it is" }),
-    content: z.array(OutputText).meta({ description: "One part; none where the message just begins" }),
+    role: z.literal("assistant").describe("Whose message it is"),
+    content: z.array(OutputText).describe("One part; none where the message just begins"),
   })
   .meta({ id: "ResponseMessage" });
 
 export const FunctionCall = z
   .object({
-    type: z.literal("function_call").meta({ description: "A call of a function of the client" }),
+    type: z.literal("function_call").describe("A call of a function of the client"),
     id: text("The item", "fc_01900000000070008000000000000027"),
     status: STATUS,
     call_id: text("What the output of the function names", "call_1"),
@@ -70,12 +69,12 @@ export const SearchResult = z.object({
   document_id: text("The document's id elsewhere in this API", "01900000-0000-7000-8000-000000000030"),
   chunk_id: text("The chunk", "01900000-0000-7000-8000-000000000031"),
   chunk_index: count("Which chunk of the document it is, from 0", 3),
-  page: z.int().nullable().meta({ description: "The page that it begins on", example: 2 }),
+  page: field.nullableInteger("The page that it begins on", 2),
 });
 
 export const FileSearchCall = z
   .object({
-    type: z.literal("file_search_call").meta({ description: "A search of vector stores" }),
+    type: z.literal("file_search_call").describe("A search of vector stores"),
     id: text("The item", "fs_01900000000070008000000000000028"),
     status: z
       .enum(["in_progress", "searching", "completed", "incomplete", "failed"])
@@ -98,11 +97,11 @@ export const ResponseUsage = z
         cached_tokens: count("Of these, from the provider's cache", 0),
         cache_write_tokens: count("Always 0", 0),
       })
-      .meta({ description: "As far as the provider says so" }),
+      .describe("As far as the provider says so"),
     output_tokens: count("Tokens that it has written", 38),
     output_tokens_details: z
       .object({ reasoning_tokens: count("Of these, for reasoning", 0) })
-      .meta({ description: "As far as the provider says so" }),
+      .describe("As far as the provider says so"),
     total_tokens: count("The sum of both", 450),
   })
   .meta({ id: "ResponseUsage" });
@@ -141,31 +140,30 @@ export const ResponseEcho = z.object({
 export const ResponseAnswer = z
   .object({
     id: text("The response", "resp_01900000000070008000000000000025"),
-    object: z.literal("response").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("response").describe("As OpenAI's clients expect it"),
     created_at: count("When it was asked for, in Unix seconds", 1_790_000_000),
-    completed_at: z.int().nullable().meta({ description: "When it was complete; else null", example: null }),
+    completed_at: field.nullableInteger("When it was complete; else null", null),
     status: z
       .enum(["queued", "in_progress", "completed", "failed", "cancelled", "incomplete"])
       .meta({ description: "`incomplete`: `incomplete_details` says why", example: "completed" }),
-    background: z.boolean().meta({ description: "Whether it goes on without its client", example: false }),
+    background: field.flag("Whether it goes on without its client", false),
     error: z
       .object({
         code: text("`server_error` or `rate_limit_exceeded`", "server_error"),
         message: text("What went wrong", "The model provider answered 500."),
       })
       .nullable()
-      .meta({ description: "Set if it `failed`" }),
+      .describe("Set if it `failed`"),
     incomplete_details: z
       .object({ reason: text("`max_output_tokens` or `content_filter`", "max_output_tokens") })
       .nullable()
-      .meta({ description: "Set if it is `incomplete`" }),
-    output: z.array(OutputItem).meta({ description: "Messages, searches and function calls, in order" }),
-    waiting_for: z.string().optional().meta({
-      description:
-        "Set while a response in the background waits for an outage to end: its code. It is then tried again",
-      example: "provider_unavailable",
-    }),
-    usage: ResponseUsage.nullable().meta({ description: "Null until it has ended" }),
+      .describe("Set if it is `incomplete`"),
+    output: z.array(OutputItem).describe("Messages, searches and function calls, in order"),
+    waiting_for: field.optionalText(
+      "Set while a response in the background waits for an outage to end: its code. It is then tried again",
+      "provider_unavailable",
+    ),
+    usage: ResponseUsage.nullable().describe("Null until it has ended"),
     ...ResponseEcho.shape,
   })
   .meta({ id: "Response" });
@@ -174,14 +172,14 @@ export const ResponseStreamEvent = z
   .object({
     type: text("The event's name, which its `event:` line repeats", "response.output_text.delta"),
     sequence_number: count("Its number in the response, from 0", 4),
-    response: ResponseAnswer.optional().meta({ description: "What the response is by now" }),
+    response: ResponseAnswer.optional().describe("What the response is by now"),
     output_index: count("Which item of `output` it is about, from 0", 0).optional(),
-    item: OutputItem.optional().meta({ description: "The item that begins or ends" }),
+    item: OutputItem.optional().describe("The item that begins or ends"),
     item_id: text("The item", "msg_01900000000070008000000000000026").optional(),
     content_index: count("Which part of the item, from 0", 0).optional(),
-    part: OutputText.optional().meta({ description: "The part that begins or ends" }),
+    part: OutputText.optional().describe("The part that begins or ends"),
     annotation_index: count("Which annotation of the part, from 0", 0).optional(),
-    annotation: FileCitation.optional().meta({ description: "The annotation" }),
+    annotation: FileCitation.optional().describe("The annotation"),
     delta: text("The next piece of a text or of arguments", "It grew").optional(),
     text: text("The text of a part that ends", "It grew by 12 percent [1].").optional(),
     logprobs: z.array(z.unknown()).optional().meta({ description: "Always empty", example: [] }),
@@ -203,19 +201,19 @@ export const ResponseStreamEvent = z
 
 export const ResponseStreamError = z
   .object({
-    type: z.literal("error").meta({ description: "The last event of a stream that cannot go on" }),
+    type: z.literal("error").describe("The last event of a stream that cannot go on"),
     sequence_number: count("Its number", 5),
-    code: z.string().nullable().meta({ description: "As errors of this API name it", example: "turn_lost" }),
+    code: field.nullableText("As errors of this API name it", "turn_lost"),
     message: text("What went wrong", "The response was deleted."),
-    param: z.string().nullable().meta({ description: "The field at fault, if it is one", example: null }),
+    param: field.nullableText("The field at fault, if it is one", null),
   })
   .meta({ id: "ResponseStreamError" });
 
 export const DeletedResponse = z
   .object({
     id: text("The response", "resp_01900000000070008000000000000025"),
-    object: z.literal("response").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is gone" }),
+    object: z.literal("response").describe("As OpenAI's clients expect it"),
+    deleted: z.literal(true).describe("It is gone"),
   })
   .meta({ id: "DeletedResponse" });
 

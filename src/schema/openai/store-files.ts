@@ -1,5 +1,6 @@
 /** The files of vector stores and their batches, as OpenAI's clients send and read them. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { DocumentId } from "../ids.ts";
 import { AttributesInput, AttributesOutput } from "./attributes.ts";
 import { MomentInSeconds } from "./files.ts";
@@ -33,11 +34,15 @@ export const FileBatchCreate = z
       .min(1)
       .max(MAX_FILES)
       .nullish()
-      .meta({ description: "The files; left out where `files` is given" }),
-    files: z.array(OneFile).min(1).max(MAX_FILES).nullish().meta({
-      description:
+      .describe("The files; left out where `files` is given"),
+    files: z
+      .array(OneFile)
+      .min(1)
+      .max(MAX_FILES)
+      .nullish()
+      .describe(
         "The files, each with attributes and chunking of its own; left out where `file_ids` is given",
-    }),
+      ),
     attributes: AttributesInput.nullish(),
     chunking_strategy: ChunkingStrategy.nullish(),
   })
@@ -57,10 +62,10 @@ export const FileBatchCreate = z
 export const StoreFile = z
   .object({
     id: FileIdOutput,
-    object: z.literal("vector_store.file").meta({ description: "As OpenAI's clients expect it" }),
-    created_at: MomentInSeconds.meta({ description: "When it came into the store" }),
+    object: z.literal("vector_store.file").describe("As OpenAI's clients expect it"),
+    created_at: MomentInSeconds.describe("When it came into the store"),
     vector_store_id: VectorStoreIdOutput,
-    usage_bytes: z.int().meta({ description: "Its size once it has completed", example: 2_048 }),
+    usage_bytes: field.integer("Its size once it has completed", 2_048),
     status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({
       description: "By the document's latest run",
       example: "completed",
@@ -70,7 +75,7 @@ export const StoreFile = z
         code: z
           .enum(["server_error", "unsupported_file", "invalid_file", "rate_limit_exceeded"])
           .meta({ description: "The kind of failure", example: "invalid_file" }),
-        message: z.string().meta({ description: "What went wrong", example: "The file is empty." }),
+        message: field.text("What went wrong", "The file is empty."),
       })
       .nullable()
       .meta({ description: "Why it failed", example: null }),
@@ -78,23 +83,20 @@ export const StoreFile = z
     chunking_strategy: z
       .union([
         z.object({
-          type: z.literal("static").meta({ description: "As it was asked for" }),
+          type: z.literal("static").describe("As it was asked for"),
           static: z
             .object({
-              max_chunk_size_tokens: z.int().meta({ description: "Tokens of a chunk", example: 240 }),
-              chunk_overlap_tokens: z.int().meta({ description: "Tokens that two share", example: 0 }),
+              max_chunk_size_tokens: field.integer("Tokens of a chunk", 240),
+              chunk_overlap_tokens: field.integer("Tokens that two share", 0),
             })
-            .meta({ description: "The sizes, in tokens" }),
+            .describe("The sizes, in tokens"),
         }),
-        z.object({ type: z.literal("other").meta({ description: "A document that people put there" }) }),
+        z.object({ type: z.literal("other").describe("A document that people put there") }),
       ])
-      .meta({ description: "How it is chunked" }),
-    filename: z.string().meta({ description: "Its name", example: "manual.pdf" }),
+      .describe("How it is chunked"),
+    filename: field.text("Its name", "manual.pdf"),
     document_id: DocumentId,
-    waiting_for: z
-      .string()
-      .nullable()
-      .meta({ description: "The code of the outage that an `in_progress` file waits for", example: null }),
+    waiting_for: field.nullableText("The code of the outage that an `in_progress` file waits for", null),
     waiting_since: MomentInSeconds.nullable().meta({ description: "Since when it waits", example: null }),
   })
   .meta({ id: "VectorStoreFile" });
@@ -104,8 +106,8 @@ export const StoreFileList = listOf(StoreFile, "VectorStoreFileList");
 export const StoreFileDeleted = z
   .object({
     id: FileIdOutput,
-    object: z.literal("vector_store.file.deleted").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is deleted" }),
+    object: z.literal("vector_store.file.deleted").describe("As OpenAI's clients expect it"),
+    deleted: z.literal(true).describe("It is deleted"),
   })
   .meta({ id: "VectorStoreFileDeleted" });
 
@@ -121,7 +123,7 @@ export const StoreFilesQuery = listQuery(FileIdInput).extend({
 export const FileBatch = z
   .object({
     id: FileBatchIdOutput,
-    object: z.literal("vector_store.files_batch").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("vector_store.files_batch").describe("As OpenAI's clients expect it"),
     created_at: MomentInSeconds,
     vector_store_id: VectorStoreIdOutput,
     status: z.enum(["in_progress", "completed", "cancelled", "failed"]).meta({

@@ -1,5 +1,6 @@
 /** `/v1/vector_stores`, as OpenAI's clients send and read it. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { ChunkId, DocumentId, FolderId, SpaceId } from "../ids.ts";
 import { NOT_BLANK } from "../requests/patterns.ts";
 import { AttributeFilter, AttributesOutput, Metadata } from "./attributes.ts";
@@ -21,7 +22,7 @@ const StoreName = z.string().max(MAX_NAME).meta({ description: "Its name", examp
 
 const ExpiresAfter = z
   .object({
-    anchor: z.literal("last_active_at").meta({ description: "When it was searched or changed last" }),
+    anchor: z.literal("last_active_at").describe("When it was searched or changed last"),
     days: z.int().min(1).max(MAX_DAYS).meta({ description: "Days after that", example: 7 }),
   })
   .meta({ id: "VectorStoreExpiresAfter", description: "After how many days without use it expires" });
@@ -43,13 +44,13 @@ const StaticChunking = z
     path: ["chunk_overlap_tokens"],
     message: "must be at most half of max_chunk_size_tokens",
   })
-  .meta({ description: "The sizes, in tokens" });
+  .describe("The sizes, in tokens");
 
 export const ChunkingStrategy = z
   .discriminatedUnion("type", [
-    z.object({ type: z.literal("auto").meta({ description: "The default chunker" }) }),
+    z.object({ type: z.literal("auto").describe("The default chunker") }),
     z.object({
-      type: z.literal("static").meta({ description: "Chunks of a fixed number of tokens" }),
+      type: z.literal("static").describe("Chunks of a fixed number of tokens"),
       static: StaticChunking,
     }),
   ])
@@ -72,11 +73,7 @@ export const VectorStoreCreate = z
       .max(MAX_NAME)
       .nullish()
       .meta({ description: "What it is for", example: "The manuals of all machines" }),
-    file_ids: z
-      .array(FileIdInput)
-      .max(MAX_FILES)
-      .nullish()
-      .meta({ description: "Files that are put into it" }),
+    file_ids: z.array(FileIdInput).max(MAX_FILES).nullish().describe("Files that are put into it"),
     chunking_strategy: ChunkingStrategy.nullish(),
     expires_after: ExpiresAfter.nullish(),
     metadata: Metadata.nullish().meta({
@@ -91,40 +88,40 @@ export const VectorStoreCreate = z
 export const VectorStoreUpdate = z
   .object({
     name: StoreName.nullish(),
-    expires_after: ExpiresAfter.nullish().meta({ description: "Null: it does not expire any more" }),
-    metadata: Metadata.nullish().meta({ description: "All of it; null is none" }),
+    expires_after: ExpiresAfter.nullish().describe("Null: it does not expire any more"),
+    metadata: Metadata.nullish().describe("All of it; null is none"),
   })
   .meta({ id: "VectorStoreUpdate", example: { name: "Manuals of 2026" } });
 
 export const FileCounts = z
   .object({
-    in_progress: z.int().meta({ description: "Files that are processed, or wait for it", example: 0 }),
-    completed: z.int().meta({ description: "Files that search finds", example: 2 }),
-    failed: z.int().meta({ description: "Files whose processing failed", example: 0 }),
-    cancelled: z.int().meta({ description: "Files whose processing was cancelled", example: 0 }),
-    total: z.int().meta({ description: "All files", example: 2 }),
+    in_progress: field.integer("Files that are processed, or wait for it", 0),
+    completed: field.integer("Files that search finds", 2),
+    failed: field.integer("Files whose processing failed", 0),
+    cancelled: field.integer("Files whose processing was cancelled", 0),
+    total: field.integer("All files", 2),
   })
   .meta({ id: "VectorStoreFileCounts", description: "How many files have which status" });
 
 export const VectorStore = z
   .object({
     id: VectorStoreIdOutput,
-    object: z.literal("vector_store").meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal("vector_store").describe("As OpenAI's clients expect it"),
     created_at: MomentInSeconds,
-    name: z.string().meta({ description: "As it was given, or the folder's", example: "Manuals" }),
-    description: z.string().nullable().meta({ description: "What it is for", example: null }),
-    usage_bytes: z.int().meta({ description: "The size of its completed files", example: 4_096 }),
+    name: field.text("As it was given, or the folder's", "Manuals"),
+    description: field.nullableText("What it is for", null),
+    usage_bytes: field.integer("The size of its completed files", 4_096),
     file_counts: FileCounts,
     status: z.enum(["expired", "in_progress", "completed"]).meta({
       description: "`in_progress` while files are; `expired` stores take no files",
       example: "completed",
     }),
-    expires_after: ExpiresAfter.nullable().meta({ description: "Null: it does not expire" }),
-    expires_at: MomentInSeconds.nullable().meta({ description: "When it expires unless it is used" }),
-    last_active_at: MomentInSeconds.meta({ description: "When it was used last, to the minute" }),
+    expires_after: ExpiresAfter.nullable().describe("Null: it does not expire"),
+    expires_at: MomentInSeconds.nullable().describe("When it expires unless it is used"),
+    last_active_at: MomentInSeconds.describe("When it was used last, to the minute"),
     metadata: z.record(z.string(), z.string()).meta({ description: "As it was given", example: {} }),
     space_id: SpaceId,
-    folder_id: FolderId.meta({ description: "The folder that it is, for all other endpoints" }),
+    folder_id: FolderId.describe("The folder that it is, for all other endpoints"),
   })
   .meta({ id: "VectorStore" });
 
@@ -135,8 +132,8 @@ export const VectorStoreParams = z.object({ vector_store_id: VectorStoreIdInput 
 export const VectorStoreDeleted = z
   .object({
     id: VectorStoreIdOutput,
-    object: z.literal("vector_store.deleted").meta({ description: "As OpenAI's clients expect it" }),
-    deleted: z.literal(true).meta({ description: "It is deleted" }),
+    object: z.literal("vector_store.deleted").describe("As OpenAI's clients expect it"),
+    deleted: z.literal(true).describe("It is deleted"),
   })
   .meta({ id: "VectorStoreDeleted" });
 
@@ -173,7 +170,7 @@ const RankingOptions = z
         message: "one of the weights must be greater than 0",
       })
       .nullish()
-      .meta({ description: "In place of the weights that were measured for the model" }),
+      .describe("In place of the weights that were measured for the model"),
   })
   .meta({
     id: "VectorStoreRankingOptions",
@@ -203,28 +200,28 @@ export const VectorStoreSearch = z
 
 const TextContent = z
   .object({
-    type: z.literal("text").meta({ description: "As OpenAI's clients expect it" }),
-    text: z.string().meta({ description: "The text", example: "The oil is changed every 500 hours." }),
+    type: z.literal("text").describe("As OpenAI's clients expect it"),
+    text: field.text("The text", "The oil is changed every 500 hours."),
   })
   .meta({ id: "VectorStoreText" });
 
 const pageOf = <Item extends z.ZodType, Name extends string>(item: Item, object: Name, more: z.ZodRawShape) =>
   z.object({
-    object: z.literal(object).meta({ description: "As OpenAI's clients expect it" }),
+    object: z.literal(object).describe("As OpenAI's clients expect it"),
     ...more,
-    data: z.array(item).meta({ description: "All of them" }),
-    has_more: z.literal(false).meta({ description: "There are no more" }),
-    next_page: z.null().meta({ description: "There is none" }),
+    data: z.array(item).describe("All of them"),
+    has_more: z.literal(false).describe("There are no more"),
+    next_page: z.null().describe("There is none"),
   });
 
 const FoundChunk = z
   .object({
     file_id: FileIdOutput,
-    filename: z.string().meta({ description: "The file's name", example: "manual.pdf" }),
+    filename: field.text("The file's name", "manual.pdf"),
     score: z.number().min(0).max(1).meta({ description: "As in hybrid search", example: 0.61 }),
     attributes: AttributesOutput,
-    content: z.array(TextContent).meta({ description: "The text of the chunk" }),
-    document_id: DocumentId.meta({ description: "The document that the file is in the store" }),
+    content: z.array(TextContent).describe("The text of the chunk"),
+    document_id: DocumentId.describe("The document that the file is in the store"),
     chunk_id: ChunkId,
   })
   .meta({ id: "VectorStoreSearchResult" });

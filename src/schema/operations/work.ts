@@ -1,24 +1,25 @@
 /** The contract of what is queued, waits, is under way or was left behind in the instance. For operators. */
 import { z } from "zod";
+import { field } from "../field.ts";
 import { envelope, pageQuery, PARTS_PER_PAGE, Timestamp, Uuid } from "../fields.ts";
 
 const count = (description: string, example = 0) => z.int().min(0).meta({ description, example });
 /** Also of organizations that are gone. */
-const organizationId = Uuid.nullable().meta({
-  description: "The organization that it is about; null for the whole instance",
-});
+const organizationId = Uuid.nullable().describe(
+  "The organization that it is about; null for the whole instance",
+);
 
 export const Queues = z
   .object({
-    workflows_reachable: z.boolean().meta({
-      description: "False if Temporal could not be asked: `task_queues` is empty then",
-      example: true,
-    }),
+    workflows_reachable: field.flag(
+      "False if Temporal could not be asked: `task_queues` is empty then",
+      true,
+    ),
     task_queues: z
       .array(
         z
           .object({
-            queue: z.string().meta({ description: "The name of the task queue", example: "parse" }),
+            queue: field.text("The name of the task queue", "parse"),
             type: z.enum(["workflow", "activity"]).meta({
               description: "What its tasks are: steps of workflows, or activities",
               example: "activity",
@@ -38,7 +39,7 @@ export const Queues = z
           })
           .meta({ id: "TaskQueue" }),
       )
-      .meta({ description: "The task queues of Temporal" }),
+      .describe("The task queues of Temporal"),
     outbox: z
       .array(
         z
@@ -57,7 +58,7 @@ export const Queues = z
           })
           .meta({ id: "OutboxState" }),
       )
-      .meta({ description: "What was asked for and committed, and is started from the database" }),
+      .describe("What was asked for and committed, and is started from the database"),
   })
   .meta({ id: "Queues" });
 
@@ -68,53 +69,48 @@ const WaitingGroup = z
       .enum(["run", "deletion", "batch", "operation", "webhook"])
       .meta({ description: "What waits", example: "run" }),
     organization_id: organizationId,
-    code: z.string().meta({
-      description:
-        "What it waits for: `queued` a worker, `held` its batch, `paused` whoever paused it, `not_before` " +
+    code: field.text(
+      "What it waits for: `queued` a worker, `held` its batch, `paused` whoever paused it, `not_before` " +
         "a moment, `receiver_fails` the receiver of a webhook, or the code of the error that was met",
-      example: "provider_rate_limited",
-    }),
+      "provider_rate_limited",
+    ),
     count: count("How many of the organization wait for the same", 3),
-    since: Timestamp.meta({ description: "Since when the first of them waits" }),
-    next_attempt_at: Timestamp.nullable().meta({
-      description: "When the first of them is tried again; null if nothing is timed",
-    }),
+    since: Timestamp.describe("Since when the first of them waits"),
+    next_attempt_at: Timestamp.nullable().describe(
+      "When the first of them is tried again; null if nothing is timed",
+    ),
   })
   .meta({ id: "WaitingGroup" });
 export const WaitingPage = envelope(WaitingGroup, "WaitingPage");
 
 export const Orphans = z
   .object({
-    counted_at: Timestamp.nullable().meta({
-      description:
-        "When the count ended. A worker counts every ten minutes, since it reads most of what there is; " +
+    counted_at: Timestamp.nullable().describe(
+      "When the count ended. A worker counts every ten minutes, since it reads most of what there is; " +
         "null before the first count",
-    }),
+    ),
     organizations: count("How many organizations were looked at", 1),
     kinds: z
       .array(
         z
           .object({
-            kind: z.string().meta({
-              description: "As in `holdfast integrity`",
-              example: "chunks_without_run",
-            }),
+            kind: field.text("As in `holdfast integrity`", "chunks_without_run"),
             count: count("How many there are; each should be 0"),
           })
           .meta({ id: "OrphanKind" }),
       )
-      .meta({ description: "Each kind of what belongs to nothing, or is not whole" }),
+      .describe("Each kind of what belongs to nothing, or is not whole"),
     found: z
       .array(
         z
           .object({
-            organization_id: Uuid.meta({ description: "Whose it is" }),
-            kind: z.string().meta({ description: "The kind of it", example: "chunks_without_run" }),
+            organization_id: Uuid.describe("Whose it is"),
+            kind: field.text("The kind of it", "chunks_without_run"),
             count: count("How many there are", 1),
           })
           .meta({ id: "OrphansOfOrganization" }),
       )
-      .meta({ description: "At most 1,000 of those that are not 0, by organization" }),
+      .describe("At most 1,000 of those that are not 0, by organization"),
   })
   .meta({ id: "Orphans" });
 
@@ -130,23 +126,23 @@ export const LongRunningQuery = pageQuery(PARTS_PER_PAGE).extend({
 });
 const LongRunning = z
   .object({
-    id: Uuid.meta({ description: "Its id, as `holdfast operations show` takes it" }),
-    kind: z.string().meta({
-      description: "The kind of an operation, `delete_` with what is deleted, or `batch`",
-      example: "reencrypt_organization",
-    }),
+    id: Uuid.describe("Its id, as `holdfast operations show` takes it"),
+    kind: field.text(
+      "The kind of an operation, `delete_` with what is deleted, or `batch`",
+      "reencrypt_organization",
+    ),
     organization_id: organizationId,
     state: z.enum(["asked_for", "waits", "under_way", "paused", "completed", "failed"]).meta({
       description: "How far it is",
       example: "under_way",
     }),
-    since: Timestamp.meta({ description: "When it was asked for" }),
-    not_before: Timestamp.nullable().meta({ description: "It does not begin before then" }),
-    completed_at: Timestamp.nullable().meta({ description: "When it ended; null if it has not" }),
-    waits_for: z.string().nullable().meta({
-      description: "What it waits for, in words; null if somebody is at it, or it has ended",
-      example: "a worker",
-    }),
+    since: Timestamp.describe("When it was asked for"),
+    not_before: Timestamp.nullable().describe("It does not begin before then"),
+    completed_at: Timestamp.nullable().describe("When it ended; null if it has not"),
+    waits_for: field.nullableText(
+      "What it waits for, in words; null if somebody is at it, or it has ended",
+      "a worker",
+    ),
   })
   .meta({ id: "LongRunning" });
 export const LongRunningPage = envelope(LongRunning, "LongRunningPage");

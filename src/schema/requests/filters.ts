@@ -154,10 +154,7 @@ const READERS: Record<FieldType, (value: unknown) => Scalar | null> = {
       : null,
 };
 
-/**
- * Reads the terms of an `order_by` list; `-` before a field means descending order.
- * @param refuse called for each fault, with the index of its term.
- */
+/** Reads an `order_by` list; `-` means descending. @param refuse called per fault with its term's index. */
 export function parseOrderBy(
   orderBy: readonly string[],
   fields: FilterFields,

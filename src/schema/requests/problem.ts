@@ -25,18 +25,12 @@ export class ValidationProblems extends Error {
   }
 }
 
-/**
- * A required field that is absent.
- * @param input what should have it; null for forms, queries and absent bodies.
- */
+/** A required field that is absent. @param input what should have it; null for forms, queries, no body. */
 export function missing(loc: Location, input: unknown = null): Problem {
   return { type: "missing", loc, msg: "Field required", input };
 }
 
-/**
- * A value that a rule forbids for which pydantic has no type of its own.
- * @param reason a sentence about the rule, without a capital and a full stop.
- */
+/** A value forbidden by a rule unknown to pydantic. @param reason a sentence without capital and stop. */
 export function valueError(loc: Location, reason: string, input?: unknown): Problem {
   return { type: "value_error", loc, msg: `Value error, ${reason}`, input, ctx: { error: reason } };
 }
@@ -47,7 +41,6 @@ export function uuidParsing(loc: Location, input: string): Problem {
   return { type: "uuid_parsing", loc, msg: `Input should be a valid UUID, ${error}`, input, ctx: { error } };
 }
 
-/** A value that is not in a closed list. */
 export function literalError(loc: Location, expected: readonly unknown[], input: unknown): Problem {
   const names = expected.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   const list = names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

@@ -7,10 +7,7 @@
  * @see https://protobuf.dev/programming-guides/encoding/#varints
  */
 
-/**
- * The chunks of a segment as columns, ordered by run and index. Postings refer to a chunk by its place in
- * them.
- */
+/** The chunks of a segment as columns, by run and index. Postings refer to their places there. */
 export interface SegmentChunks {
   readonly runs: Int32Array;
   readonly chunks: Int32Array;
@@ -60,8 +57,7 @@ function isAscending(postings: readonly number[]): boolean {
 
 /**
  * Packs the postings of a term (see {@link postingOf}), given in any order. A posting is the step from the
- * previous place, doubled. If the term is in the chunk more than once, one is added to it and the count
- * follows.
+ * previous place, doubled; one is added if the term is there more than once, and the count follows.
  */
 export function packPostings(postings: readonly number[]): Buffer {
   const bytes: number[] = [];
@@ -186,10 +182,7 @@ export function addScores(
       (weight * inPassage) / (inPassage + fixed + perPassageTerm * passageLengths[passage]!);
 }
 
-/**
- * Packs chunks, given in the order of runs and indexes. A run is its number, the number of its chunks, and
- * for each chunk the step from the previous index and the length.
- */
+/** Packs chunks by run and index: a run is its number, its count, and each chunk's step and length. */
 export function packChunks(chunks: readonly ListedChunk[]): Buffer {
   const bytes: number[] = [];
   for (let at = 0; at < chunks.length;) {

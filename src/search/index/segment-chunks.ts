@@ -2,12 +2,9 @@
 import { type SegmentChunks, unpackChunks } from "./posting-blocks.ts";
 import { createTimeSlice } from "../../process/time-slice.ts";
 
-/**
- * Bounds the cache: chunks of all lists, 12 bytes each. The least recently searched spaces are evicted first.
- */
+/** Bounds the cache: chunks of all lists, 12 bytes each. The least recently searched spaces go first. */
 const MOST_CHUNKS = 4_000_000;
 
-/** The lists of a space by segment number. */
 export type SegmentLists = ReadonlyMap<number, SegmentChunks>;
 
 const NONE: SegmentLists = new Map();

@@ -4,10 +4,7 @@
 import type { TermBlock } from "../../db/search/index/postings.ts";
 import { createTimeSlice } from "../../process/time-slice.ts";
 
-/**
- * A term as a string with one character for each byte of its UTF-8, so that it sorts as Postgres does with
- * collation "C".
- */
+/** A term as a string of its UTF-8 bytes, so that it sorts as Postgres does with collation "C". */
 export type TermBytes = string & { readonly encoding: "term bytes" };
 
 /**

@@ -5,10 +5,7 @@ import { type Script, scriptOf } from "./script.ts";
 import { hasStemmer, stemOf } from "./stems.ts";
 import { cutWords, type Token } from "./tokens.ts";
 
-/**
- * Raised with each change that gives other terms for the same text; chunks of another version are indexed
- * again.
- */
+/** Raised when the same text gets other terms; chunks of another version are indexed again. */
 export const ANALYZER_VERSION = 2;
 
 /** Terms of one chunk; later terms are not indexed. Fits a smallint. */
@@ -47,10 +44,7 @@ const ALL_LANGUAGES: readonly string[] = [
   "tr",
 ];
 
-/**
- * Languages whose terms are stems. Each has terms of its own, such as `de:haus`, so that the words of a query
- * can be stemmed as those of each chunk were.
- */
+/** Languages whose terms are stems, each with its own, such as `de:haus`: queries stem as chunks did. */
 export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStemmer);
 
 const LATIN_STEMMED = STEMMED_LANGUAGES.filter(
@@ -91,10 +85,7 @@ function scriptOfLanguage(language: string): Script {
   return ["hi", "hy", "ta", "el", "zh", "ja", "ko", "th"].includes(language) ? "other" : "latin";
 }
 
-/**
- * Whether the word is a function word of the language. In capitals it is an abbreviation instead: WHO, IT,
- * US.
- */
+/** Whether the word is a function word of the language. Capitals make it an abbreviation: WHO, IT, US. */
 function isFunctionWord(text: string, language: string | null): boolean {
   if (language === null || !isStopWord(language, text.toLowerCase())) return false;
   return text.length === 1 || text !== text.toUpperCase();
@@ -164,10 +155,7 @@ export function analyze(text: string, fallback: string = DEFAULT_LANGUAGE): Anal
   return { language: mainLanguage(tokens, languages), terms };
 }
 
-/**
- * A word of a query, with its term in each language that chunks may be in. The frequencies of these terms are
- * added up as those of one word.
- */
+/** A word of a query, with its term in each language of chunks, whose frequencies add up. */
 export interface QueryWord {
   readonly terms: readonly string[];
   weight: number;

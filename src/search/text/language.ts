@@ -81,9 +81,7 @@ export function languagesOf(words: readonly string[]): { readonly [S in keyof La
   };
 }
 
-/**
- * The language of a word by its script, in a text of these `languages`; null if its script has no stemmer.
- */
+/** The language of a word by its script, in a text of these `languages`; null if none has a stemmer. */
 export function languageOfScript(script: Script, languages: Languages): string | null {
   switch (script) {
     case "latin":

@@ -3,10 +3,7 @@ import type { Script } from "./script.ts";
 
 export const NOT_ASCII = /\P{ASCII}/u;
 
-/**
- * Longer runs of marks are divided by a character that shows nothing, as Unicode's Stream-Safe Text Process
- * does (UAX 15, section 13).
- */
+/** Longer runs of marks are divided by an invisible character, as by UAX 15, section 13. */
 const MARKS_IN_A_ROW = /\p{M}{30}(?=\p{M})/gu;
 const JOINER = "\u034f";
 
@@ -28,8 +25,7 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
       .replace(/\p{Mn}/gu, "")
       .replaceAll("ς", "σ"),
   cyrillic: (text) => text.toLowerCase().replaceAll("ё", "е").replaceAll("\u0301", ""),
-  // Without vowel marks and lengthening; one form for alef with and without hamza, and for Persian yeh and
-  // kaf.
+  // Without vowel marks and lengthening; one form for alef with or without hamza, for yeh and kaf.
   arabic: (text) =>
     text
       .replace(/[\u064b-\u065f\u0670\u0640]/g, "")
@@ -44,9 +40,7 @@ const BY_SCRIPT: Readonly<Record<Script, (text: string) => string>> = {
   other: lower,
 };
 
-/**
- * The lower case of a word in NFKC; spellings that writers of its script do not distinguish become the same.
- */
+/** The lower case of a word in NFKC; spellings that writers of its script hold equal become the same. */
 export function normalize(text: string, script: Script, language: string | null): string {
   if (language === "tr") return text.toLocaleLowerCase("tr").replaceAll("\u0307", "");
   return NOT_ASCII.test(text) ? BY_SCRIPT[script](text) : text.toLowerCase();

@@ -39,10 +39,7 @@ type Stem = (word: string) => string;
 const CACHED_WORDS = 40_000;
 const stemmers = new Map<string, Stem>();
 
-/**
- * Drops all stems when the Map is full: in this hot loop, evicting one by one would cost more than computing
- * them again.
- */
+/** Drops all stems when the Map is full: in this hot loop, evicting one by one costs more than stemming. */
 function cached(stem: Stem): Stem {
   let known = new Map<string, string>();
   return (word) => {

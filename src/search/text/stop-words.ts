@@ -1,9 +1,6 @@
 /** Function words by language: they show a text's language, and a query is searched without them. */
 
-/**
- * Words between white space, by ISO 639-1 code, in lower case with their diacritics. The last four languages
- * use the Cyrillic script, the others the Latin one.
- */
+/** Words between white space, by ISO 639-1 code, in lower case: the last four in Cyrillic, else Latin. */
 export const STOP_WORDS: Readonly<Record<string, string>> = {
   en: `
     a about above after again against all also am an and any are as at be because been before being below
@@ -161,10 +158,7 @@ export const STOP_WORDS: Readonly<Record<string, string>> = {
     су та тако те ти то тога у уз шта што`,
 };
 
-/**
- * Letters that a language has and similar languages mostly do not; a word with one counts like a function
- * word.
- */
+/** Letters that similar languages mostly lack; a word with one counts like a function word. */
 export const TELLING_LETTERS: readonly (readonly [language: string, letters: RegExp])[] = [
   ["de", /ß/u],
   ["es", /[ñ¿]/u],

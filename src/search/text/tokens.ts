@@ -7,10 +7,7 @@ export interface Token {
   readonly end: number;
   /** In NFKC, its case kept; at most 64 UTF-16 units. */
   readonly text: string;
-  /**
-   * True for what is not stemmed: identifiers, numbers, addresses, and the words and character pairs of
-   * scripts without spaces.
-   */
+  /** True for what is not stemmed: identifiers, numbers, addresses, words and pairs without spaces. */
   readonly isExact: boolean;
 }
 
@@ -21,8 +18,7 @@ const MAX_RAW_LENGTH = 1_024;
 const CHINESE_JAPANESE = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}々〆ー`;
 const UNSPACED = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const HANGUL = String.raw`\p{sc=Hangul}`;
-// Joiners (U+200C, U+200D), the soft hyphen and the marks of writing direction belong to the word around
-// them.
+// Joiners (U+200C, U+200D), the soft hyphen and direction marks belong to the word around them.
 const UNSEEN = String.raw`\u200c-\u200f\u00ad\u061c\u202a-\u202e\u2066-\u2069`;
 const LETTER = String.raw`[[\p{L}\p{N}\p{M}_${UNSEEN}]--[${CHINESE_JAPANESE}${UNSPACED}${HANGUL}]]`;
 const ADDRESS = String.raw`(?:[hH][tT][tT][pP][sS]?:\/\/|[wW]{3}\.)[^\s<>"]+`;
@@ -39,14 +35,10 @@ const PART = new RegExp(`[[${LETTER}]--[_]]+`, "gv");
 const HUMP = /(?<=\p{Ll}\p{Ll})(?=\p{Lu}\p{L})/u;
 const NOT_IN_ADDRESS = /[,:/]/;
 const ENDS_SENTENCE = new Set(".,;:!?)]}'’");
-// Accents without a letter, or the lengthening of Arabic words by itself, are no word: nothing is left after
-// normalizing.
+// Accents without a letter, or Arabic lengthening alone, are no word: normalizing leaves nothing.
 const ONLY_MARKS = /^[\p{M}\u0640]+$/u;
 const HAS_DIGIT = /\p{N}/u;
-/**
- * A number and its unit, such as 5mg, which others write apart. One letter is more often part of a name (4E),
- * and an ending (5th) is none.
- */
+/** A number and its unit, such as 5mg. One letter is more often of a name (4E); an ending (5th) is none. */
 const WITH_UNIT = /^\p{Nd}{1,9}((?!(?:st|nd|rd|th)$)\p{L}{2,3})$/iu;
 const THOUSANDS = /^\d{1,3}(?:,\d{3})+$/;
 const INVISIBLE = new RegExp(`[${UNSEEN}]`, "gv");
@@ -57,9 +49,7 @@ const IS_CHINESE_JAPANESE = new RegExp(`^[${CHINESE_JAPANESE}]`, "v");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "v");
 const IS_HANGUL = new RegExp(`^[${HANGUL}]`, "v");
 
-/**
- * The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten from 0 on.
- */
+/** The digits of all scripts that NFKC leaves, as ASCII digits; Unicode has them in blocks of ten. */
 const DIGIT = /[[\p{Nd}]--[0-9]]/gv;
 const DIGITS = new Map<string, string>();
 for (let code = 0x80, run = 0; code <= 0x1ffff; code++) {
@@ -85,10 +75,7 @@ function push(tokens: Token[], start: number, raw: string, isExact: boolean): vo
     tokens.push({ start, end: start + raw.length, text, isExact });
 }
 
-/**
- * Adds pairs of neighbouring characters to the words, since the dictionary may cut a query differently from a
- * text.
- */
+/** Adds pairs of neighbouring characters, since the dictionary may cut a query differently from a text. */
 function pushPairs(tokens: Token[], start: number, run: string): void {
   let before = "";
   let offset = start;
@@ -190,10 +177,7 @@ const roleAt = (text: string, at: number): number =>
   at < text.length ? (ROLES[text.charCodeAt(at)] ?? IS_OTHER) : SEPARATES;
 const IS_SPACE = /^\s?$/;
 
-/**
- * The end of the word at `start` if it is a run of nothing but ASCII letters without a hump; otherwise
- * `start`, and the run has to be looked at more closely.
- */
+/** The end of the word at `start` if it is plain ASCII without a hump; else `start`, to look closer. */
 function endOfPlainWord(text: string, start: number): number {
   let end = start;
   let mayHaveHump = false;

@@ -15,10 +15,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const RETRIES = 3;
 
 export interface CloudKmsSettings {
-  /**
-   * `projects/…/locations/…/keyRings/…/cryptoKeys/…`, a symmetric key. The service opens what any version of
-   * it wrapped.
-   */
+  /** `projects/…/locations/…/keyRings/…/cryptoKeys/…`, a symmetric key. Any version of it is unwrapped. */
   readonly keyName: string;
   /** Origin of an emulator; no credentials are sent there. */
   readonly emulatorHost?: string | undefined;

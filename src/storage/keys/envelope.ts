@@ -47,10 +47,7 @@ interface Segments {
   readonly aad: Buffer;
 }
 
-/**
- * The encrypted form of `source`, piece by piece, under a fresh data key. At most two segments are in memory;
- * the receiver may free the pieces.
- */
+/** The encrypted form of `source` under a fresh data key. At most two segments are in memory. */
 export async function* encryptStream(
   source: AsyncIterable<Uint8Array>,
   identity: ObjectIdentity & { readonly organizationKey: OrganizationKey },
@@ -63,8 +60,7 @@ export async function* encryptStream(
   dataKey.fill(0);
   yield header;
   const reader = createByteReader(source);
-  // One buffer for all segments: memory outside of V8's heap is collected only with the whole heap, which
-  // stops everything.
+  // One buffer for all segments: memory outside of V8's heap is collected only with all of it.
   const segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
   try {
     let last = false;
@@ -84,10 +80,7 @@ export interface Envelope {
   readonly header: Buffer;
 }
 
-/**
- * Reads the first {@link HEADER_BYTES} of an object.
- * @throws `corrupt` if they are no header of this format.
- */
+/** Reads the first {@link HEADER_BYTES} of an object. @throws `corrupt` if they are no such header. */
 export function readHeader(header: Buffer): Envelope {
   if (header.byteLength !== HEADER_BYTES || !header.subarray(0, MAGIC.byteLength).equals(MAGIC))
     throw corrupt();
@@ -187,10 +180,7 @@ export interface CipherRange {
   readonly bytes: number;
 }
 
-/**
- * Where an encrypted object of `storedBytes` has plaintext [start, end).
- * @throws `range_not_satisfiable` if it is empty.
- */
+/** Where an encrypted object has plaintext [start, end). @throws `range_not_satisfiable` if empty. */
 export function openRange(
   storedBytes: number,
   { start, end }: { readonly start: number; readonly end?: number | undefined },
@@ -211,10 +201,7 @@ export function openRange(
   };
 }
 
-/**
- * Plaintext bytes of an encrypted object of `storedBytes`.
- * @throws `corrupt` for a size that no object can have.
- */
+/** Plaintext bytes of an encrypted object of `storedBytes`. @throws `corrupt` for an impossible size. */
 export function plainSize(storedBytes: number): number {
   const sealed = storedBytes - HEADER_BYTES;
   const count = Math.ceil(sealed / SEALED_BYTES);
@@ -223,7 +210,6 @@ export function plainSize(storedBytes: number): number {
   return size;
 }
 
-/** Bytes of the encrypted object of `size` plaintext bytes. */
 export function storedSize(size: number): number {
   return HEADER_BYTES + size + TAG_BYTES * Math.max(1, Math.ceil(size / SEGMENT_BYTES));
 }

@@ -1,6 +1,4 @@
-/**
- * Makes organization keys, wraps them with the master key, and keeps unwrapped ones in memory for a minute.
- */
+/** Makes organization keys, wraps them with the master key, and keeps unwrapped ones for a minute. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -30,14 +28,9 @@ export interface OrganizationKey {
 export interface Keyring {
   /** The key for new objects; the first use makes one. */
   current(organizationId: string): Promise<OrganizationKey>;
-  /**
-   * The key of an existing object.
-   * @throws `not_found` if it was deleted: nobody can read the object any more.
-   */
+  /** The key of an existing object. @throws `not_found` if it was deleted: the object is unreadable. */
   byId(organizationId: string, keyId: string): Promise<OrganizationKey>;
-  /**
-   * Drops the organization's keys from this process's memory; other processes keep them up to 60 s longer.
-   */
+  /** Drops the organization's keys from this process's memory; others keep them up to 60 s longer. */
   forget(organizationId: string): void;
 }
 
@@ -52,9 +45,7 @@ interface KeyringParts {
   ) => Promise<void>;
 }
 
-/**
- * AES-256-GCM: random nonce, ciphertext, tag. With random nonces a key of 32 bytes is good for 2^32 calls.
- */
+/** AES-256-GCM: random nonce, ciphertext, tag. Random nonces make a 32-byte key good for 2^32 calls. */
 export function sealBytes(key: KeyObject, bytes: Uint8Array, aad: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad);
@@ -100,10 +91,7 @@ export function localMasterKey(bytes: Uint8Array): MasterKey {
   };
 }
 
-/**
- * A key that wraps with `current`, and unwraps with either: for the time until everything is wrapped with the
- * new one.
- */
+/** A key that wraps with `current` and unwraps with either, until everything is wrapped with the new. */
 export function withPreviousKey(current: MasterKey, previous: MasterKey): MasterKey {
   return {
     id: current.id,

@@ -48,10 +48,7 @@ export async function* cutBody(
   yield { bytes: target.subarray(0, filled), isLast: true };
 }
 
-/**
- * A buffer with room for `wanted` more bytes. The first one grows with what comes, since most objects are
- * small.
- */
+/** A buffer with room for `wanted` more bytes. The first one grows with what comes: most are small. */
 function roomFor(target: Buffer, filled: number, wanted: number, partBytes: number): Buffer {
   if (filled + wanted <= target.byteLength) return target;
   const grown = Buffer.allocUnsafeSlow(

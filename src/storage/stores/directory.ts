@@ -48,10 +48,7 @@ export function createDirectoryStore(folder: string): ObjectStore {
   };
 }
 
-/**
- * Error codes of a wrong setting. Others are outages: a disk that is not mounted yet, or something else in
- * the place of the folder itself. Nothing is created to find out.
- */
+/** Error codes of a wrong setting. Others are outages, such as a disk that is not mounted yet. */
 const MISTAKES = new Set(["EACCES", "ENOTDIR", "EPERM"]);
 
 /** Checks that this user may write in `folder`, or in the nearest folder above it that exists. */
@@ -148,10 +145,7 @@ async function createFile(path: string): Promise<FileHandle> {
   return open(path, "wx", 0o600);
 }
 
-/**
- * Runs a step of a write. A missing folder or a full or broken disk is an outage here; an existing object is
- * a conflict.
- */
+/** Runs a step of a write. A missing folder or full disk is an outage; an existing object a conflict. */
 async function step<T>(operation: Promise<T>): Promise<T> {
   try {
     return await within(STEP_TIMEOUT_MS, operation);

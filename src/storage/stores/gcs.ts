@@ -30,9 +30,7 @@ export interface GcsSettings {
   readonly bucket: string;
   /** Origin of an emulator, with or without `/storage/v1`; no credentials are sent there. */
   readonly emulatorHost?: string | undefined;
-  /**
-   * Milliseconds without a byte after which a download is continued on another connection; 30,000 by default.
-   */
+  /** Milliseconds without a byte after which a download goes on over a new connection. Default 30,000. */
   readonly stallMs?: number | undefined;
 }
 
@@ -102,10 +100,7 @@ async function metadataOf(file: File): Promise<{ size: number; generation: strin
   return { size: Number(size), generation: String(generation) };
 }
 
-/**
- * The generation that a write replaces. With it as a precondition, a retried write never replaces a later
- * one.
- */
+/** The generation that a write replaces: with it a retried write never replaces a later one. */
 async function generationOf(file: File): Promise<string | number> {
   try {
     return (await metadataOf(file)).generation;

@@ -1,7 +1,4 @@
-/**
- * Lists a store's objects over as many pages as that takes: a page may have fewer names than were asked for,
- * and names that Holdfast never gave.
- */
+/** Lists a store's objects over pages that may have fewer names than asked, and ones not Holdfast's. */
 import { type ListedObject, type ListOptions, isStoredName, unavailable } from "../object-store.ts";
 
 interface Page {
@@ -15,10 +12,7 @@ type AskPage = (next: string | undefined, size: number) => Promise<Page>;
 
 /** Names of a page that any store gives at most. */
 const LARGEST_PAGE = 1_000;
-/**
- * After so many pages in a row without a name of Holdfast, the store repeats itself or the bucket is not
- * Holdfast's.
- */
+/** After so many pages in a row without a name of Holdfast, the store repeats itself or is another's. */
 const MOST_EMPTY_PAGES = 1_000;
 
 /**
@@ -54,10 +48,7 @@ export async function listByPages(
   throw unavailable(new Error("The store's list of names has no end."));
 }
 
-/**
- * Leaves out what others put below an organization, such as markers of folders: nothing reads, counts or
- * deletes these.
- */
+/** Leaves out what others put below an organization, such as folder markers: nothing here uses them. */
 export function isListed(prefix: string, name: string): boolean {
   return prefix === "" || isStoredName(name);
 }

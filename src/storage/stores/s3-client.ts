@@ -5,10 +5,7 @@ import { storageError, unavailable, within } from "../object-store.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/**
- * Milliseconds for an operation with all retries and the wait for a connection; after this the store counts
- * as down.
- */
+/** Milliseconds for an operation with its retries and its connection; then the store counts as down. */
 const OPERATION_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 4;
 const MAX_CONNECTIONS = 256;
@@ -24,9 +21,7 @@ export interface S3Settings {
   readonly region?: string | undefined;
   /** Puts the bucket into the path instead of the host's name; false by default. */
   readonly forcePathStyle?: boolean | undefined;
-  /**
-   * Milliseconds without a byte after which a download is continued on another connection; 30,000 by default.
-   */
+  /** Milliseconds without a byte after which a download goes on over a new connection. Default 30,000. */
   readonly stallMs?: number | undefined;
   /** Milliseconds after which a request without an answer is sent again; 30,000 by default. */
   readonly requestTimeoutMs?: number | undefined;
@@ -44,10 +39,7 @@ interface Connection {
   readonly sendOnce: Send;
 }
 
-/**
- * Credentials are found as AWS's clients find them: the environment, files, the role of the machine or the
- * pod.
- */
+/** Credentials are found as by AWS's clients: the environment, files, the machine's or pod's role. */
 export function connect(settings: S3Settings): Connection {
   return { send: senderOf(settings, MAX_ATTEMPTS), sendOnce: senderOf(settings, 1) };
 }
@@ -103,9 +95,7 @@ async function send<T>(
 /** What the store answered, without the parts of requests that AWS's errors contain. */
 export class S3Answer extends Error {
   readonly status: number;
-  /**
-   * S3's code, such as `NoSuchKey`; for an answer without a body the name that AWS's client gives its status.
-   */
+  /** S3's code, such as `NoSuchKey`; without a body the name that AWS's client gives the status. */
   readonly reason: string;
   /** The region of the bucket, if the request went to another one. */
   readonly bucketRegion: string | undefined;

@@ -22,9 +22,7 @@ import { UnfitStoreError, within } from "../object-store.ts";
 import { type S3Answer, answerOf } from "./s3-client.ts";
 import { type Bucket, checksum } from "./s3-upload.ts";
 
-/**
- * A process that starts does not wait longer for a slow store, which is probed again before the first write.
- */
+/** A process that starts does not wait longer for a slow store: it is probed before the first write. */
 const PROBE_TIMEOUT_MS = 10_000;
 const CONTENT = Buffer.from("Holdfast looks whether this store keeps its promises.");
 /** An ETag that no object has. */

@@ -15,10 +15,7 @@ import { type BodyPart, cutBody } from "./body-parts.ts";
 import { type PutOptions, unavailable, untilAborted } from "../object-store.ts";
 import { type Send, answerOf } from "./s3-client.ts";
 
-/**
- * An upload has two parts in memory. R2 wants parts of one size, and S3 takes at most 10,000: objects of up
- * to 78 GiB.
- */
+/** An upload has two parts in memory. R2 wants equal parts, and S3 at most 10,000: up to 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 const WRITE_ID = "holdfast-write";
@@ -87,10 +84,7 @@ async function putWhole(
 const placeOf = ({ Bucket, Key }: Target): { Bucket: string; Key: string } => ({ Bucket, Key });
 const contentOf = ({ writeId }: Target) => ({ ContentType: CONTENT_TYPE, Metadata: { [WRITE_ID]: writeId } });
 
-/**
- * CRC32 as S3 writes it; of the checksums that S3 and similar stores know, the one that Node computes
- * natively.
- */
+/** CRC32 as S3 writes it: the one checksum of S3 and its like that Node computes natively. */
 export function checksum(bytes: Uint8Array): string {
   const text = Buffer.alloc(4);
   text.writeUInt32BE(crc32(bytes));
@@ -110,10 +104,7 @@ async function conditionOf({ send, name: bucket }: Bucket, name: string): Promis
   }
 }
 
-/**
- * Awaits a write. A refused one may have succeeded: its answer was lost, and the retry found the object
- * there.
- */
+/** Awaits a write. A refused one may have succeeded: its answer was lost, and the retry was refused. */
 async function written(send: Send, target: Target, attempt: Promise<unknown>): Promise<void> {
   try {
     await attempt;

@@ -142,8 +142,7 @@ async function listObjects(
       IsTruncated,
       NextContinuationToken,
     } = await send((client, abortSignal) => client.send(page, { abortSignal }));
-    // Every store says whether there is more. An answer that does not, such as a proxy's page, would look
-    // like an empty bucket.
+    // Every store says whether there is more. A proxy's page, say, would look like an empty bucket.
     if (IsTruncated === undefined || (IsTruncated && NextContinuationToken === undefined))
       throw unavailable(new Error("The store's answer is no list."));
     const objects = Contents.flatMap(({ Key, LastModified }) =>

@@ -2,10 +2,7 @@
 import type { Client } from "@temporalio/client";
 import { withDeadline } from "../connection.ts";
 
-/**
- * Counts running ones and closed ones within the namespace's retention. Each run that continued as new counts
- * by its own start.
- */
+/** Counts running ones, and closed ones within the retention. A run that continued as new counts anew. */
 export async function countWorkflowsBefore(
   client: Client,
   organizationId: string,

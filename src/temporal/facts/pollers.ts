@@ -32,10 +32,7 @@ export async function listPollers(
   return [...new Set(alive.map(({ identity }) => identity ?? ""))];
 }
 
-/**
- * A queue has partitions, and a worker polls one of them. The server reports all of them only in this mode,
- * which later servers may drop.
- */
+/** A worker polls one partition of a queue. The server reports all only in this mode, which may go. */
 async function pollersOfAllParts(client: Client, namespace: string, queue: string): Promise<Poller[]> {
   const request = {
     namespace,

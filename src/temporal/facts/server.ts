@@ -11,18 +11,12 @@ const NOT_FOUND = 5;
 /** The queue for suspected documents is polled only while there are some. */
 const ALWAYS_POLLED = (Object.keys(QUEUES) as QueueName[]).filter((queue) => queue !== "isolated");
 
-/**
- * For example `1.31.2`; empty if the server does not say.
- * @throws what the client throws, after at most five seconds
- */
+/** For example `1.31.2`; empty if the server does not say. @throws as the client, within five seconds */
 export async function serverVersion(client: Client): Promise<string> {
   return (await withDeadline(client, () => client.workflowService.getSystemInfo({}))).serverVersion ?? "";
 }
 
-/**
- * The days for which histories are kept; null if the namespace does not exist.
- * @throws what the client throws, after at most five seconds
- */
+/** The days for which histories are kept; null without the namespace. @throws as the client, within 5 s */
 export async function retentionDays(client: Client, namespace: string): Promise<number | null> {
   try {
     const { config } = await withDeadline(client, () =>
@@ -35,10 +29,7 @@ export async function retentionDays(client: Client, namespace: string): Promise<
   }
 }
 
-/**
- * The search attributes that the namespace lacks.
- * @throws what the client throws, after at most five seconds
- */
+/** The search attributes that the namespace lacks. @throws what the client throws, within five seconds */
 export async function missingSearchAttributes(client: Client, namespace: string): Promise<string[]> {
   const { customAttributes } = await withDeadline(client, () =>
     client.connection.operatorService.listSearchAttributes({ namespace }),
@@ -46,10 +37,7 @@ export async function missingSearchAttributes(client: Client, namespace: string)
   return Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in (customAttributes ?? {})));
 }
 
-/**
- * Which task queues are polled and which are not.
- * @throws what the client throws, after at most five seconds
- */
+/** Which task queues are polled and which are not. @throws what the client throws, within five seconds */
 export async function polledQueues(
   client: Client,
   namespace: string,

@@ -1,7 +1,4 @@
-/**
- * Seals at the edges of clients and activities: marks each value with its place, and refuses arguments that
- * were not sealed for the activity.
- */
+/** Seals at the edges of clients and activities: marks values with their place, and refuses others'. */
 import { ApplicationFailure } from "@temporalio/common";
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import type { ActivityInterceptors, ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
@@ -22,10 +19,7 @@ import {
 import { refusedPayloads } from "../../telemetry/instruments.ts";
 import type { SealSinks } from "../../domain/payloads/seal-sinks.ts";
 
-/**
- * Marks what a client sends with its place. The arguments of schedules are marked in schedules.ts, because
- * Temporal has no interceptor for updates of a schedule.
- */
+/** Marks what a client sends with its place; schedules.ts marks its own: no interceptor sees updates. */
 export const clientSealing = {
   workflow: [
     {
@@ -59,10 +53,7 @@ export type ReportRefused = (refused: {
   readonly reason: Refusal;
 }) => void;
 
-/**
- * For every worker: counts and reports what workflows refuse, and fails activities whose arguments were not
- * sealed for them.
- */
+/** For every worker: reports what workflows refuse; fails activities with arguments sealed for others. */
 export function workerSealing(report: ReportRefused) {
   const note: ReportRefused = (refused) => {
     refusedPayloads.inc({ what: refused.what, reason: refused.reason });

@@ -1,7 +1,4 @@
-/**
- * The payload converter outside of the sandbox. It passes the place of a value on to the codec, and what the
- * codec found in a payload on to its user.
- */
+/** The payload converter outside of the sandbox: passes places to the codec, and findings to users. */
 import { type Payload, type PayloadConverter, defaultPayloadConverter } from "@temporalio/common";
 import { openedOf, isOpened, placed } from "../../domain/payloads/places.ts";
 import { openedValue, placeOfValue, type PlacedValue } from "../../domain/payloads/values.ts";

@@ -14,10 +14,7 @@ interface StartableBatch {
   readonly accepted: number;
 }
 
-/**
- * Starts the batch's workflow unless it runs already. If it was terminated before the batch ended, it is
- * started again: its steps are idempotent.
- */
+/** Starts the batch's workflow unless it runs, also again after a termination: steps are idempotent. */
 export async function startBatch(
   client: Client,
   { id, organization, accepted }: StartableBatch,

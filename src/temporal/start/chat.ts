@@ -18,10 +18,7 @@ const TURN_EXECUTION_TIMEOUT = "30 minutes";
 
 const PING_TIMEOUT_MS = 1_000;
 
-/**
- * A client on the workers' own connection, which Temporal needs for an eager start: the answer to the start
- * already brings the first workflow task.
- */
+/** A client on the workers' connection, for an eager start: the answer brings the first workflow task. */
 export function eagerClient(
   connection: NativeConnection,
   namespace: string,
@@ -111,10 +108,7 @@ export async function listRunningTurns(client: Client): Promise<string[]> {
   });
 }
 
-/**
- * Terminates every workflow of an API process that is gone: its bookkeeping workflows, and those of its turns
- * with tools.
- */
+/** Terminates every workflow of an API process that is gone: bookkeeping, and turns with tools. */
 export async function terminateTurns(
   client: Client,
   apiProcessId: string,

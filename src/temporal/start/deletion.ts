@@ -7,10 +7,7 @@ import { withDeadline } from "../connection.ts";
 import { QUEUES } from "../../domain/work/queues.ts";
 import { ATTRIBUTES } from "../search-attributes.ts";
 
-/**
- * Starts the deletion's workflow unless it runs already. If it was terminated before it was done, it is
- * started again: its steps are idempotent.
- */
+/** Starts the deletion's workflow unless it runs, also again after a termination: steps are idempotent. */
 export async function startDeletion(client: Client, input: DeletionInput, kind: string): Promise<void> {
   try {
     await withDeadline(client, () =>

@@ -28,7 +28,7 @@ async function faults(): Promise<Record<string, number>> {
 }
 
 test("a conversation has no faults, nor when those are gone that it began with", async () => {
-  const old = await kept.keep({ asked: ["0"], answered: ["zero"], isOld: true });
+  const old = await kept.keep({ asked: ["0"], answered: ["zero"] });
   const first = await kept.keep({ asked: ["1"], answered: ["one"], previousId: old.id });
   await kept.keep({ asked: ["2"], answered: ["two"], previousId: first.id });
   expect(await faults()).toEqual({});

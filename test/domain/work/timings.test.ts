@@ -33,10 +33,9 @@ test.each([
     [deadlines.toolHeartbeat, pauses.heartbeat],
     [deadlines.isolationPulse, pauses.isolationPulse],
     [deadlines.requestLease, pauses.requestLease],
-    [deadlines.turnLease, pauses.turnLease],
+    [deadlines.processLease, pauses.processLease],
     [deadlines.processAlive, pauses.processRenewal],
   ] as const)
     expect(deadline / pause).toBeGreaterThan(2);
   expect(deadlines.isolationPulse).toBeGreaterThan(deadlines.heartbeat);
-  expect(deadlines.answerLease).toBeGreaterThanOrEqual(deadlines.turnLease);
 });

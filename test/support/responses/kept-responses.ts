@@ -19,8 +19,6 @@ interface KeptFields {
   readonly answered?: readonly string[];
   readonly documentIds?: readonly string[];
   readonly previousId?: string;
-  /** Whether a process of the version before writes it. */
-  readonly isOld?: boolean;
   readonly by?: Principal;
   /** Is called when only its end is missing. */
   readonly beforeEnd?: () => Promise<void>;
@@ -84,7 +82,7 @@ export async function keptResponses(
   } as unknown as ResponsesDeps;
   const store = createResponseStore(deps);
   const before: KeptResponses["before"] = (previousId, { mayTruncate = false } = {}) =>
-    conversationBefore(deps, store, principal, { previousId, mayTruncate, isWhole: false });
+    conversationBefore(deps, store, principal, { previousId, mayTruncate });
   return {
     deps,
     store,
@@ -96,14 +94,10 @@ export async function keptResponses(
       return count;
     },
     before,
-    async keep({ asked = [], answered = [], documentIds = [], previousId, isOld = false, ...fields }) {
+    async keep({ asked = [], answered = [], documentIds = [], previousId, ...fields }) {
       const { by = principal, items = asked.map((text) => messageOf("user", text)) } = fields;
       const id = newId();
-      const gone = await conversationBefore(deps, store, by, {
-        previousId,
-        mayTruncate: false,
-        isWhole: isOld,
-      });
+      const gone = await conversationBefore(deps, store, by, { previousId, mayTruncate: false });
       const response = {
         id,
         organization,
@@ -117,18 +111,12 @@ export async function keptResponses(
         keptHours: 24,
       };
       const head = { body: {}, echo: {}, caller: {} } as never as { body: never; echo: never; caller: never };
-      await store.keepBegin(response, {
-        ...head,
-        before: gone.items,
-        items,
-        previous: gone.previous,
-        isItemized: !isOld,
-      });
+      await store.keepBegin(response, { ...head, items, previousId: gone.previousId });
       const output = answered.map((text) => messageOf("assistant", text)) as OutputItem[];
       const ended = { id: itemId("resp", id), status: "completed", output } as unknown as ResponseObject;
       const itemIds = output.map((item) => item.id);
       await fields.beforeEnd?.();
-      store.keepEnd({ response, isItemized: !isOld }, ended);
+      store.keepEnd(response, ended);
       await fields.answering?.(itemIds);
       await store.flushed(WRITTEN_MS);
       return { id, itemIds };

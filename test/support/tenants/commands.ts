@@ -3,8 +3,7 @@
  * only a database.
  */
 import { afterAll, beforeAll, vi } from "vitest";
-import type { Caller } from "../../../src/commands/caller.ts";
-import type { CommandDeps } from "../../../src/commands/deps.ts";
+import type { Caller, CommandDeps } from "../../../src/commands/caller.ts";
 import type { StoredFile } from "../../../src/commands/documents/stored-file.ts";
 import type { OrganizationRef } from "../../../src/db/pool.ts";
 import { newId } from "../../../src/domain/ids.ts";

@@ -21,10 +21,7 @@ export interface UrlCitation extends Evidence {
   readonly sentence_end?: number;
 }
 
-/**
- * One for each mark and source, in the order of the answer.
- * @param publicUrl the address of the service.
- */
+/** One for each mark and source, in the order of the answer. @param publicUrl the address of the service. */
 export function urlCitations(
   { citations, marks }: Pick<Completed, "citations" | "marks">,
   publicUrl: string,

@@ -21,20 +21,14 @@ export interface ChunkOptions {
   readonly pingMs: number;
   /** The address of the service. */
   readonly publicUrl: string;
-  /**
-   * The number of the last event that was sent before, -1 for none: events carry their numbers as `id:`.
-   * Undefined: no numbers.
-   */
+  /** The number of the last event sent before, -1 for none: the `id:` of events. Undefined: no numbers. */
   readonly afterNo?: number | undefined;
 }
 
 export interface ChunkWriter {
   /** Aborted when the client goes away. */
   readonly closed: AbortSignal;
-  /**
-   * Resolves when the client can take more.
-   * @param no the number of the piece, from 1. Default: the next one.
-   */
+  /** Resolves when the client can take more. @param no the number of the piece, from 1. Default: the next. */
   content(text: string, no?: number): Promise<void>;
   /** Tells of tools. It is no part of the answer, and has no number. */
   tools(progress: readonly ToolProgress[]): Promise<void>;
@@ -49,10 +43,7 @@ export function openChunkWriter(
   const events = openEventStream(res, { pingMs });
   const chunk = chunkMaker(head);
   let lastNo = Math.max(0, afterNo ?? 0);
-  /**
-   * The role is event 0. Citations, finish and usage come after the last piece; each has its number even if
-   * it is not sent.
-   */
+  /** The role is event 0. Citations, finish and usage come last; each has its number even if not sent. */
   const send = async (no: number, data: string): Promise<void> => {
     if (afterNo === undefined) await events.send(data);
     else if (no > afterNo) await events.send(data, String(no));

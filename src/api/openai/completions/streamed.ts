@@ -64,10 +64,7 @@ export async function streamedAnswer(
   });
 }
 
-/**
- * Streams a kept answer, from the event after number `afterNo`.
- * @throws DomainError of a turn that failed before its first piece, and `turn_lost`.
- */
+/** Streams a kept answer after event `afterNo`. @throws DomainError of a failed turn, and `turn_lost`. */
 export async function replayedStream(
   events: AsyncGenerator<RecordEvent>,
   turnId: string,

@@ -29,10 +29,7 @@ export async function wholeAnswer(
   return completion(turn.row.id, pieces, await turn.result, options);
 }
 
-/**
- * Gives the same answer from a kept one.
- * @throws DomainError of a turn that has no answer, and `turn_lost`.
- */
+/** Gives the same answer from a kept one. @throws DomainError of a turn without answer, and `turn_lost`. */
 export async function replayedWhole(
   events: AsyncGenerator<RecordEvent>,
   turnId: string,

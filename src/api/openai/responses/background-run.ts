@@ -13,10 +13,7 @@ import { keepEnd } from "./kept/keep.ts";
 import { insistently, sealEvents } from "./sealed.ts";
 
 const WRITE_EVERY_MS = 100;
-/**
- * An attempt that took longer has not failed by an outage: the model itself does not come to an end. It
- * counts.
- */
+/** An attempt that took longer did not fail by an outage: the model itself does not end. It counts. */
 const OUTAGE_WITHIN_MS = 240_000;
 const FIRST_WAIT_SECONDS = 1;
 const LONGEST_WAIT_SECONDS = 30;
@@ -38,7 +35,6 @@ export interface RunGiven {
   readonly fence: ResponseFence;
   readonly head: DraftHead;
   readonly start: DraftStart | undefined;
-  readonly isItemized: boolean;
   readonly documentIds: readonly string[];
   /** How many attempts before were ended by outages. */
   readonly outages: number;
@@ -147,10 +143,7 @@ export class BackgroundRun {
     if (!isMine) this.drop();
   }
 
-  /**
-   * A turn tries its provider again for two minutes: whoever reads the response is told at once why it takes
-   * long.
-   */
+  /** A turn tries its provider again for two minutes: a reader is told at once why it takes long. */
   #noteWaiting(code: string | null): void {
     if (code === this.#waitingFor || this.#isDropped) return;
     this.#waitingFor = code;
@@ -184,10 +177,9 @@ export class BackgroundRun {
 
   async #writeEnd(): Promise<void> {
     const { kept } = this.#draft;
-    const { isItemized } = this.#given;
     await insistently(async () => {
       if (this.#isDropped) return;
-      await keepEnd(this.#deps, { ...this.fence, isItemized }, kept, [...this.#documents]);
+      await keepEnd(this.#deps, this.fence, kept, [...this.#documents]);
     });
   }
 

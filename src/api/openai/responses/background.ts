@@ -23,6 +23,7 @@ import { findInputPlaces, readItems } from "../../../db/responses/items.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
+import { every } from "../../../process/concurrency/rounds.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { BackgroundRun, isOutage, type RunGiven, waitAfter } from "./background-run.ts";
 import { readChain } from "./conversation.ts";
@@ -32,14 +33,11 @@ import { foldEvents, isLast } from "./fold.ts";
 import type { ResponseEvent, ResponseObject } from "./items.ts";
 import { type PreparedResponse, findModel, prepare } from "./prepare.ts";
 import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
-import { type WholeRequest, openHead, openItems, openRequest } from "./sealed.ts";
+import { type WholeRequest, openHead, openItems } from "./sealed.ts";
 import { allEvents } from "./store.ts";
 
 export interface Background {
-  /**
-   * Begins a response and resolves when it is written down and its first model call is under way.
-   * @throws what `ChatHost.begin` throws; then nothing is kept.
-   */
+  /** Resolves once it is written and its first call under way. @throws as `ChatHost.begin`, nothing kept. */
   start(response: NewResponse, request: KeptRequest, prepared: PreparedResponse): Promise<ResponseObject>;
   /** Lets go of a response that was cancelled or deleted, if this process has it. */
   drop(id: string): void;
@@ -86,7 +84,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     try {
       const events = await allEvents(deps, organization, row.id);
       const last = events.at(-1);
-      if (last !== undefined && isLast(last)) return await endAsWritten(deps, row, fence, last);
+      if (last !== undefined && isLast(last)) return await endAsWritten(deps, fence, last);
       await run(await takenUp(deps, row, fence, foldEvents(events)));
     } catch (error) {
       await giveBack(deps, row, fence, error);
@@ -97,7 +95,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     const taken = await takeOrphans(db, chat.apiProcessId, [...running.keys()], TAKEN_AT_ONCE);
     await Promise.all(taken.map(takeUp));
   };
-  const timer = everySecond(sweep, (error) =>
+  const rounds = every(SWEEP_MS, sweep, (error) =>
     log.warn({ err: error }, "responses that are left could not be looked for"),
   );
 
@@ -110,8 +108,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       try {
         const head = headOf(response.id, response.createdAt, prepared);
         const { documentIds } = response;
-        const { isItemized } = request;
-        const one = await run({ fence, head, prepared, isItemized, documentIds, ...ANEW });
+        const one = await run({ fence, head, prepared, documentIds, ...ANEW });
         return one.queued;
       } catch (error) {
         await inTenant(db, response.organization, (sql) =>
@@ -126,7 +123,7 @@ export function createBackground(deps: ResponsesDeps): Background {
       const ends = [...running.values()].map((one) => one.ended);
       await Promise.race([Promise.all(ends), sleep(timeoutMs, undefined, { ref: false })]);
     },
-    stop: () => clearInterval(timer),
+    stop: () => void rounds.stop(),
   };
 }
 
@@ -141,21 +138,6 @@ async function giveBack(
   if (isOutage(error)) return postponeResponse(db, fence, waitAfter(error, outages));
   await sleep(SWEEP_MS);
   return releaseResponse(db, fence);
-}
-
-/** One round after the other. */
-function everySecond(round: () => Promise<void>, onError: (error: unknown) => void): NodeJS.Timeout {
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    round()
-      .catch(onError)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, SWEEP_MS);
-  return timer.unref();
 }
 
 /** Drops what was cancelled or deleted elsewhere, or taken by another process. */
@@ -183,28 +165,14 @@ function headOf(
 }
 
 /** Its process was lost after the last event: that has the whole response. */
-async function endAsWritten(
-  deps: ResponsesDeps,
-  { is_itemized: isItemized }: TakenResponse,
-  fence: ResponseFence,
-  last: ResponseEvent,
-): Promise<void> {
-  await keepEnd(deps, { ...fence, isItemized }, last["response"] as ResponseObject, null);
+async function endAsWritten(deps: ResponsesDeps, fence: ResponseFence, last: ResponseEvent): Promise<void> {
+  await keepEnd(deps, fence, last["response"] as ResponseObject, null);
 }
 
-/**
- * What was asked, with all that the model is shown.
- * @throws DomainError `not_found` if it was deleted meanwhile.
- */
-async function readRequest(
-  deps: ResponsesDeps,
-  { organization }: ResponseFence,
-  { id, is_itemized: isItemized, sealed_bytes: bytes }: TakenResponse,
-): Promise<WholeRequest> {
+/** What was asked, with all that the model is shown. @throws DomainError `not_found` if it is gone. */
+async function readRequest(deps: ResponsesDeps, { organization, id }: ResponseFence): Promise<WholeRequest> {
   const sealed = await readSealedRequest(deps.db, organization, id);
   if (sealed === undefined) throw notFound("response");
-  if (!isItemized)
-    return deps.sealing.seated(organization.id, bytes, () => openRequest(deps, organization.id, id, sealed));
   const head = await openHead(deps, organization.id, id, sealed);
   const beforeId = await findContentsBefore(deps.db, organization, id);
   const before =
@@ -212,7 +180,6 @@ async function readRequest(
       ? []
       : await readChain(deps, organization, beforeId, {
           mayTruncate: head.body.truncation === "auto",
-          isWhole: false,
           characters: Number.POSITIVE_INFINITY,
         });
   const { characters } = await findInputPlaces(deps.db, organization, id, []);
@@ -229,11 +196,10 @@ async function takenUp(
   fence: ResponseFence,
   start: DraftStart,
 ): Promise<RunGiven> {
-  const request = await readRequest(deps, fence, row);
+  const request = await readRequest(deps, fence);
   const given = {
     fence,
     start,
-    isItemized: row.is_itemized,
     documentIds: row.document_ids,
     outages: row.outages,
   };

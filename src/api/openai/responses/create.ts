@@ -1,7 +1,4 @@
-/**
- * Makes a response: the conversation that it goes on from, its turn, what is kept, and repeats of the
- * request.
- */
+/** Makes a response: the conversation before it, its turn, what is kept, and repeats of the request. */
 import { callerIdOf } from "../../../domain/tenancy/ownership.ts";
 import type { NewResponse } from "../../../db/responses/responses.ts";
 import { claimKeptTurn, dropKeptTurn } from "../../../db/turns/kept-answers.ts";
@@ -44,7 +41,6 @@ export interface NewRequest {
   readonly bodyHash: Buffer | undefined;
   /** Looks the caller up again, for a stream that takes long. */
   readonly lookUp: () => Promise<Principal>;
-  /** Notes files that are read by their ids. */
   readonly opened: NoteOpened;
   /** Takes a seat, for a stream that follows a response. @throws DomainError `too_many_open`. */
   readonly takeSeat: () => void;
@@ -97,11 +93,9 @@ async function begin(
   refuseMissing(body);
   const agent = await findModel(deps, principal, body.model);
   const isKept = body.store !== false;
-  const isItemized = isKept;
   const before = await conversationBefore(deps, store, principal, {
     previousId: body.previous_response_id,
     mayTruncate: body.truncation === "auto",
-    isWhole: isKept && !isItemized,
   });
   const { input, ...asked } = body;
   const isRepeatable = idempotencyKey !== undefined;
@@ -131,11 +125,9 @@ async function begin(
   const request: KeptRequest = {
     body: asked,
     echo: prepared.echo,
-    before: before.items,
     items,
     caller: keptCaller(principal),
-    previous: before.previous,
-    isItemized,
+    previousId: before.previousId,
   };
   const isStream = body.stream === true;
   if (response.isBackground) {
@@ -191,9 +183,7 @@ function answerParts(
     },
     shown: (ids) => ids.forEach((one) => documents.add(one)),
     ended(ended) {
-      const { isItemized } = request;
-      if (isKept)
-        store.keepEnd({ response: { ...response, documentIds: [...documents] }, isItemized }, ended);
+      if (isKept) store.keepEnd({ ...response, documentIds: [...documents] }, ended);
     },
     asRefusal(error) {
       if (isKept) store.drop(response);

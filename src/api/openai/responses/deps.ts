@@ -17,7 +17,6 @@ export interface ResponsesDeps extends SearchDeps {
   readonly log: Log;
   readonly toolbox: Toolbox;
   readonly chat: ChatHost;
-  /** How many hours responses are kept. */
   readonly keptHours: number;
   /** How much of them is kept. */
   readonly quotas: ResponseQuotas;

@@ -1,7 +1,4 @@
-/**
- * A response as it comes about: turns what happens in a turn into its items and into the published sequence
- * of events.
- */
+/** A response as it comes about: turns what happens in a turn into items and the published events. */
 import { newId } from "../../../domain/ids.ts";
 import type { ToolCall } from "../../../domain/work/turn.ts";
 import type { SearchProgress } from "../../turns/response-ask.ts";
@@ -49,7 +46,6 @@ interface OpenMessage {
   readonly index: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type Send = (event: ResponseEvent) => Promise<void> | undefined;
 
 export class ResponseDraft {
@@ -291,7 +287,7 @@ export class ResponseDraft {
     void this.#emit(type, { response: this.response });
   }
 
-  #emit(type: string, fields: Fields): Promise<void> | undefined {
+  #emit(type: string, fields: Readonly<Record<string, unknown>>): Promise<void> | undefined {
     const event = { type, sequence_number: this.#nextNo, ...fields };
     this.#nextNo += 1;
     return this.#send(event);

@@ -57,7 +57,6 @@ const MEBIBYTE = 1_024 * 1_024;
 /** Of the text of one file: about 500,000 tokens, several times the usual context of a model. */
 const MAX_CHARACTERS = 2 * MEBIBYTE;
 const MAX_STORED_BYTES = 32 * MEBIBYTE;
-/** The folder of the files and of the processes that read them. */
 const SUBFOLDER = "input-files";
 
 /** Starts no process before the first file. @see test/api/files/files-and-pages.test.ts */

@@ -15,7 +15,6 @@ interface InputItem extends Given {
 export type KeptItem = InputItem | OutputItem;
 
 export interface ItemReaders {
-  /** The text of a file that came with the request. */
   readonly fileData: (data: string, filename: string, param: string) => Promise<string>;
   /** The text of a file of the caller. */
   readonly fileId: (

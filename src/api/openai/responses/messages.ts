@@ -35,7 +35,6 @@ export function passagesOf(items: readonly KeptItem[]): Passage[] {
   }));
 }
 
-/** The items as messages for the model, in their order. */
 export function messagesOf(items: readonly KeptItem[]): ChatMessage[] {
   const messages: ChatMessage[] = [];
   for (const item of items) {
@@ -67,9 +66,7 @@ function addCall(messages: ChatMessage[], given: Given): void {
   messages.push({ role: "assistant", content, tool_calls: [...before, call] });
 }
 
-/**
- * Providers refuse a call without an output, which a client may never have sent, and outputs out of place.
- */
+/** Providers refuse a call without an output, which a client may never have sent, and misplaced outputs. */
 function withEveryAnswer(messages: readonly ChatMessage[]): ChatMessage[] {
   const outputs = new Map(
     messages.flatMap((message) =>

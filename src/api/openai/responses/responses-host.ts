@@ -55,8 +55,10 @@ export function createResponsesHost(deps: ResponsesDeps): ResponsesHost {
       return shown(response, withResults);
     },
     follow: (followed) => followResponse(deps, store, followed),
-    inputItems: async (principal, id, page) =>
-      readInputPage(deps, principal.organization, await store.findRow(principal, id), page),
+    async inputItems(principal, id, page) {
+      const row = await store.findRow(principal, id);
+      return readInputPage(deps, principal.organization, row.id, page);
+    },
     async cancel(principal, id) {
       await background.flush(id);
       const row = await store.findOwnRow(principal, id);

@@ -20,7 +20,7 @@ export interface RequestHead {
   readonly caller: KeptCaller;
 }
 
-/** In the form of before: with its items, and all those before them. */
+/** With its items, and all those before them. */
 export interface WholeRequest extends RequestHead {
   readonly before: readonly KeptItem[];
   readonly items: readonly KeptItem[];
@@ -39,43 +39,21 @@ type SealingDeps = Pick<ResponsesDeps, "sealing">;
 
 /** The additional authenticated data binds what is sealed to its response and its place in it. */
 const aad = (id: string, what: string): Buffer => Buffer.from(`response\0${id}\0${what}`);
-/** Its own word, so that a process of before, which could not tell, does not take it for a whole request. */
-const HEAD = "request head";
+/** Versions before 0.10 sealed all items with it, as `request` and `response`. */
+const HEAD = { request: "request head", response: "response head" };
 
 export const sealHead = ({ sealing }: SealingDeps, org: string, id: string, head: RequestHead) =>
-  sealing.seal(org, head, aad(id, HEAD));
-
-export const sealRequest = ({ sealing }: SealingDeps, org: string, id: string, request: WholeRequest) =>
-  sealing.seal(org, request, aad(id, "request"));
+  sealing.seal(org, head, aad(id, HEAD.request));
 
 export const openHead = ({ sealing }: SealingDeps, org: string, id: string, sealed: SealedText) =>
-  sealing.open<RequestHead>(org, sealed, aad(id, HEAD));
+  sealing.open<RequestHead>(org, sealed, aad(id, HEAD.request));
 
-export const openRequest = ({ sealing }: SealingDeps, org: string, id: string, sealed: SealedText) =>
-  sealing.open<WholeRequest>(org, sealed, aad(id, "request"));
+/** Its output is not in it. */
+export const sealResponse = ({ sealing }: SealingDeps, org: string, id: string, response: ResponseObject) =>
+  sealing.seal(org, response, aad(id, HEAD.response));
 
-const responsePlace = (id: string, isItemized: boolean): Buffer =>
-  aad(id, isItemized ? "response head" : "response");
-
-interface ResponsePlace {
-  readonly id: string;
-  /** Whether its output is rows of its own, and not in it. */
-  readonly isItemized: boolean;
-}
-
-export const sealResponse = (
-  { sealing }: SealingDeps,
-  org: string,
-  { id, isItemized }: ResponsePlace,
-  response: ResponseObject,
-) => sealing.seal(org, response, responsePlace(id, isItemized));
-
-export const openResponse = (
-  { sealing }: SealingDeps,
-  org: string,
-  { id, isItemized }: ResponsePlace,
-  sealed: SealedText,
-) => sealing.open<ResponseObject>(org, sealed, responsePlace(id, isItemized));
+export const openResponse = ({ sealing }: SealingDeps, org: string, id: string, sealed: SealedText) =>
+  sealing.open<ResponseObject>(org, sealed, aad(id, HEAD.response));
 
 export const digestOfId = (itemId: string): Buffer => createHash("sha256").update(itemId).digest();
 

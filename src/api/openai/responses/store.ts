@@ -19,15 +19,7 @@ import { foldEvents } from "./fold.ts";
 import { type OutputItem, type ResponseEvent, type ResponseObject, itemId, shownItems } from "./items.ts";
 import { type KeptRequest, keepBegin, keepEnd } from "./kept/keep.ts";
 import { requireReached } from "./reached.ts";
-import {
-  type RequestHead,
-  insistently,
-  openEvents,
-  openHead,
-  openItems,
-  openRequest,
-  openResponse,
-} from "./sealed.ts";
+import { type RequestHead, insistently, openEvents, openHead, openItems, openResponse } from "./sealed.ts";
 
 const EVENTS_PAGE_BYTES = 1_024 * 1_024;
 
@@ -36,19 +28,11 @@ interface StoredResponse {
   readonly response: ResponseObject;
 }
 
-/** A response that is under way in this process. */
-interface Begun {
-  readonly response: NewResponse;
-  readonly isItemized: boolean;
-}
-
 export interface ResponseStore {
   /** Writes that a response is under way. @throws DomainError `response_quota_exceeded`. */
   keepBegin(response: NewResponse, request: KeptRequest): Promise<void>;
-  /**
-   * Writes the end of a response behind its answer: it is found at once by this process, and soon by others.
-   */
-  keepEnd(begun: Begun, ended: ResponseObject): void;
+  /** Writes the end of a response behind its answer: this process finds it at once, others soon. */
+  keepEnd(response: NewResponse, ended: ResponseObject): void;
   /** Keeps nothing of a response that was refused. */
   drop(response: NewResponse): void;
   /**
@@ -58,10 +42,7 @@ export interface ResponseStore {
   find(principal: Principal, id: string): Promise<StoredResponse>;
   /** Opens nothing. @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
-  /**
-   * To stop or delete it, which tells nothing of it: also where its documents are out of reach by now.
-   * @throws DomainError `response_not_found`.
-   */
+  /** To stop or delete it, also without reaching its documents. @throws DomainError `response_not_found`. */
   findOwnRow(principal: Principal, id: string): Promise<ResponseRow>;
   /** Resolves when all is written that this process has answered the caller with. */
   written(principal: Principal): Promise<void>;
@@ -117,10 +98,8 @@ function writingTo(
     drop({ organization, id, callerId }) {
       track({ id, callerId }, () => inTenant(db, organization, (sql) => deleteResponse(sql, callerId, id)));
     },
-    keepEnd({ response: { organization, id, callerId, documentIds }, isItemized }, ended) {
-      track({ id, callerId }, () =>
-        keepEnd(deps, { organization, id, attempt: null, isItemized }, ended, documentIds),
-      );
+    keepEnd({ organization, id, callerId, documentIds }, ended) {
+      track({ id, callerId }, () => keepEnd(deps, { organization, id, attempt: null }, ended, documentIds));
     },
   };
 }
@@ -173,7 +152,7 @@ async function responseOf(
   organization: Principal["organization"],
   row: ResponseRow,
 ): Promise<ResponseObject> {
-  const { id, is_itemized: isItemized } = row;
+  const { id } = row;
   if (!row.has_ended) {
     const isLost = row.is_orphan && !row.is_background;
     return unfinished(
@@ -185,23 +164,20 @@ async function responseOf(
   }
   const sealed = await readSealedResponse(deps.db, organization, id);
   if (sealed === undefined) throw notFound("response");
-  const response = await openResponse(deps, organization.id, { id, isItemized }, sealed);
-  if (!isItemized) return response;
+  const response = await openResponse(deps, organization.id, id, sealed);
   const rows = await readItems(deps.db, organization, id, { isOutput: true });
   return { ...response, output: await openItems<OutputItem>(deps, organization.id, rows) };
 }
 
-/** What was asked, without the items if they are rows of their own. */
+/** What was asked, without the items. */
 async function headOf(
   { db, ...deps }: ResponsesDeps,
   organization: Principal["organization"],
-  { id, is_itemized: isItemized }: ResponseRow,
+  { id }: ResponseRow,
 ): Promise<RequestHead> {
   const sealed = await readSealedRequest(db, organization, id);
   if (sealed === undefined) throw notFound("response");
-  return isItemized
-    ? openHead(deps, organization.id, id, sealed)
-    : openRequest(deps, organization.id, id, sealed);
+  return openHead(deps, organization.id, id, sealed);
 }
 
 /** What a response that has not ended has written. */
@@ -237,10 +213,7 @@ function unfinished(
   };
 }
 
-/**
- * The next events of a response in the background: as many as fit about a mebibyte, so that a reader holds no
- * more.
- */
+/** The next events of a background response: about a mebibyte of them, so that a reader holds no more. */
 export async function eventsAfter(
   deps: ResponsesDeps,
   organization: OrganizationRef,
@@ -283,8 +256,7 @@ export async function cancelStored(
     ...unfinished({ ...row, waiting_for: null }, head, output.map(cutItem), false),
     status: "cancelled",
   };
-  const ending = { organization, id: row.id, attempt: null, isItemized: row.is_itemized };
-  await keepEnd(deps, ending, cancelled, null);
+  await keepEnd(deps, { organization, id: row.id, attempt: null }, cancelled, null);
   return cancelled;
 }
 

@@ -2,16 +2,12 @@
 import { callerIdOf } from "../../../domain/tenancy/ownership.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findOutputItems, readItems } from "../../../db/responses/items.ts";
-import {
-  type ResponseOfItems,
-  findResponsesOfItems,
-  readSealedResponse,
-} from "../../../db/responses/responses.ts";
+import { type ResponseOfItems, findResponsesOfItems } from "../../../db/responses/responses.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import type { ResponsesDeps } from "./deps.ts";
 import { type OutputItem, uuidOfItem } from "./items.ts";
-import { digestOfId, openItems, openResponse } from "./sealed.ts";
+import { digestOfId, openItems } from "./sealed.ts";
 import { requireReached } from "./reached.ts";
 import { LOOK_MS, type ResponseStore, WRITTEN_WITHIN_MS, wasJustMade } from "./store.ts";
 
@@ -27,10 +23,7 @@ export interface StoredItem {
 /** Undefined also for an item that the caller may not read, or whose key is gone. */
 export type FindStoredItem = (itemId: string) => Promise<StoredItem | undefined>;
 
-/**
- * Looks up at once which responses have the items. Items that are rows of their own are opened one by one; of
- * a response of before, all are when the first is asked for, and only those of `itemIds` stay in memory.
- */
+/** Looks up at once which responses have the items, and opens items one by one. */
 export async function findStoredItems(
   deps: ResponsesDeps,
   store: ResponseStore,
@@ -88,9 +81,7 @@ async function itemsOf(
 ): Promise<Found> {
   const found = await orNone(async () => {
     await requireReached(deps, principal, response.document_ids);
-    return response.is_itemized
-      ? rowsOf(deps, principal, response, wanted)
-      : partsOf(deps, principal, response, wanted);
+    return rowsOf(deps, principal, response, wanted);
   });
   return found ?? [];
 }
@@ -113,23 +104,6 @@ async function rowsOf(
     };
     return [idsByDigest.get(idDigest.toString("hex")) ?? "", { documentIds, characters, open }] as const;
   });
-}
-
-async function partsOf(
-  deps: ResponsesDeps,
-  { organization }: Principal,
-  { id, document_ids: documentIds }: ResponseOfItems,
-  wanted: ReadonlySet<string>,
-): Promise<Found> {
-  const sealed = await readSealedResponse(deps.db, organization, id);
-  if (sealed === undefined) return [];
-  const { output } = await openResponse(deps, organization.id, { id, isItemized: false }, sealed);
-  return output
-    .filter((item) => wanted.has(item.id))
-    .map((item) => [
-      item.id,
-      { documentIds, characters: JSON.stringify(item).length, open: async () => item },
-    ]);
 }
 
 /** Undefined for what can never be read. */

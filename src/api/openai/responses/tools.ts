@@ -127,11 +127,9 @@ async function scopeNow(
 const pathOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 
-type SearchOptions = z.output<typeof FileSearchTool>;
-
 /** As a search of a vector store has them. */
 function searchOptions(
-  { filters, max_num_results: limit, ranking_options }: SearchOptions,
+  { filters, max_num_results: limit, ranking_options }: z.output<typeof FileSearchTool>,
   folderIds: string[],
 ) {
   const weights = ranking_options?.hybrid_search ?? undefined;
@@ -183,9 +181,7 @@ function best(hits: readonly SearchHit[], limit: number): readonly SearchHit[] {
     .slice(0, limit);
 }
 
-/**
- * @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` for one that has expired.
- */
+/** @throws DomainError `vector_store_not_found`, `permission_denied`; `bad_request` if it has expired. */
 async function readStores(
   db: Database,
   principal: Principal,

@@ -28,7 +28,6 @@ export const createChatCompletion = defineRoute({
     "Last-Event-ID":
       "With an `Idempotency-Key`: the last event that was received; the stream goes on behind it",
   },
-  status: 200,
   body: ChatCompletionRequest,
   response: ChatCompletion,
   ignoresUnknown: true,

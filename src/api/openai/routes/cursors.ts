@@ -4,10 +4,7 @@ import { DomainError } from "../../../domain/errors.ts";
 import { encodeId, type PrefixedKind } from "../../../schema/openai/ids.ts";
 import type { ListPage } from "../../../schema/openai/list.ts";
 
-/**
- * Looks up the entries that the query names.
- * @throws DomainError `bad_request` if the list has no such entry
- */
+/** Looks up the entries that the query names. @throws DomainError `bad_request` if one is not there */
 export async function cursorsOf(
   query: ListPage,
   find: (id: string) => Promise<Cursor | undefined>,

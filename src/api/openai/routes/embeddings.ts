@@ -18,7 +18,6 @@ export const createEmbeddings = defineRoute({
   access: "keys",
   capability: "search",
   audit: { action: "documents:search", resource: "organization", isChange: false },
-  status: 200,
   body: EmbeddingRequest,
   response: EmbeddingList,
   ignoresUnknown: true,

@@ -5,7 +5,7 @@ import { createFileBatch } from "../../../commands/vector-stores/create-file-bat
 import type { WantedFile } from "../../../commands/vector-stores/file.ts";
 import { requireStore } from "../../../commands/vector-stores/store.ts";
 import { type BatchRow, findBatch, findStoreFile, listStoreFiles } from "../../../db/stores/files.ts";
-import { readTenant, type Sql } from "../../../db/pool.ts";
+import { type Sql } from "../../../db/pool.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
 import type { z } from "zod";
@@ -37,7 +37,6 @@ const createBatch = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "documents:create", ...RESOURCE },
-  status: 200,
   summary: "Put many files into a vector store: all of them or none.",
   description:
     "For editors and owners of its space. A file that the caller has not is refused with its field as `param`, " +
@@ -97,17 +96,14 @@ const getBatch = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", ...RESOURCE },
-  status: 200,
   summary: "A batch of files, and how many of them are in which state.",
   description: "For everybody with a role in its space. Files that were removed since do not count.",
   tags: TAGS,
   params: FileBatchParams,
   response: FileBatch,
   replyHeaders: POLL_HEADERS,
-  async handle({ deps, principal, params, reply }) {
-    const batch = presentBatch(
-      await readTenant(deps.db, principal.organization, (sql) => readBatch(sql, principal, params)),
-    );
+  async handle({ principal, read, params, reply }) {
+    const batch = presentBatch(await read((sql) => readBatch(sql, principal, params)));
     if (batch.status === "in_progress") reply.header(POLL_HEADER, POLL_AFTER_MS);
     return batch;
   },
@@ -121,7 +117,6 @@ const cancelBatch = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "documents:reprocess", ...RESOURCE },
-  status: 200,
   summary: "Cancel a batch of files: those that are still processed end.",
   description:
     "For editors and owners of its space. What has completed stays. A batch that has ended stays as it is.",
@@ -129,9 +124,8 @@ const cancelBatch = defineRoute({
   params: FileBatchParams,
   response: FileBatch,
   idempotent: repeatsIn("documents:reprocess"),
-  async handle({ deps, caller, params }) {
-    return cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id });
-  },
+  handle: async ({ deps, caller, params }) =>
+    cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id }),
 });
 
 const listFilesOfBatch = defineRoute({
@@ -142,16 +136,15 @@ const listFilesOfBatch = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", ...RESOURCE },
-  status: 200,
   summary: "The files of a batch that are still in the vector store.",
   description: "For everybody with a role in its space.",
   tags: TAGS,
   params: FileBatchParams,
   query: StoreFilesQuery,
   response: StoreFileList,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     const { vector_store_id: folderId } = params;
-    return readTenant(deps.db, principal.organization, async (sql) => {
+    return read(async (sql) => {
       const batch = await readBatch(sql, principal, params);
       const page = await listStoreFiles(
         sql,

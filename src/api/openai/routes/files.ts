@@ -41,7 +41,6 @@ const createFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "user_files:create", resource: "user_file" },
-  status: 200,
   summary: "Upload a file, to put it into vector stores or to use it in responses.",
   description:
     "It belongs to the user, and is in no space. Nothing is done with it until it is put into a vector store: " +
@@ -103,15 +102,14 @@ const listFiles = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "user_files:read", resource: "user_file" },
-  status: 200,
   summary: "The files that the caller uploaded here.",
   description: "A key that is narrowed to spaces sees only the files that it uploaded itself.",
   tags: TAGS,
   query: FilesQuery,
   response: FileList,
-  async handle({ deps, principal, query }) {
+  async handle({ principal, read, query }) {
     authorizeUserFiles(principal, "user_files:read");
-    const page = await readTenant(deps.db, principal.organization, async (sql) =>
+    const page = await read(async (sql) =>
       listUserFiles(
         sql,
         principal,
@@ -131,7 +129,6 @@ const getFile = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "user_files:read", resource: "user_file", param: "file_id" },
-  status: 200,
   summary: "A file by its id.",
   description:
     "The caller's own, or one that is in a vector store which the caller reaches. The id of a document, with " +
@@ -155,7 +152,6 @@ const removeFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "user_files:delete", resource: "user_file", param: "file_id" },
-  status: 200,
   summary: "Delete a file, and remove it from all vector stores that the caller may write to.",
   description:
     "Its documents are gone at once; the stored bytes are erased once nothing refers to them. A document's own " +
@@ -180,7 +176,6 @@ const getContent = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "user_files:read", resource: "user_file", param: "file_id" },
-  status: 200,
   summary: "The bytes of a file.",
   description: "Whatever its purpose. For everybody to whom `GET /v1/files/{file_id}` shows it.",
   tags: TAGS,

@@ -1,7 +1,6 @@
 /** Agents, in the form in which OpenAI's clients list models. */
 import { z } from "zod";
 import { findUsableAgent, listUsableAgents, type ModelListEntry } from "../../../db/turns/agents-in-chat.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { Model, ModelList } from "../../../schema/agent.ts";
 import { defineRoute } from "../../route.ts";
@@ -16,17 +15,14 @@ export const listModels = defineRoute({
   access: "keys",
   capability: "chat",
   audit: { action: "agents:list", resource: "agent" },
-  status: 200,
   response: ModelList,
   tags: ["Chat"],
   summary: "List the agents that can be chatted with.",
   description:
     `At most ${MODELS_MAX}, oldest first, without system agents. ` +
     "The `id` is what chat completions take as `model`.",
-  async handle({ deps, principal }) {
-    const agents = await readTenant(deps.db, principal.organization, (sql) =>
-      listUsableAgents(sql, principal, MODELS_MAX),
-    );
+  async handle({ principal, read }) {
+    const agents = await read((sql) => listUsableAgents(sql, principal, MODELS_MAX));
     return { object: "list" as const, data: agents.map(asModel) };
   },
 });
@@ -39,7 +35,6 @@ export const getModel = defineRoute({
   access: "keys",
   capability: "chat",
   audit: { action: "agents:read", resource: "agent", param: "model" },
-  status: 200,
   params: z.object({
     model: z.string().max(255).meta({ description: "An agent's id", example: EXAMPLE_AGENT }),
   }),
@@ -47,10 +42,8 @@ export const getModel = defineRoute({
   tags: ["Chat"],
   summary: "An agent, as OpenAI's clients read a model.",
   description: "Agents alone are models; the name of a language model is answered 404.",
-  async handle({ deps, principal, params }) {
-    const agent = await readTenant(deps.db, principal.organization, (sql) =>
-      findUsableAgent(sql, principal, params.model),
-    );
+  async handle({ principal, read, params }) {
+    const agent = await read((sql) => findUsableAgent(sql, principal, params.model));
     if (agent === undefined)
       throw new DomainError("model_not_found", `Model '${params.model}' not found`, { param: "model" });
     return asModel(agent);

@@ -33,10 +33,7 @@ import { repeatsIn } from "./vector-stores.ts";
 const TAGS = ["OpenAI"] as const;
 const PATH = "/vector_stores/:vector_store_id/files";
 const FILE = `${PATH}/:file_id` as const;
-/**
- * Refusals are in the audit log as of a document, by the id that the caller named; reads by the document's
- * own.
- */
+/** Refusals are audited as of a document, by the id that the caller named; reads by the document's own. */
 const audited = (action: Action) => ({ action, resource: "document", param: "file_id" }) as const;
 
 const addStoreFile = defineRoute({
@@ -47,7 +44,6 @@ const addStoreFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "documents:create", resource: "document", idField: "file_id" },
-  status: 200,
   summary: "Put a file into a vector store.",
   description:
     "For editors and owners of its space. The file becomes a document there, which is processed in the " +
@@ -60,8 +56,8 @@ const addStoreFile = defineRoute({
   ignoresUnknown: true,
   errors: [503],
   idempotent: repeatsIn("documents:create"),
-  async handle({ deps, caller, params, body }) {
-    return addFile(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    addFile(deps, caller, {
       storeId: params.vector_store_id,
       file: {
         fileId: body.file_id,
@@ -69,8 +65,7 @@ const addStoreFile = defineRoute({
         chunking: chunkingOf(body.chunking_strategy),
         param: "file_id",
       },
-    });
-  },
+    }),
 });
 
 const listFilesOfStore = defineRoute({
@@ -81,16 +76,15 @@ const listFilesOfStore = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "folder", param: "vector_store_id" },
-  status: 200,
   summary: "The files of a vector store: all documents in its folder and below.",
   description: "For everybody with a role in its space.",
   tags: TAGS,
   params: VectorStoreParams,
   query: StoreFilesQuery,
   response: StoreFileList,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     const { vector_store_id: folderId } = params;
-    return readTenant(deps.db, principal.organization, async (sql) => {
+    return read(async (sql) => {
       await requireStore(sql, principal, "documents:read", folderId);
       const page = await listStoreFiles(
         sql,
@@ -133,7 +127,6 @@ const getStoreFile = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("documents:read"),
-  status: 200,
   summary: "A file of a vector store, and where it is in the pipeline.",
   description:
     "For everybody with a role in its space. It always ends: `completed`, `failed` with its `last_error`, or " +
@@ -159,7 +152,6 @@ const changeStoreFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: audited("documents:update"),
-  status: 200,
   summary: "Replace the attributes of a file in a vector store.",
   description: "For editors and owners of its space. Nothing is processed again.",
   tags: TAGS,
@@ -168,13 +160,12 @@ const changeStoreFile = defineRoute({
   response: StoreFile,
   ignoresUnknown: true,
   idempotent: repeatsIn("documents:update"),
-  async handle({ deps, caller, params, body }) {
-    return updateFile(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    updateFile(deps, caller, {
       storeId: params.vector_store_id,
       fileId: params.file_id,
       attributes: body.attributes ?? {},
-    });
-  },
+    }),
 });
 
 const removeStoreFile = defineRoute({
@@ -185,7 +176,6 @@ const removeStoreFile = defineRoute({
   access: "keys",
   capability: "write",
   audit: audited("documents:delete"),
-  status: 200,
   summary: "Remove a file from a vector store.",
   description:
     "For editors and owners of its space. Deletes that document alone: the uploaded file stays, and so do " +
@@ -207,7 +197,6 @@ const getStoreFileContent = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("documents:read"),
-  status: 200,
   summary: "The text that was read from a file.",
   description:
     "For everybody with a role in its space: the units of the published version or, before the first one is " +

@@ -26,7 +26,6 @@ export const searchVectorStore = defineRoute({
   access: "keys",
   capability: "search",
   audit: { action: "documents:search", resource: "folder", param: "vector_store_id", isChange: false },
-  status: 200,
   summary: "Search a vector store: hybrid search in its folder and all folders below.",
   description:
     "For everybody with a role in its space. Each result is a chunk. Scores are those of hybrid search; with " +
@@ -67,9 +66,7 @@ export const searchVectorStore = defineRoute({
   },
 });
 
-type Asked = z.output<typeof VectorStoreSearch>;
-
-function optionsOf(body: Asked, folderId: string): Omit<SearchRequest, "query"> {
+function optionsOf(body: z.output<typeof VectorStoreSearch>, folderId: string): Omit<SearchRequest, "query"> {
   const ranking = body.ranking_options ?? undefined;
   const weights = ranking?.hybrid_search ?? undefined;
   return {
@@ -101,15 +98,10 @@ function merged(answers: readonly SearchAnswer[], limit: number): SearchHit[] {
   return [...best.values()].toSorted((one, other) => other.score - one.score).slice(0, limit);
 }
 
-interface FoundHits {
-  readonly spaceId: string;
-  readonly hits: readonly SearchHit[];
-}
-
 async function presentHits(
   { db }: Pick<Deps, "db">,
   { organization }: Principal,
-  { spaceId, hits }: FoundHits,
+  { spaceId, hits }: { readonly spaceId: string; readonly hits: readonly SearchHit[] },
 ) {
   if (hits.length === 0) return [];
   const ids = [...new Set(hits.map((hit) => hit.document_id))];

@@ -44,7 +44,6 @@ const createVectorStore = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "folders:create", resource: "folder" },
-  status: 200,
   summary: "Make a vector store: a folder, with the files that are named.",
   description:
     "It is made in the caller's private space, or in the space that `metadata.space_id` names, for its editors " +
@@ -91,17 +90,16 @@ const listVectorStores = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("folders:read"),
-  status: 200,
   summary: "The vector stores that the caller reaches.",
   description:
     "Those that were made as vector stores, or changed as one. Any other folder is one too, and answers by its id.",
   tags: TAGS,
   query: VectorStoresQuery,
   response: VectorStoreList,
-  async handle({ deps, principal, query }) {
+  async handle({ principal, read, query }) {
     authorizeListing(principal, "folders:read");
     const reach = reachFor(principal, "folders:read");
-    return readTenant(deps.db, principal.organization, async (sql) => {
+    return read(async (sql) => {
       const page = await listStores(
         sql,
         reach,
@@ -128,15 +126,14 @@ const getVectorStore = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("folders:read"),
-  status: 200,
   summary: "A vector store, which may be any folder.",
   description: "For everybody with a role in its space.",
   tags: TAGS,
   params: VectorStoreParams,
   response: VectorStore,
-  async handle({ deps, principal, params }) {
+  async handle({ principal, read, params }) {
     const { vector_store_id: id } = params;
-    return readTenant(deps.db, principal.organization, async (sql) => {
+    return read(async (sql) => {
       const store = await findStore(sql, principal.reach, id);
       authorize(principal, "folders:read", store, "vector_store");
       return presentStore(store, (await countContents(sql, [id]))(id));
@@ -152,7 +149,6 @@ const changeVectorStore = defineRoute({
   access: "keys",
   capability: "write",
   audit: audited("folders:update" as Action),
-  status: 200,
   summary: "Change the name, the metadata or the expiry of a vector store.",
   description:
     "For editors and owners of its space. Its folder gets the name too. A store that had expired is live again, " +
@@ -182,7 +178,6 @@ const removeVectorStore = defineRoute({
   access: "keys",
   capability: "write",
   audit: audited("folders:delete" as Action),
-  status: 200,
   summary: "Delete a vector store: the folder with all documents in it.",
   description:
     "For editors and owners of its space. Gone at once; what it took is freed in the background. Files that " +

@@ -2,7 +2,6 @@
 import { authorize } from "../../../auth/policy.ts";
 import { listAgentChanges } from "../../../db/agents/history.ts";
 import { findAgentRecord } from "../../../db/agents/records.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { AgentChangePage } from "../../../schema/agent-history.ts";
 import { AgentSearchQuery } from "../../../schema/agent.ts";
 import { AgentParams, pageOf } from "../../../schema/fields.ts";
@@ -14,7 +13,6 @@ export const getAgentHistory = defineRoute({
   operation: "agents.history",
   access: "jwt",
   audit: { action: "agents:read", resource: "agent" },
-  status: 200,
   summary: "What was changed of an agent, newest first: by whom, when, and from what to what.",
   description:
     "For editors and owners of its space. The newest 1,000 changes are kept; those from before version " +
@@ -23,12 +21,12 @@ export const getAgentHistory = defineRoute({
   params: AgentParams,
   query: AgentSearchQuery,
   response: AgentChangePage,
-  async handle({ deps, principal, params, query }) {
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
+  async handle({ principal, read, params, query }) {
+    const { items, total } = await read(async (sql) => {
       const agent = await findAgentRecord(sql, principal.organization.id, params.agent_id);
       authorize(principal, "agents:write", agent);
       return listAgentChanges(sql, principal, agent.id, query);
     });
-    return pageOf(items, total, query);
+    return pageOf({ items, total }, query);
   },
 });

@@ -6,7 +6,6 @@ import { deleteAgent } from "../../../commands/agents/delete-agent.ts";
 import { updateAgent } from "../../../commands/agents/update-agent.ts";
 import { findAgentRecord, searchAgents } from "../../../db/agents/records.ts";
 import { DELETION_OF_AGENT } from "../../../db/deletions/counts.ts";
-import { readTenant } from "../../../db/pool.ts";
 import {
   AgentCreate,
   AgentDetails,
@@ -30,7 +29,6 @@ export const searchForAgents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "agents:search", resource: "agent", isChange: false },
-  status: 200,
   summary: "List the agents that the caller may use.",
   description:
     "Lists public agents, and those of spaces that the caller has a role in. All filters must hold; " +
@@ -39,12 +37,9 @@ export const searchForAgents = defineRoute({
   query: AgentSearchQuery,
   body: AgentSearch,
   response: AgentPage,
-  async handle({ deps, principal, query, body }) {
+  async handle({ principal, read, query, body }) {
     authorizeListing(principal, "agents:read");
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      searchAgents(sql, principal, body, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => searchAgents(sql, principal, body, query)), query);
   },
 });
 
@@ -55,7 +50,6 @@ const getAgent = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "agents:read", resource: "agent" },
-  status: 200,
   summary: "One agent with its whole configuration.",
   description:
     "For everybody who may use it: in its space, and in the whole organization if it is public. The " +
@@ -64,10 +58,8 @@ const getAgent = defineRoute({
   params: AgentParams,
   response: AgentDetails,
   replyHeaders: ETAG,
-  async handle({ deps, principal, params, reply }) {
-    const agent = await readTenant(deps.db, principal.organization, (sql) =>
-      findAgentRecord(sql, principal.organization.id, params.agent_id),
-    );
+  async handle({ principal, read, params, reply }) {
+    const agent = await read((sql) => findAgentRecord(sql, principal.organization.id, params.agent_id));
     authorize(principal, "agents:read", agent);
     reply.header("ETag", agentEtag(agent));
     return agent;
@@ -100,7 +92,6 @@ const patchAgent = defineRoute({
   operation: "agents.update",
   access: "jwt",
   audit: { action: "agents:update", resource: "agent" },
-  status: 200,
   summary: "Change an agent.",
   description:
     "For editors and owners of its space. Fields that are left out stay as they are. Each change raises " +
@@ -150,16 +141,13 @@ const getDeletionOfAgent = defineRoute({
   operation: "agents.deletion.get",
   access: "jwt",
   audit: { action: "agents:read", resource: "agent" },
-  status: 200,
   summary: "What deleting an agent will take along.",
   description: "For editors and owners of its space: nothing but itself. It changes nothing.",
   tags: ["Agents"],
   params: AgentParams,
   response: Deletion,
-  async handle({ deps, principal, params }) {
-    const agent = await readTenant(deps.db, principal.organization, (sql) =>
-      findAgentRecord(sql, principal.organization.id, params.agent_id),
-    );
+  async handle({ principal, read, params }) {
+    const agent = await read((sql) => findAgentRecord(sql, principal.organization.id, params.agent_id));
     authorize(principal, "agents:write", agent);
     return DELETION_OF_AGENT;
   },

@@ -17,7 +17,6 @@ import { defineRoute } from "../../route.ts";
 const shared = {
   method: "GET",
   access: "jwt",
-  status: 200,
   query: AccessQuery,
   response: SpaceAccessPage,
 } as const;
@@ -37,10 +36,12 @@ async function answerAccess(
   { deps, principal, query }: Asked,
   find: (sql: Sql) => Promise<AccessSubject> | AccessSubject,
 ) {
-  const { items, total } = await readTenant(deps.db, principal.organization, async (sql) =>
-    readAccess(sql, principal, await find(sql), { ...query, spaceId: query.space_id ?? null }),
+  return pageOf(
+    await readTenant(deps.db, principal.organization, async (sql) =>
+      readAccess(sql, principal, await find(sql), { ...query, spaceId: query.space_id ?? null }),
+    ),
+    query,
   );
-  return pageOf(items, total, query);
 }
 
 /** The caller, or a key of theirs. */

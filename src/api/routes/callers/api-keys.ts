@@ -3,7 +3,6 @@ import { issueKey } from "../../../commands/keys/issue-key.ts";
 import { revokeKey } from "../../../commands/keys/revoke-key.ts";
 import { rollKey } from "../../../commands/keys/roll-key.ts";
 import { listApiKeys } from "../../../db/keys/api-keys.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { pageOf } from "../../../schema/fields.ts";
 import {
   ApiKeyCreate,
@@ -22,19 +21,15 @@ const listOwnKeys = defineRoute({
   operation: "api_keys.list",
   access: "jwt",
   audit: { action: "api_keys:read", resource: "api_key" },
-  status: 200,
   summary: "List the caller's API keys, revoked ones too.",
   description:
     "Keys that admins made for the caller are among them. No text of a key is shown, only its prefix.",
   tags: ["API keys"],
   query: ApiKeyQuery,
   response: ApiKeyPage,
-  async handle({ deps, principal, query }) {
+  async handle({ principal, read, query }) {
     const search = { ...query, organizationId: principal.organization.id, userId: principal.user.id };
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      listApiKeys(sql, search, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => listApiKeys(sql, search, query)), query);
   },
 });
 

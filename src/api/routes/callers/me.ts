@@ -9,7 +9,6 @@ export const getMe = defineRoute({
   operation: "me.get",
   access: "jwt",
   audit: { action: "users:read", resource: "user" },
-  status: 200,
   summary: "The caller's own profile.",
   description:
     "Says which user and organization an access token stands for, and which private space belongs to " +

@@ -63,7 +63,6 @@ const getBatch = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
-  status: 200,
   summary: "How a batch stands: runs by status, progress, rate and the time that is left.",
   tags: ["Documents"],
   description:
@@ -93,7 +92,6 @@ const listResultsOfBatch = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
-  status: 200,
   summary: "What became of each document of a batch; what was not accepted comes last.",
   description:
     "For the user who started it, while that user reaches all of its spaces. The results of runs that have not ended are there too, " +
@@ -102,12 +100,12 @@ const listResultsOfBatch = defineRoute({
   params: BatchParams,
   query: PartsQuery,
   response: BatchRunResultPage,
-  async handle({ deps, principal, params, query }) {
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
+  async handle({ principal, read, params, query }) {
+    const { items, total } = await read(async (sql) => {
       const batch = await readBatch(sql, principal, "documents:read", params.batch_id);
       return listBatchResults(sql, batch.batch_id, query);
     });
-    return pageOf(items, total, query);
+    return pageOf({ items, total }, query);
   },
 });
 

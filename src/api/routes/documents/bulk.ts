@@ -17,7 +17,6 @@ export const batchMove = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "documents:update", resource: "document" },
-  status: 200,
   summary: "Move many documents to a folder, or to the root of their spaces.",
   description:
     `For documents of spaces in which the caller is an editor or an owner: ${CHOICE} A document stays in ` +

@@ -5,13 +5,12 @@ import { authorizeManaging } from "../../../commands/spaces/space.ts";
 import { countDeletion } from "../../../db/deletions/counts.ts";
 import { findFolder } from "../../../db/documents/folders.ts";
 import { findDocument } from "../../../db/documents/read.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { findSpaceOfOrganization } from "../../../db/tenancy/spaces.ts";
 import { Deletion } from "../../../schema/deletion.ts";
 import { DocumentParams, FolderParams, SpaceParams } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 
-const shared = { method: "GET", status: 200, response: Deletion } as const;
+const shared = { method: "GET", response: Deletion } as const;
 
 const HOW =
   "For those who may delete it. Counts what the deletion would take at this moment, and changes nothing.";
@@ -27,8 +26,8 @@ const getDeletionOfFolder = defineRoute({
   description: HOW,
   tags: ["Folders"],
   params: FolderParams,
-  handle: ({ deps, principal, params }) =>
-    readTenant(deps.db, principal.organization, async (sql) => {
+  handle: ({ principal, read, params }) =>
+    read(async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
       authorizeFolder(principal, "folders:write", folder);
       return countDeletion(sql, {
@@ -49,8 +48,8 @@ const getDeletionOfSpace = defineRoute({
   description: HOW,
   tags: ["Spaces"],
   params: SpaceParams,
-  handle: ({ deps, principal, params }) =>
-    readTenant(deps.db, principal.organization, async (sql) => {
+  handle: ({ principal, read, params }) =>
+    read(async (sql) => {
       const space = await findSpaceOfOrganization(sql, principal.organization.id, params.space_id);
       authorizeManaging(principal, space);
       return countDeletion(sql, {
@@ -72,8 +71,8 @@ const getDeletionOfDocument = defineRoute({
   description: HOW,
   tags: ["Documents"],
   params: DocumentParams,
-  handle: ({ deps, principal, params }) =>
-    readTenant(deps.db, principal.organization, async (sql) => {
+  handle: ({ principal, read, params }) =>
+    read(async (sql) => {
       const document = await findDocument(sql, principal, params.document_id);
       authorize(principal, "documents:delete", document);
       return countDeletion(sql, {

@@ -22,7 +22,6 @@ export const getDocument = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary: "One document with its processing state.",
   tags: ["Documents"],
   description:
@@ -59,7 +58,6 @@ export const patchDocument = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "documents:update", resource: "document" },
-  status: 200,
   summary: "Change a document's metadata (JSON merge patch) or its folder; nothing is reprocessed.",
   description:
     "For editors and owners of its space. What is changed holds for the next search; the text is not " +

@@ -26,11 +26,7 @@ interface Asked {
   readonly request: Pick<RouteRequest, "signal" | "countTurn">;
 }
 
-/**
- * What to search with. A request that names the model as its reranker counts as a chat turn too.
- *
- * @throws DomainError `rate_limited`.
- */
+/** What to search with. The model as reranker counts as a chat turn. @throws DomainError `rate_limited`. */
 async function searchDeps(
   { deps, principal, request }: Asked,
   rerank: z.output<typeof HybridSearch>["rerank"],
@@ -80,7 +76,6 @@ export const searchDocuments = defineRoute({
     idsField: "space_ids",
     isChange: false,
   },
-  status: 200,
   summary: "Search the chunks of spaces: dense vectors and BM25 in one ranking.",
   description:
     "Exactly one of `space_id` and `space_ids` says where. A space, document or folder out of reach " +
@@ -119,7 +114,6 @@ export const compareSearches = defineRoute({
     idsOf: (body) => spacesOf(body as Sides),
     isChange: false,
   },
-  status: 200,
   summary: "Search twice with different settings, and say what changed between the results.",
   description:
     "Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` names each " +

@@ -17,7 +17,6 @@ export const checkDocument = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary:
     "Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.",
   description:

@@ -32,7 +32,6 @@ const listPages = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary: "The pages of a document with their sizes.",
   description: `For everybody with a role in its space. ${WHICH_FILES}`,
   tags: ["Documents"],
@@ -52,7 +51,7 @@ const listPages = defineRoute({
     const ask = { principal, file, signal: request.signal };
     const { total, pages } = await deps.pages.sizes(ask, [first, first + query.limit - 1]);
     request.opened(openedDocument(document));
-    return pageOf(pages, total, query);
+    return pageOf({ items: pages, total }, query);
   },
 });
 
@@ -63,7 +62,6 @@ const showPage = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary: "A page as a picture, with what was cited highlighted.",
   description:
     `For everybody with a role in its space. ${WHICH_FILES} A page is drawn apart from everything else, in at ` +

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { authorize } from "../../../auth/policy.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { countChunks, countUnits, readChunks, readUnits } from "../../../db/documents/text.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { listRuns } from "../../../db/runs/read.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
 import { readParts } from "../../../queries/documents/read-parts.ts";
@@ -31,7 +30,6 @@ const getText = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary: "The extracted text, in units or as one Markdown text.",
   description:
     "For everybody with a role in its space. The text of the published version; before the first one is " +
@@ -54,7 +52,7 @@ const getText = defineRoute({
     );
     return isWhole
       ? raw({ contentType: MARKDOWN, body: Readable.from(markdownPieces(parts)) })
-      : pageOf(parts, total, query);
+      : pageOf({ items: parts, total }, query);
   },
 });
 
@@ -73,7 +71,6 @@ const listChunks = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary: "The chunks of a document with what is known of their embeddings.",
   description:
     "For everybody with a role in its space. The chunks of the published version; before the first one " +
@@ -92,7 +89,7 @@ const listChunks = defineRoute({
       { db: deps.db, principal, documentId, version: query.version, page: query, opened },
       { count: countChunks, read: readChunks },
     );
-    return pageOf(parts, total, query);
+    return pageOf({ items: parts, total }, query);
   },
 });
 
@@ -103,7 +100,6 @@ const listVersions = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  status: 200,
   summary: "Every run of a document, newest first: what it is made of, and how it ended.",
   description:
     "For everybody with a role in its space. Each run makes a version: the upload the first, each " +
@@ -112,13 +108,13 @@ const listVersions = defineRoute({
   params: DocumentParams,
   query: PartsQuery,
   response: VersionPage,
-  async handle({ deps, principal, params, query }) {
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
+  async handle({ principal, read, params, query }) {
+    const { items, total } = await read(async (sql) => {
       const document = await findDocument(sql, principal, params.document_id);
       authorize(principal, "documents:read", document);
       return listRuns(sql, principal, document.id, query);
     });
-    return pageOf(items, total, query);
+    return pageOf({ items, total }, query);
   },
 });
 

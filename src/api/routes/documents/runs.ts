@@ -20,7 +20,6 @@ const getRun = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "pipeline_run" },
-  status: 200,
   summary: "One run of the pipeline: where it stands, and what it waits for.",
   tags: ["Documents"],
   description:
@@ -50,7 +49,6 @@ const listRunAttempts = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "pipeline_run" },
-  status: 200,
   summary: "The attempts of a run, oldest first: when each began and ended, and how.",
   description:
     "For everybody with a role in the document's space. A run that is tried very often keeps its first 10 " +
@@ -59,13 +57,13 @@ const listRunAttempts = defineRoute({
   params: RunParams,
   query: PartsQuery,
   response: AttemptPage,
-  async handle({ deps, principal, params, query }) {
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
+  async handle({ principal, read, params, query }) {
+    const { items, total } = await read(async (sql) => {
       const run = await findRun(sql, principal, params.pipeline_run_id);
       authorize(principal, "documents:read", run, "run");
       return listAttempts(sql, principal, run.pipeline_run_id, query);
     });
-    return pageOf(items, total, query);
+    return pageOf({ items, total }, query);
   },
 });
 

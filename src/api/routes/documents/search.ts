@@ -1,7 +1,6 @@
 /** POST /data/search. */
 import { authorizeListing } from "../../../auth/policy.ts";
 import { searchDocuments } from "../../../db/documents/search.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { pageOf } from "../../../schema/fields.ts";
 import { DocumentPage, DocumentSearch, DocumentSearchQuery } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
@@ -13,7 +12,6 @@ export const listDocuments = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:list", resource: "document", isChange: false },
-  status: 200,
   summary: "List the documents that the caller reaches, by their fields.",
   description:
     "Lists documents of spaces that the caller has a role in, newest first unless `order_by` says " +
@@ -23,11 +21,8 @@ export const listDocuments = defineRoute({
   query: DocumentSearchQuery,
   body: DocumentSearch,
   response: DocumentPage,
-  async handle({ deps, principal, query, body }) {
+  async handle({ principal, read, query, body }) {
     authorizeListing(principal, "documents:read");
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      searchDocuments(sql, principal.reach, body, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => searchDocuments(sql, principal.reach, body, query)), query);
   },
 });

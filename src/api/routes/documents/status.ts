@@ -1,7 +1,6 @@
 /** POST /data/status. */
 import { authorizeListing } from "../../../auth/policy.ts";
 import { findDocumentStatuses } from "../../../db/documents/read.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { DocumentStatuses, DocumentStatusQuestion } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -12,7 +11,6 @@ export const documentStatuses = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:list", resource: "document", isChange: false },
-  status: 200,
   summary: "Where up to a thousand documents are in the pipeline.",
   description:
     "It counts as one request, however many documents it names. Those that do not exist and those that " +
@@ -20,11 +18,9 @@ export const documentStatuses = defineRoute({
   tags: ["Documents"],
   body: DocumentStatusQuestion,
   response: DocumentStatuses,
-  async handle({ deps, principal, body }) {
+  async handle({ principal, read, body }) {
     authorizeListing(principal, "documents:read");
-    const items = await readTenant(deps.db, principal.organization, (sql) =>
-      findDocumentStatuses(sql, principal, body.ids),
-    );
+    const items = await read((sql) => findDocumentStatuses(sql, principal, body.ids));
     const found = new Set(items.map(({ id }) => id));
     return { items, not_found: [...new Set(body.ids)].filter((id) => !found.has(id)) };
   },

@@ -28,7 +28,6 @@ const listEvents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "events:read", resource: "event" },
-  status: 200,
   summary: "What happened, in its order, as far as the caller reaches it now.",
   description:
     "Go on with `next_cursor`, which is there also if nothing matched: then every event that becomes visible " +
@@ -62,7 +61,6 @@ const streamEvents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "events:read", resource: "event" },
-  status: 200,
   summary: "What happens, as server-sent events.",
   description:
     "The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and `after` it " +

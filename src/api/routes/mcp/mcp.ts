@@ -36,7 +36,6 @@ const postMcp = defineRoute({
   ...COMMON,
   method: "POST",
   operation: "mcp.send",
-  status: 200,
   summary: "A message of the Model Context Protocol, over Streamable HTTP.",
   description:
     "Speaks 2025-11-25 and 2025-06-18. `initialize` begins a session, which any process serves and which is " +
@@ -56,7 +55,6 @@ const getMcp = defineRoute({
   ...COMMON,
   method: "GET",
   operation: "mcp.stream",
-  status: 200,
   summary: "The notifications of a session, or the rest of an answer, as server-sent events.",
   description:
     "Tells of changes of the documents that the session has subscribed to, and of lists that changed. With a " +
@@ -92,7 +90,6 @@ const metadata = (path: `/${string}`, operation: string) =>
     operation,
     isUnversioned: true,
     access: "public",
-    status: 200,
     summary: "Who gives access tokens for `/mcp` (RFC 9728).",
     description: "404 where no issuer is configured: then API keys alone let callers in.",
     tags: ["MCP"],

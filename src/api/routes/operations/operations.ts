@@ -1,6 +1,7 @@
 /** The instance as operators see it: dependencies, queues, what waits, orphans, long work, processes. */
 import { readOutboxes, listWaiting } from "../../../db/instance/outbox-state.ts";
-import { listProcesses, listTurnLeases, type ProcessRow } from "../../../db/instance/processes.ts";
+import { listTurnLeases } from "../../../db/instance/process-leases.ts";
+import { listProcesses, type ProcessRow } from "../../../db/instance/processes.ts";
 import { listWork, waitsFor, type WorkRow } from "../../../db/instance/work-list.ts";
 import { readOrphanCounts } from "../../../db/upkeep/orphan-counts.ts";
 import { pageOf } from "../../../schema/fields.ts";
@@ -21,7 +22,7 @@ const FOR_OPERATORS =
   "For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any " +
   "organization. Holds ids and counts, and nothing that belongs to a tenant.";
 
-const common = { method: "GET", access: "operator", status: 200, tags: ["Operations"] } as const;
+const common = { method: "GET", access: "operator", tags: ["Operations"] } as const;
 
 const getDependencies = defineRoute({
   ...common,
@@ -65,10 +66,7 @@ const getWaiting = defineRoute({
   description: `Grouped by organization and by what is waited for, the longest wait first. ${FOR_OPERATORS}`,
   query: WaitingQuery,
   response: WaitingPage,
-  async handle({ deps, query }) {
-    const { items, total } = await listWaiting(deps.db, query);
-    return pageOf(items, total, query);
-  },
+  handle: async ({ deps, query }) => pageOf(await listWaiting(deps.db, query), query),
 });
 
 const getOrphans = defineRoute({
@@ -94,7 +92,7 @@ const getLongRunning = defineRoute({
   response: LongRunningPage,
   async handle({ deps, query }) {
     const { items, total } = await listWork(deps.db, { ...query, includesEnded: query.include_ended });
-    return pageOf(items.map(presentWork), total, query);
+    return pageOf({ items: items.map(presentWork), total }, query);
   },
 });
 

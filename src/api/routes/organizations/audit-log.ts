@@ -34,7 +34,6 @@ const getAuditLog = defineRoute({
   operation: "organizations.audit_log",
   access: "jwt",
   audit: { action: "audit_log:read", resource: "organization" },
-  status: 200,
   summary: "Read an organization's audit log.",
   description:
     "For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. With " +
@@ -45,13 +44,10 @@ const getAuditLog = defineRoute({
   query: AuditQuery,
   response: AuditPage,
   otherContent: { [NDJSON]: { schema: AuditRow, description: "With `format=ndjson`: one row a line" } },
-  async handle({ deps, principal, params, query }) {
+  async handle({ deps, principal, read, params, query }) {
     authorize(principal, "organization:manage", params);
     if (query.format === "ndjson") return exportRows(deps, principal, query);
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      searchAuditLog(sql, params.organization_id, query, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => searchAuditLog(sql, params.organization_id, query, query)), query);
   },
 });
 
@@ -61,7 +57,6 @@ const checkChain = defineRoute({
   operation: "organizations.audit_log.chain",
   access: "jwt",
   audit: { action: "audit_log:verify", resource: "organization" },
-  status: 200,
   summary: "Check that no row of the audit log was changed or removed.",
   description:
     "For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with `after` until " +

@@ -4,7 +4,6 @@ import { issueKey } from "../../../commands/keys/issue-key.ts";
 import { revokeKey } from "../../../commands/keys/revoke-key.ts";
 import { rollKey } from "../../../commands/keys/roll-key.ts";
 import { listApiKeys } from "../../../db/keys/api-keys.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import {
   ApiKeyCreated,
@@ -23,7 +22,6 @@ const listKeys = defineRoute({
   operation: "organizations.api_keys.list",
   access: "jwt",
   audit: { action: "api_keys:list", resource: "organization" },
-  status: 200,
   summary: "List the API keys of an organization, revoked ones too.",
   description:
     "For admins. Keys of all members; no text of a key is shown, only its prefix. The filter " +
@@ -32,13 +30,10 @@ const listKeys = defineRoute({
   params: OrganizationParams,
   query: OrganizationKeyQuery,
   response: ApiKeyPage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     authorize(principal, "organization:manage", params);
     const search = { ...query, organizationId: params.organization_id, userId: query.user_id ?? null };
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      listApiKeys(sql, search, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => listApiKeys(sql, search, query)), query);
   },
 });
 

@@ -4,7 +4,6 @@ import { requireMember } from "../../../commands/members/member.ts";
 import { putMember } from "../../../commands/members/put-member.ts";
 import { removeMember } from "../../../commands/members/remove-member.ts";
 import { countMemberRemoval } from "../../../db/deletions/counts.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { listMembers } from "../../../db/tenancy/members.ts";
 import { Deletion } from "../../../schema/deletion.ts";
 import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
@@ -17,19 +16,15 @@ const getMembers = defineRoute({
   operation: "organizations.members.list",
   access: "jwt",
   audit: { action: "members:read", resource: "organization" },
-  status: 200,
   summary: "List the members of an organization.",
   description: "For admins. Members who were removed are not among them.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: MemberQuery,
   response: MemberPage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     authorize(principal, "organization:manage", params);
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      listMembers(sql, params.organization_id, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => listMembers(sql, params.organization_id, query)), query);
   },
 });
 
@@ -39,7 +34,6 @@ const putMemberRoute = defineRoute({
   operation: "organizations.members.put",
   access: "jwt",
   audit: { action: "members:update", resource: "user" },
-  status: 200,
   otherStatuses: { 201: "The user is a member from now on" },
   summary: "Add a member, or change one.",
   description:
@@ -89,15 +83,14 @@ const getDeletionOfMember = defineRoute({
   operation: "organizations.members.deletion",
   access: "jwt",
   audit: { action: "members:read", resource: "user" },
-  status: 200,
   summary: "What removing a member will take along.",
   description: "For admins. Counts what the removal would take at this moment, and changes nothing.",
   tags: ["Organizations"],
   params: MemberParams,
   response: Deletion,
-  async handle({ deps, principal, params }) {
+  async handle({ principal, read, params }) {
     authorize(principal, "organization:manage", params);
-    return readTenant(deps.db, principal.organization, async (sql) => {
+    return read(async (sql) => {
       await requireMember(sql, params.organization_id, params.user_id);
       return countMemberRemoval(sql, params.organization_id, params.user_id);
     });

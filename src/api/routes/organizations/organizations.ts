@@ -2,7 +2,6 @@
 import { authorize } from "../../../auth/policy.ts";
 import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
 import { findOrganization } from "../../../db/tenancy/organizations.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import { OrganizationParams } from "../../../schema/fields.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";
@@ -14,18 +13,15 @@ const getOrganization = defineRoute({
   operation: "organizations.get",
   access: "jwt",
   audit: { action: "organization:read", resource: "organization" },
-  status: 200,
   summary: "The caller's organization, with how long its API keys may live.",
   description:
     "For every member of it. Its members, keys and usage have operations of their own, for admins.",
   tags: ["Organizations"],
   params: OrganizationParams,
   response: Organization,
-  async handle({ deps, principal, params }) {
+  async handle({ principal, read, params }) {
     authorize(principal, "organization:read", params);
-    const organization = await readTenant(deps.db, principal.organization, (sql) =>
-      findOrganization(sql, params.organization_id),
-    );
+    const organization = await read((sql) => findOrganization(sql, params.organization_id));
     if (organization === undefined) throw notFound("organization");
     return organization;
   },
@@ -37,7 +33,6 @@ const patchOrganization = defineRoute({
   operation: "organizations.update",
   access: "jwt",
   audit: { action: "organization:update", resource: "organization" },
-  status: 200,
   summary: "Change how long an organization's API keys may live.",
   description:
     "For admins. Holds for keys that users make from then on, and for new expiries of those that are " +
@@ -47,13 +42,12 @@ const patchOrganization = defineRoute({
   params: OrganizationParams,
   body: OrganizationPatch,
   response: Organization,
-  async handle({ deps, caller, params, body }) {
-    return updateOrganization(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    updateOrganization(deps, caller, {
       id: params.organization_id,
       maxKeyLifetimeSeconds: body.max_key_lifetime_seconds,
       defaultKeyLifetimeSeconds: body.default_key_lifetime_seconds,
-    });
-  },
+    }),
 });
 
 export const organizationRoutes = [getOrganization, patchOrganization];

@@ -1,6 +1,5 @@
 /** The route that adds up what an organization used, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { listTokenUse, readUsage } from "../../../db/turns/usage.ts";
 import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
 import { TokenBudgetPage, TokenBudgetQuery, UsagePage, UsageQuery } from "../../../schema/organization.ts";
@@ -13,7 +12,6 @@ const getUsage = defineRoute({
   operation: "organizations.usage",
   access: "jwt",
   audit: { action: "usage:read", resource: "organization" },
-  status: 200,
   summary: "Tokens, turns, documents and bytes by day, user, key and agent.",
   description:
     "For admins. Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that " +
@@ -22,13 +20,10 @@ const getUsage = defineRoute({
   params: OrganizationParams,
   query: UsageQuery,
   response: UsagePage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     authorize(principal, "organization:manage", params);
     const period = { from: query.from ?? null, to: query.to ?? null };
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      readUsage(sql, params.organization_id, period, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => readUsage(sql, params.organization_id, period, query)), query);
   },
 });
 
@@ -38,7 +33,6 @@ const getTokenBudgets = defineRoute({
   operation: "organizations.token_budgets",
   access: "jwt",
   audit: { action: "usage:read", resource: "organization" },
-  status: 200,
   summary: "The tokens of this month, beside their budgets.",
   description:
     "For admins. The organization comes first, then users and API keys that used any, most first. A turn " +
@@ -47,16 +41,15 @@ const getTokenBudgets = defineRoute({
   params: OrganizationParams,
   query: TokenBudgetQuery,
   response: TokenBudgetPage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ deps, principal, read, params, query }) {
     authorize(principal, "organization:manage", params);
     const month = new Date().toISOString().slice(0, "2026-01".length);
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await read((sql) =>
       listTokenUse(sql, params.organization_id, `${month}-01`, query),
     );
     const quotas = quotasOf(deps.config.chat.budgets);
     return pageOf(
-      items.map((use) => ({ ...use, month, quota: quotas[use.budget] })),
-      total,
+      { items: items.map((use) => ({ ...use, month, quota: quotas[use.budget] })), total },
       query,
     );
   },

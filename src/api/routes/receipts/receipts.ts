@@ -1,7 +1,6 @@
 /** The keys that sign receipts, and what became of the words that a receipt vouches for. */
 import { authorizeListing } from "../../../auth/policy.ts";
 import { findReceiptKey, listReceiptKeys } from "../../../db/receipts/keys.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { publicJwk } from "../../../receipts/signature.ts";
 import { verifyReceipt } from "../../../receipts/verify-receipt.ts";
 import {
@@ -24,7 +23,6 @@ const listKeys = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "organization:read", resource: "organization" },
-  status: 200,
   summary: "The public keys that sign the receipts of the caller's organization.",
   description:
     "A JWK set, with the keys that do not sign any more: receipts of before stay valid. Empty before the " +
@@ -32,10 +30,8 @@ const listKeys = defineRoute({
   tags: ["Receipts"],
   response: ReceiptKeySet,
   replyHeaders: { "Cache-Control": `\`private, max-age=${CACHE_SECONDS}\`` },
-  async handle({ deps, principal, reply }) {
-    const rows = await readTenant(deps.db, principal.organization, (sql) =>
-      listReceiptKeys(sql, principal.organization.id, KEYS_SHOWN),
-    );
+  async handle({ principal, read, reply }) {
+    const rows = await read((sql) => listReceiptKeys(sql, principal.organization.id, KEYS_SHOWN));
     reply.header("Cache-Control", `private, max-age=${CACHE_SECONDS}`);
     return { keys: rows.map(jwkOf) };
   },
@@ -47,7 +43,6 @@ const getKey = defineRoute({
   operation: "receipts.key",
   access: "public",
   budget: "address",
-  status: 200,
   summary: "The public key that has signed a receipt, for anyone.",
   description:
     "Needs no credentials, so that who was given a receipt can check its signature. A JWK set of the one key " +
@@ -76,7 +71,6 @@ const verify = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document", isChange: false },
-  status: 200,
   summary: "Whether the words that a receipt vouches for still stand where it says.",
   description:
     "For everybody with a role in the space that the receipt names; everybody else gets `not_reachable`. A " +

@@ -17,7 +17,6 @@ export const decodePayloads = defineRoute({
   isUnversioned: true,
   isDocumented: false,
   access: "operator",
-  status: 200,
   summary: "Decrypt payloads of workflows, for Temporal's Web UI.",
   tags: ["Operations"],
   body: CodedPayloads,
@@ -35,10 +34,7 @@ export const decodePayloads = defineRoute({
   },
 });
 
-/**
- * The organizations whose payloads were decrypted. The id that a payload names counts only if its key
- * decrypts it.
- */
+/** The organizations whose payloads were decrypted. A payload's id counts only if its key decrypts it. */
 function openedOrganizations(sent: readonly Coded[], answered: readonly Coded[]): string[] {
   const opened = sent.filter(
     (payload, at) =>

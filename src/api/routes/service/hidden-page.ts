@@ -1,12 +1,9 @@
-/**
- * What the routes of pages and their files have in common: people open them, and no API document has them.
- */
+/** What the routes of pages and their files share: people open them, and no API document has them. */
 export const HIDDEN_PAGE = {
   method: "GET",
   isUnversioned: true,
   isDocumented: false,
   access: "public",
-  status: 200,
   tags: ["Documentation"],
 } as const;
 

@@ -27,7 +27,6 @@ export const downloadRawFile = defineRoute({
   capability: "read",
   audit: { action: "files:read", resource: "file" },
   unauthenticatedStatus: 403,
-  status: 200,
   summary: "Download a file.",
   description:
     "For everybody with a role in the space. The type of the content is the file's. Every failed " +

@@ -11,7 +11,6 @@ import {
   listFolders,
   listSubFolders,
 } from "../../../db/documents/folders.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { FolderParams, pageOf, SpaceParams } from "../../../schema/fields.ts";
 import {
   EnsuredFolders,
@@ -61,7 +60,6 @@ const postEnsureFolders = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "folders:create", resource: "folder" },
-  status: 200,
   summary: "Make the folders of paths, as far as they do not exist.",
   description:
     "For editors and owners of the space. Sending it again, or twice at once, makes nothing twice. Folders " +
@@ -86,7 +84,6 @@ const listSpaceFolders = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
-  status: 200,
   summary: "List the folders of a space, or the children of one of them.",
   description:
     "For everybody with a role in the space. All folders of all levels in one list, unless " +
@@ -95,12 +92,12 @@ const listSpaceFolders = defineRoute({
   params: SpaceParams,
   query: FolderListQuery,
   response: FolderPage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     authorize(principal, "folders:read", { space_id: params.space_id }, "space");
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      listFolders(sql, params.space_id, query.parent_folder_id, query),
+    return pageOf(
+      await read((sql) => listFolders(sql, params.space_id, query.parent_folder_id, query)),
+      query,
     );
-    return pageOf(items, total, query);
   },
 });
 
@@ -111,17 +108,14 @@ const getFolder = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
-  status: 200,
   summary: "One folder.",
   description: "For everybody with a role in its space. The `ETag` is for `If-Match` of a change.",
   tags: ["Folders"],
   params: FolderParams,
   response: Folder,
   replyHeaders: ETAG,
-  async handle({ deps, principal, params, reply }) {
-    const folder = await readTenant(deps.db, principal.organization, (sql) =>
-      findFolder(sql, principal.reach, params.folder_id),
-    );
+  async handle({ principal, read, params, reply }) {
+    const folder = await read((sql) => findFolder(sql, principal.reach, params.folder_id));
     authorizeFolder(principal, "folders:read", folder);
     reply.header("ETag", folderEtag(folder));
     return folder;
@@ -135,7 +129,6 @@ const getFolderContents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
-  status: 200,
   summary: "What lies directly in a folder: its sub-folders, and a page of its documents.",
   description:
     "For everybody with a role in its space. All direct sub-folders come with each page; documents of " +
@@ -144,8 +137,8 @@ const getFolderContents = defineRoute({
   params: FolderParams,
   query: FolderContentsQuery,
   response: FolderContents,
-  async handle({ deps, principal, params, query }) {
-    return readTenant(deps.db, principal.organization, async (sql) => {
+  handle: async ({ principal, read, params, query }) =>
+    read(async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
       authorizeFolder(principal, "folders:read", folder);
       const subFolders = await listSubFolders(sql, folder.id);
@@ -160,8 +153,7 @@ const getFolderContents = defineRoute({
         page: query.page,
         page_size: query.limit,
       };
-    });
-  },
+    }),
 });
 
 const patchFolder = defineRoute({
@@ -171,7 +163,6 @@ const patchFolder = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "folders:update", resource: "folder" },
-  status: 200,
   summary: "Rename a folder, or move it with all that is in it.",
   description:
     "For editors and owners of its space. A folder stays in its space, and cannot be moved below itself " +

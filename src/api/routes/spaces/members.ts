@@ -2,7 +2,6 @@
 import { putSpaceMember } from "../../../commands/spaces/put-space-member.ts";
 import { removeSpaceMember } from "../../../commands/spaces/remove-space-member.ts";
 import { authorizeManaging } from "../../../commands/spaces/space.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { listSpaceMembers } from "../../../db/tenancy/space-members.ts";
 import { findSpaceOfOrganization } from "../../../db/tenancy/spaces.ts";
 import { pageOf, SpaceParams } from "../../../schema/fields.ts";
@@ -21,20 +20,19 @@ const getSpaceMembers = defineRoute({
   operation: "spaces.members.list",
   access: "jwt",
   audit: { action: "space_members:read", resource: "space" },
-  status: 200,
   summary: "List the members of a space with their roles.",
   description: "For its owners, and for admins of the organization unless the space is private.",
   tags: ["Spaces"],
   params: SpaceParams,
   query: SpaceMembersQuery,
   response: SpaceMemberPage,
-  async handle({ deps, principal, params, query }) {
-    const { items, total } = await readTenant(deps.db, principal.organization, async (sql) => {
+  async handle({ principal, read, params, query }) {
+    const { items, total } = await read(async (sql) => {
       const space = await findSpaceOfOrganization(sql, principal.organization.id, params.space_id);
       authorizeManaging(principal, space);
       return listSpaceMembers(sql, space.id, query);
     });
-    return pageOf(items, total, query);
+    return pageOf({ items, total }, query);
   },
 });
 
@@ -44,7 +42,6 @@ const putRole = defineRoute({
   operation: "spaces.members.put",
   access: "jwt",
   audit: { action: "space_members:update", resource: "user" },
-  status: 200,
   otherStatuses: { 201: "The user is a member of the space from now on" },
   summary: "Give a member of the organization a role in a space.",
   description:

@@ -20,7 +20,6 @@ export const makePathFolder = defineRoute({
   params: SpaceParams,
   body: PathFolderCreate,
   response: PathFolder,
-  async handle({ deps, caller, params, body }) {
-    return createPathFolder(deps, caller, { spaceId: params.space_id, path: body.path });
-  },
+  handle: async ({ deps, caller, params, body }) =>
+    createPathFolder(deps, caller, { spaceId: params.space_id, path: body.path }),
 });

@@ -94,7 +94,6 @@ const listFiles = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "files:read", resource: "file" },
-  status: 200,
   summary: "List the files of a space whose path begins with a prefix.",
   description:
     "For everybody with a role in the space. Newest first. Path folders are listed while they are " +
@@ -103,12 +102,12 @@ const listFiles = defineRoute({
   params: SpaceParams,
   query: RawFileQuery,
   response: RawFilePage,
-  async handle({ deps, principal, params, query }) {
+  async handle({ principal, read, params, query }) {
     authorize(principal, "files:read", { space_id: params.space_id }, "space");
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
+    const { items, total } = await read((sql) =>
       listRawFiles(sql, params.space_id, pathPrefixOf(params.space_id, query.prefix ?? ""), query),
     );
-    return pageOf(items.map(present), total, query);
+    return pageOf({ items: items.map(present), total }, query);
   },
 });
 

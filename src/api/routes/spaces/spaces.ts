@@ -5,7 +5,6 @@ import { createSpace } from "../../../commands/spaces/create-space.ts";
 import { deleteSpace } from "../../../commands/spaces/delete-space.ts";
 import { spaceEtag } from "../../../commands/spaces/space.ts";
 import { updateSpace } from "../../../commands/spaces/update-space.ts";
-import { readTenant } from "../../../db/pool.ts";
 import { findAuc } from "../../../db/search/index/language-fit.ts";
 import { findSpaceOfOrganization, searchSpaces } from "../../../db/tenancy/spaces.ts";
 import { isLanguageKnown, languageFit } from "../../../domain/language-fit.ts";
@@ -31,7 +30,6 @@ export const searchForSpaces = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "spaces:search", resource: "space", isChange: false },
-  status: 200,
   summary: "List the spaces that the caller reaches.",
   description:
     "Lists the spaces in which the caller has a role, the private one too; a key that is narrowed to " +
@@ -40,12 +38,9 @@ export const searchForSpaces = defineRoute({
   query: SpaceSearchQuery,
   body: SpaceSearch,
   response: SpacePage,
-  async handle({ deps, principal, query, body }) {
+  async handle({ principal, read, query, body }) {
     authorizeListing(principal, "spaces:read");
-    const { items, total } = await readTenant(deps.db, principal.organization, (sql) =>
-      searchSpaces(sql, principal.reach, body, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await read((sql) => searchSpaces(sql, principal.reach, body, query)), query);
   },
 });
 
@@ -61,9 +56,7 @@ const postSpace = defineRoute({
   tags: ["Spaces"],
   body: SpaceCreate,
   response: Space,
-  async handle({ deps, caller, body }) {
-    return createSpace(deps, caller, { name: body.name });
-  },
+  handle: async ({ deps, caller, body }) => createSpace(deps, caller, { name: body.name }),
 });
 
 const getSpace = defineRoute({
@@ -72,7 +65,6 @@ const getSpace = defineRoute({
   operation: "spaces.get",
   access: "jwt",
   audit: { action: "spaces:read", resource: "space" },
-  status: 200,
   summary: "One space.",
   description:
     "For everybody with a role in it, and for admins of the organization unless it is private. The " +
@@ -82,9 +74,9 @@ const getSpace = defineRoute({
   params: SpaceParams,
   response: SpaceDetails,
   replyHeaders: ETAG,
-  async handle({ deps, principal, params, reply }) {
+  async handle({ deps, principal, read, params, reply }) {
     const { name: model } = deps.embedding;
-    const { space, auc } = await readTenant(deps.db, principal.organization, async (sql) => ({
+    const { space, auc } = await read(async (sql) => ({
       space: await findSpaceOfOrganization(sql, principal.organization.id, params.space_id),
       auc: await findAuc(sql, params.space_id, model),
     }));
@@ -108,7 +100,6 @@ const patchSpace = defineRoute({
   operation: "spaces.update",
   access: "jwt",
   audit: { action: "spaces:update", resource: "space" },
-  status: 200,
   summary: "Rename a space.",
   description:
     "For its owners, and for admins of the organization unless it is private. Only the name can be " +

@@ -44,15 +44,14 @@ const getDeliveries = defineRoute({
   operation: "webhooks.deliveries",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
-  status: 200,
   summary: "List the deliveries of a webhook, newest first.",
   description: "They are kept as long as events are. None holds what was sent or answered.",
   tags: ["Webhooks"],
   params: WebhookParams,
   query: WebhookDeliveryQuery,
   response: WebhookDeliveryPage,
-  async handle({ deps, principal, params, query }) {
-    return readTenant(deps.db, principal.organization, async (sql) => {
+  handle: async ({ principal, read, params, query }) =>
+    read(async (sql) => {
       const webhook = await findWebhook(sql, principal.organization.id, params.webhook_id);
       authorizeWebhook(principal, webhook);
       const { items, next } = await listDeliveries(sql, {
@@ -63,8 +62,7 @@ const getDeliveries = defineRoute({
         limit: query.limit,
       });
       return { items, next_cursor: next };
-    });
-  },
+    }),
 });
 
 const postRedelivery = defineRoute({
@@ -80,9 +78,8 @@ const postRedelivery = defineRoute({
   params: WebhookDeliveryParams,
   response: WebhookDelivery,
   errors: [400, 410],
-  async handle({ deps, caller, params }) {
-    return redeliverEvent(deps, caller, { webhookId: params.webhook_id, deliveryId: params.delivery_id });
-  },
+  handle: async ({ deps, caller, params }) =>
+    redeliverEvent(deps, caller, { webhookId: params.webhook_id, deliveryId: params.delivery_id }),
 });
 
 /** Even a refusal is repeated only for a caller who may manage the webhook. */
@@ -111,14 +108,13 @@ const postReplay = defineRoute({
   response: WebhookReplay,
   idempotent: mayRepeat,
   errors: [400, 410],
-  async handle({ deps, caller, params, body }) {
-    return replayEvents(deps, caller, {
+  handle: async ({ deps, caller, params, body }) =>
+    replayEvents(deps, caller, {
       webhookId: params.webhook_id,
       from: body.from,
       to: body.to ?? null,
       types: body.types ?? [],
-    });
-  },
+    }),
 });
 
 export const webhookDeliveryRoutes = [postTest, getDeliveries, postRedelivery, postReplay];

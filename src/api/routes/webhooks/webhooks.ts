@@ -1,7 +1,4 @@
-/**
- * Webhooks: endpoints that events are delivered to. Owners have them for their space, admins for the
- * organization.
- */
+/** Webhooks: endpoints that events are delivered to, of a space's owners or an organization's admins. */
 import { reachFor } from "../../../auth/policy.ts";
 import { createWebhook } from "../../../commands/webhooks/create-webhook.ts";
 import { deleteWebhook } from "../../../commands/webhooks/delete-webhook.ts";
@@ -34,7 +31,6 @@ const getWebhooks = defineRoute({
   operation: "webhooks.list",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
-  status: 200,
   summary: "List the webhooks that the caller may manage, newest first.",
   description: "Owners see those of their spaces, admins also those of the organization. No secret is shown.",
   tags: ["Webhooks"],
@@ -49,10 +45,7 @@ const getWebhooks = defineRoute({
       withOrganization: organization.role === "admin" && query.space_id === undefined,
       status: query.status ?? null,
     };
-    const { items, total } = await readTenant(deps.db, organization, (sql) =>
-      listWebhooks(sql, search, query),
-    );
-    return pageOf(items, total, query);
+    return pageOf(await readTenant(deps.db, organization, (sql) => listWebhooks(sql, search, query)), query);
   },
 });
 
@@ -89,7 +82,6 @@ const getWebhook = defineRoute({
   operation: "webhooks.get",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
-  status: 200,
   summary: "One webhook.",
   description:
     "For owners of its space, and of a webhook of the organization for its admins. The `ETag` is for " +
@@ -98,10 +90,8 @@ const getWebhook = defineRoute({
   params: WebhookParams,
   response: Webhook,
   replyHeaders: ETAG,
-  async handle({ deps, principal, params, reply }) {
-    const webhook = await readTenant(deps.db, principal.organization, (sql) =>
-      findWebhook(sql, principal.organization.id, params.webhook_id),
-    );
+  async handle({ principal, read, params, reply }) {
+    const webhook = await read((sql) => findWebhook(sql, principal.organization.id, params.webhook_id));
     authorizeWebhook(principal, webhook);
     reply.header("ETag", webhookEtag(webhook));
     return webhook;
@@ -114,7 +104,6 @@ const patchWebhook = defineRoute({
   operation: "webhooks.update",
   access: "jwt",
   audit: { action: "webhooks:update", resource: "webhook" },
-  status: 200,
   summary: "Change a webhook, pause it, or make it active again.",
   description:
     "Events that come while it is paused are delivered when it is active again. Only its maker changes the " +

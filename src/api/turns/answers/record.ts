@@ -12,10 +12,7 @@ export interface TurnRecord {
   piece(text: string): number;
   /** The model is shown these documents: what it says from now on may come from them. */
   shown(documentIds: readonly string[]): void;
-  /**
-   * Records the turn's end when it has ended. If its client has left, the turn is cancelled once nobody reads
-   * it.
-   */
+  /** Records the turn's end. If its client has left, the turn is cancelled once nobody reads it. */
   attach(turn: Turn): void;
   /** Frees the key of a turn that never began. */
   drop(): Promise<void>;

@@ -12,7 +12,6 @@ import type { TurnResult } from "../turn.ts";
 import type { RecordPlace, TurnRecordsDeps } from "./record-deps.ts";
 
 interface RecordPart extends RecordPlace {
-  /** The number of the first text. */
   readonly firstNo: number;
   readonly texts: readonly string[];
   /** Null: as they were before. */

@@ -1,7 +1,4 @@
-/**
- * Turns the texts of a turn's model calls into one answer: a paragraph for each call, with citation marks
- * checked.
- */
+/** Makes one answer of a turn's model calls: a paragraph for each call, with citation marks checked. */
 import { createCitationFilter, MARK_CHARACTERS } from "../../../agents/citations.ts";
 import { type MarkedQuote, createQuoter } from "../../../agents/quotes/quoter.ts";
 import type { SecondLook } from "../../../agents/quotes/second-look.ts";
@@ -19,7 +16,6 @@ export interface AnswerWriter {
 }
 
 interface WrittenAnswer {
-  /** The cited sources. */
   readonly citations: readonly Citation[];
   readonly quotes: readonly MarkedQuote[];
   /** Sources that were taken out of marks because they do not support the statement. */

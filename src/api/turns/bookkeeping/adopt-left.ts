@@ -4,6 +4,7 @@ import { PAUSES } from "#timings";
 import type { Database } from "../../../db/pool.ts";
 import { TURNS_AN_ADOPTION, giveBackTurns, takeWaitingTurns } from "../../../db/turns/adoption.ts";
 import { newId } from "../../../domain/ids.ts";
+import { every } from "../../../process/concurrency/rounds.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import type { ChatStarter } from "../../../temporal/start/chat.ts";
 import type { TemporalHealth } from "./temporal-health.ts";
@@ -14,9 +15,7 @@ const STARTS_APART_MS = 250;
 interface AdoptionDeps {
   readonly db: Database;
   readonly apiProcessId: string;
-  /**
-   * The task queue of this process. Its activity knows rows that wait; that of 0.10 knows only its memory.
-   */
+  /** The task queue of this process. Its activity knows rows that wait; that of 0.10 only its memory. */
   readonly apiQueue: string;
   readonly starter: Pick<ChatStarter, "startTurns">;
   readonly health: Pick<TemporalHealth, "downForMs">;
@@ -26,24 +25,15 @@ interface AdoptionDeps {
 /** Looks each second while Temporal answers. @returns a function that stops it. */
 export function adoptLeftTurns(deps: AdoptionDeps): () => void {
   const { health, onError } = deps;
-  let isBusy = false;
   let isStopped = false;
   const adopt = async (): Promise<void> => {
     while (!isStopped && health.downForMs() === 0 && (await adoptOldest(deps)) === TURNS_AN_ADOPTION)
       await sleep(STARTS_APART_MS);
   };
-  const timer = setInterval(() => {
-    if (isBusy || health.downForMs() > 0) return;
-    isBusy = true;
-    void adopt()
-      .catch(onError)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, PAUSES.sweep);
+  const rounds = every(PAUSES.sweep, adopt, onError);
   return () => {
     isStopped = true;
-    clearInterval(timer);
+    void rounds.stop();
   };
 }
 

@@ -1,9 +1,7 @@
-/**
- * Ends turns of this process that another process has cancelled in the database, because their user was
- * removed.
- */
+/** Ends turns of this process that another has cancelled in the database: their user was removed. */
 import type { Database } from "../../../db/pool.ts";
 import { findCancelledTurns } from "../../../db/turns/ledger.ts";
+import { every } from "../../../process/concurrency/rounds.ts";
 import type { OpenTurns } from "./open-turns.ts";
 
 const LOOK_MS = 1_000;
@@ -14,7 +12,6 @@ export function watchCancelledTurns(
   openTurns: OpenTurns,
   onError: (error: unknown) => void,
 ): () => void {
-  let isBusy = false;
   const look = async (): Promise<void> => {
     const running = openTurns.all().filter((turn) => turn.status === undefined);
     if (running.length === 0) return;
@@ -22,14 +19,6 @@ export function watchCancelledTurns(
     const cancelled = new Set(await findCancelledTurns(db, rows));
     for (const turn of running) if (cancelled.has(turn.row.id)) turn.abort();
   };
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void look()
-      .catch(onError)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, LOOK_MS);
-  return () => clearInterval(timer);
+  const rounds = every(LOOK_MS, look, onError);
+  return () => void rounds.stop();
 }

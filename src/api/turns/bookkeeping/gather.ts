@@ -1,7 +1,4 @@
-/**
- * Gathers turns into groups, each of which gets one bookkeeping workflow: a start costs Temporal far more
- * than a turn in it.
- */
+/** Gathers turns into groups with one bookkeeping workflow each: a start costs more than a turn in it. */
 import type { Turn } from "../turn.ts";
 
 const STARTS_IN_FLIGHT = 2;
@@ -9,10 +6,7 @@ const GROUP_MAX = 512;
 /** A group starts this long after the one before, or as soon as {@link GROUP_ENOUGH} turns have gathered. */
 const STARTS_APART_MS = 500;
 const GROUP_ENOUGH = 256;
-/**
- * A start waits this long for the first model calls of its turns, which it would slow down on a small
- * machine.
- */
+/** A start waits this long for its turns' first model calls, which it slows down on a small machine. */
 const AFTER_FIRST_CALL_MS = 20;
 
 /**

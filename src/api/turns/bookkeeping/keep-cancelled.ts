@@ -1,14 +1,9 @@
-/**
- * Gives a turn that was cancelled among others a workflow of its own, so that Temporal shows it as cancelled.
- */
+/** Gives a turn that was cancelled among others its own workflow, so that Temporal shows it as cancelled. */
 import type { Log } from "../../../process/log.ts";
 import type { Turn } from "../turn.ts";
 
 const STARTS_IN_FLIGHT = 2;
-/**
- * If more clients than this go away at once, the rest of their turns are marked as cancelled only in the
- * database.
- */
+/** If more clients than this leave at once, the other turns are cancelled only in the database. */
 const WAITING_MAX = 1_000;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Gives each turn its row and a bookkeeping workflow: one that it shares with other turns, or its own if it
- * uses tools.
- */
+/** Gives each turn its row and a bookkeeping workflow: shared, or its own if it uses tools. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "../../../db/turns/agents-in-chat.ts";
 import type { ToolCall } from "../../../domain/work/turn.ts";
@@ -12,15 +9,11 @@ import type { Ledger } from "./ledger.ts";
 import { type StartDeps, createBookkeepingStarts } from "./start-workflows.ts";
 
 export interface Bookkeeping {
-  /**
-   * Takes a turn in without waiting. If its workflow cannot be started, it waits as a row once it has ended.
-   */
+  /** Takes a turn in without waiting. If its workflow cannot be started, it waits as a row once it ended. */
   enter(turn: Turn): void;
   /** Starts the workflow of a turn that asks for tools. @throws DomainError `workflows_unavailable`. */
   handOver(turn: Turn, calls: readonly ToolCall[]): Promise<void>;
-  /**
-   * Fails the turns whose own workflow is being started: Temporal is away, and its client would try for long.
-   */
+  /** Fails the turns whose own workflow is being started: Temporal is away, and its client keeps trying. */
   giveUpStarts(): void;
 }
 
@@ -28,10 +21,7 @@ interface BookkeepingDeps extends StartDeps {
   readonly ledger: Ledger;
 }
 
-/**
- * How long a turn that may use tools waits to ask for one, and so get its own workflow, before it joins a
- * group.
- */
+/** How long a turn with tools waits to ask for one, and so get its own workflow, before it joins a group. */
 const OWN_WORKFLOW_WITHIN_MS = 1_000;
 
 export function createBookkeeping(deps: BookkeepingDeps): Bookkeeping {

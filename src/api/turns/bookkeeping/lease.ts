@@ -1,15 +1,11 @@
-/**
- * Renews the lease of this API process each second. Once a lease runs out, other processes end the turns of
- * its holder.
- */
+/** Renews this API process's lease each second. Once it runs out, others end the turns of its holder. */
 import { PAUSES } from "#timings";
 import type { Database } from "../../../db/pool.ts";
-import { deleteApiProcess, renewApiProcess } from "../../../db/turns/ledger.ts";
+import { every } from "../../../process/concurrency/rounds.ts";
+import { deleteApiProcess, renewApiProcess } from "../../../db/instance/process-leases.ts";
 
 export interface Lease {
-  /**
-   * Stops renewing. With `isClean`, which means that no turn is left open, the lease is given back at once.
-   */
+  /** Stops renewing. With `isClean`, when no turn is left open, the lease is given back at once. */
   end(isClean: boolean): Promise<void>;
 }
 
@@ -24,21 +20,13 @@ export async function holdLease(
   on: { lost: () => void; error: (error: unknown) => void },
 ): Promise<Lease> {
   await renewApiProcess(db, id, true);
-  let renewing: Promise<void> = Promise.resolve();
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    renewing = renewApiProcess(db, id, false)
-      .then((isKept) => (isKept ? undefined : on.lost()), on.error)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, PAUSES.turnLease);
+  const renew = async (): Promise<void> => {
+    if (!(await renewApiProcess(db, id, false))) on.lost();
+  };
+  const rounds = every(PAUSES.processLease, renew, on.error);
   return {
     async end(isClean) {
-      clearInterval(timer);
-      await renewing;
+      await rounds.stop();
       if (isClean) await deleteApiProcess(db, id);
     },
   };

@@ -11,10 +11,7 @@ import {
 import type { Log } from "../../../process/log.ts";
 
 export interface Ledger {
-  /**
-   * Writes a turn as open after {@link OPENS_APART_MS}, unless it has ended by then. A failure is only
-   * logged: its end writes the whole row.
-   */
+  /** Writes a turn as open after {@link OPENS_APART_MS} unless it has ended. A failure is only logged. */
   open(turn: TurnRow): void;
   /** Writes the turn as open without waiting for others, and resolves when it is written. */
   noted(turn: TurnRow): Promise<void>;
@@ -26,20 +23,12 @@ export interface Ledger {
   flushed(timeoutMs: number): Promise<void>;
 }
 
-/**
- * How long opened turns are gathered for one write. This also keeps the write out of the way of their first
- * model calls. A turn whose process is killed sooner leaves no row.
- */
+/** How long opened turns are gathered for one write, out of their first calls' way. Killed: no row. */
 const OPENS_APART_MS = 20;
-/**
- * How long ends are gathered for one write, so that it does not delay the last piece of the answer. A turn
- * whose process is killed sooner ends as lost.
- */
+/** How long ends are gathered for one write behind the answers. A turn killed sooner ends as lost. */
 const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
-/**
- * While the database is down, the oldest entries beyond this number are dropped; a log line says how many.
- */
+/** While the database is down, the oldest entries beyond this number are dropped; a log line counts them. */
 const WAITING_MAX = 20_000;
 const RETRY_MS = 1_000;
 

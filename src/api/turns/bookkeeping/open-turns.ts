@@ -1,7 +1,4 @@
-/**
- * Keeps the turns of this process in memory, from their first model call until their bookkeeping workflow has
- * adopted their end.
- */
+/** Keeps this process's turns in memory, from their first model call until a workflow adopts their end. */
 import { LRUCache } from "lru-cache";
 import type { AdoptedEnd, TurnsInMemory } from "../../../activities/chat.ts";
 import type { StepResult } from "../../../domain/work/turn.ts";
@@ -9,11 +6,8 @@ import type { Turn } from "../turn.ts";
 
 export interface OpenTurns extends TurnsInMemory {
   add(turn: Turn): void;
-  /** Lets go of a turn that nothing will adopt. */
   release(turnId: string): void;
-  /**
-   * Lets go of a turn that has ended, and leaves it to a later workflow. Does nothing if it was let go of.
-   */
+  /** Lets go of a turn that has ended, and leaves it to a later workflow. Does nothing the second time. */
   leave(turnId: string): void;
   /** Leaves all turns that have ended to a later workflow. */
   leaveEnded(): void;
@@ -26,17 +20,12 @@ export interface OpenTurns extends TurnsInMemory {
 
 /** Ended turns that may wait for their workflow at once; with one more, the first of them waits as a row. */
 const ENDED_MAX = 512;
-/**
- * An ended turn that nothing adopts, because its workflow was ended from outside, waits as a row after this.
- */
+/** After this, an ended turn whose workflow was ended from outside waits as a row. */
 const KEPT_MS = 60_000;
 /** How many last steps of ended turns are kept to answer a repeated activity; each is a few bytes. */
 const ENDS_KEPT = 1_000;
 
-/**
- * @param onLeft called for each turn that is left to a later workflow.
- * @see test/api/turns/bookkeeping/open-turns.test.ts
- */
+/** @param onLeft called for each turn that is left to a later workflow. */
 export function createOpenTurns(onLeft: (turnId: string) => void): OpenTurns {
   const turns = new Map<string, Turn>();
   const ended = new Map<string, NodeJS.Timeout>();

@@ -38,19 +38,14 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
     await starter.cancel(await starter.startTurn(placeOf(turn), input));
   }, log);
 
-  /**
-   * A workflow that is cancelled before its activity began adopts no turn, so its turns are released here.
-   */
+  /** A workflow that is cancelled before its activity began adopts no turn: its turns are released here. */
   const cancel = async (workflowId: string, turns: readonly Turn[]): Promise<void> => {
     for (const turn of turns) openTurns.release(turn.row.id);
     await starter
       .cancel(workflowId)
       .catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
   };
-  /**
-   * Cancels the workflow of a group if all its turns were cancelled. A turn cancelled among others gets a
-   * workflow of its own.
-   */
+  /** Cancels a group's workflow if all its turns were cancelled. One of them alone gets its own workflow. */
   const cancelWithTurns = async (workflowId: string, group: readonly Turn[]): Promise<void> => {
     const ends = await Promise.all(
       group.map(async (turn) => {

@@ -1,4 +1,5 @@
 /** Watches whether Temporal answers, so that nothing waits for workflows that could not be started. */
+import { every } from "../../../process/concurrency/rounds.ts";
 
 export interface TemporalHealth {
   /** How long Temporal has been down, in milliseconds; 0 while it answers. */
@@ -26,7 +27,6 @@ export function watchTemporal({ ping, onDown }: HealthDeps): TemporalHealth {
   let isConnected = false;
   let timeouts = 0;
   let downSinceMs: number | null = Date.now();
-  let isBusy = false;
 
   const failed = (error: unknown): void => {
     timeouts = isTimeout(error) ? timeouts + 1 : 0;
@@ -38,16 +38,12 @@ export function watchTemporal({ ping, onDown }: HealthDeps): TemporalHealth {
     timeouts = 0;
     downSinceMs = null;
   };
-  const timer = setInterval(() => {
-    if (!isConnected || isBusy) return;
-    isBusy = true;
-    void ping()
-      .then(up, failed)
-      .finally(() => {
-        isBusy = false;
-      });
-  }, PING_EVERY_MS);
-  timer.unref();
+  const check = async (): Promise<void> => {
+    if (!isConnected) return;
+    await ping();
+    up();
+  };
+  const pings = every(PING_EVERY_MS, check, failed);
 
   return {
     downForMs: () => (downSinceMs === null ? 0 : Math.max(1, Date.now() - downSinceMs)),
@@ -57,7 +53,7 @@ export function watchTemporal({ ping, onDown }: HealthDeps): TemporalHealth {
       if (value) up();
       else downSinceMs ??= Date.now();
     },
-    stop: () => clearInterval(timer),
+    stop: () => void pings.stop(),
   };
 }
 

@@ -15,10 +15,7 @@ export interface DueSpace {
   readonly spaceNum: number;
 }
 
-/**
- * Returns at most `limit` spaces, in random order, with segments to merge, to purge, or of another analyzer
- * version.
- */
+/** Returns at most `limit` random spaces with segments to merge, purge, or analyze again. */
 export async function listDueSpaces(
   system: pg.Pool,
   analyzerVersion: number,

@@ -16,7 +16,6 @@ export async function countHeaderTerms(
   return rows;
 }
 
-/** Returns the segments that have postings of any of the runs. */
 export async function segmentsOf(sql: Sql, runNums: readonly number[]): Promise<number[]> {
   const { rows } = await sql.query<{ segment_num: number }>(
     `select distinct segment_num

@@ -19,10 +19,7 @@ import { positiveLiteral } from "../literals.ts";
 
 /** Fewer chunks do not have {@link LEAST_PAIRS} pairs in the two documents that are needed at least. */
 const LEAST_CHUNKS = LEAST_PAIRS + 2;
-/**
- * A space is measured again when it has grown or shrunk by this share, since then it may have another
- * language.
- */
+/** A space is measured again when its size changed by this share: it may have another language. */
 const CHANGED_SHARE = 0.25;
 /** And by so many chunks, so that a small space that grows is not measured at each document. */
 const CHANGED_CHUNKS = 16;
@@ -86,10 +83,7 @@ interface ModelToMeasure {
   readonly chunks: number;
 }
 
-/**
- * Returns the models to measure on the space; of those with too few chunks, and all of a deleted space, it
- * deletes what was measured before.
- */
+/** Returns the models to measure on the space; deletes what was measured of those with too few chunks. */
 export async function findModelsToMeasure(sql: Sql, spaceNum: number): Promise<ModelToMeasure[]> {
   const { rows } = await sql.query<{ id: string; model_num: number; chunks: number; is_live: boolean }>(
     `with found as (
@@ -148,9 +142,7 @@ export async function sampleRuns(
   return rows.map(({ num, chunk_count }) => ({ runNum: num, chunks: chunk_count }));
 }
 
-/**
- * Returns the pairs of which both chunks have a vector of the model, in the order in which they are given.
- */
+/** Returns the pairs of which both chunks have a vector of the model, in the given order. */
 export async function readNeighbours(
   sql: Sql,
   { spaceNum, modelNum }: ModelToMeasure,

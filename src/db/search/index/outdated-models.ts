@@ -1,17 +1,11 @@
-/**
- * SQL that finds what was embedded with a model that is not configured any more, and queues it to be embedded
- * again.
- */
+/** SQL that finds what was embedded with a former model, and queues it to be embedded again. */
 import type pg from "pg";
 import { newId } from "../../../domain/ids.ts";
 import { PRIORITY } from "../../../domain/work/processing.ts";
 import { type OrganizationRef, type Sql, queryOnce } from "../../pool.ts";
 import { queueRuns } from "../../runs/requests.ts";
 
-/**
- * Bounds the batch runs in an organization's queue up to which documents are added; the next round queues
- * more.
- */
+/** Bounds an organization's queued batch runs, to which documents are added; the next round adds more. */
 const MOST_QUEUED = 500;
 
 /** Returns at most `limit` spaces, in random order, with published chunks of another model. */

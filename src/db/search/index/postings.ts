@@ -11,10 +11,7 @@ export interface TermBlock {
   readonly data: Buffer;
 }
 
-/**
- * The `first_term` of the row that has the segment's list of chunks. No term is empty, so the row sorts
- * first.
- */
+/** The `first_term` of the row with the segment's chunks. No term is empty, so it sorts first. */
 export const LIST_ROW = "";
 
 /** Consecutive chunks of one run in a new segment. */

@@ -27,7 +27,6 @@ export async function findOutdatedSegment(
   return rows[0]?.num;
 }
 
-/** Returns the headers and texts of the segment's chunks, ordered by run and index. */
 export async function readSegmentTexts(sql: Sql, segmentNum: number): Promise<TextToIndex[]> {
   const { rows } = await sql.query<TextToIndex>(
     `select chunk.run_num, chunk.chunk_index, chunk.header, chunk.text

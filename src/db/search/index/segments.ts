@@ -107,7 +107,6 @@ export async function findDeadRuns(sql: Sql, nums: readonly number[]): Promise<n
   return rows.map((row) => row.run_num);
 }
 
-/** Deletes the segments with their postings. */
 export async function dropSegments(sql: Sql, nums: readonly number[]): Promise<void> {
   await sql.query("delete from postings where segment_num = any($1::int[])", [nums]);
   await sql.query("delete from posting_runs where segment_num = any($1::int[])", [nums]);

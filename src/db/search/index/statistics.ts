@@ -1,13 +1,7 @@
-/**
- * Folds the statistics of a space. What changes its totals adds a row, so that transactions do not wait for
- * each other's row.
- */
+/** Folds a space's statistics. A change adds a row, so that transactions do not wait for each other. */
 import type { Sql } from "../../pool.ts";
 
-/**
- * Replaces the rows of the space by one for each model, with the same sums. Rows that are added meanwhile
- * stay.
- */
+/** Replaces the space's rows by one for each model, with the same sums. Rows added meanwhile stay. */
 export async function foldStatistics(sql: Sql, organizationNum: number, spaceNum: number): Promise<void> {
   await sql.query(
     `with folded as (

@@ -12,28 +12,16 @@ import { positiveLiteral } from "../literals.ts";
 const SCHEMA = "vectors";
 /** Twice pgvector's default of `ef_construction`, which finds more neighbours and takes a third more time. */
 const GRAPH = "m = 16, ef_construction = 128";
-/**
- * Memory for a build, which takes many times as long if the graph does not fit. A larger setting of the
- * server applies.
- */
+/** Memory for a build, which takes many times as long without. A larger setting of the server applies. */
 const BUILD_MIB = 512;
 const LEAST_BUILD_MIB = 64;
-/**
- * The memory that a node of the graph takes in addition to its vector: its neighbours, and pgvector's own
- * data.
- */
+/** The memory of a node of the graph besides its vector: its neighbours, and pgvector's data. */
 const NODE_BYTES = 1_024;
-/**
- * The SQLSTATE if shared memory runs out. Parallel builds need it, and containers often have no more than 64
- * MB.
- */
+/** The SQLSTATE if shared memory runs out: parallel builds need it, and containers have 64 MB. */
 const NO_SHARED_MEMORY = "53100";
 /** The advisory lock that lets one worker build at a time. The number has no meaning. */
 const BUILD_LOCK = 7_246_001;
-/**
- * The share of deleted vectors from which on a graph is built again. They stay in it until vacuum, and then
- * leave holes.
- */
+/** The share of deleted vectors from which a graph is built again: vacuum leaves holes for them. */
 const DEAD_SHARE = 0.3;
 /** An index is dropped when its space has shrunk below this share of the size that is worth one. */
 const DROP_SHARE = 0.5;
@@ -44,10 +32,7 @@ interface IndexedVectors {
   readonly dimensions: number;
 }
 
-/**
- * Returns at most `limit` spaces, in random order, that are large enough for an index and have none, or whose
- * index was not checked for ten minutes.
- */
+/** Returns at most `limit` random large spaces without an index, or not checked for ten minutes. */
 export async function listSpacesToIndex(
   system: pg.Pool,
   limit: number,
@@ -214,10 +199,7 @@ async function build(client: pg.PoolClient, organizationNum: number, vectors: Ve
   );
 }
 
-/**
- * Allows the memory that the graph needs, up to {@link BUILD_MIB} or the server's `maintenance_work_mem` if
- * that is larger.
- */
+/** Allows the graph's memory, up to {@link BUILD_MIB} or a larger `maintenance_work_mem` of the server. */
 async function setBuildMemory(client: pg.PoolClient, { rows, dimensions }: Vectors): Promise<void> {
   const needed = Math.max(LEAST_BUILD_MIB, Math.ceil((rows * (2 * dimensions + NODE_BYTES)) / 1_048_576));
   await client.query(

@@ -66,9 +66,8 @@ export async function takeDueEndpoints(
 }
 
 /**
- * Ends the leases of endpoints whose workflow could not be started, so that the next round may try again. A
- * row that somebody has locked is left out: a lease ends by itself, and whoever locks several rows waits for
- * none.
+ * Ends the leases of endpoints whose workflow could not be started, for the next round. A row that somebody
+ * has locked is left out: a lease ends by itself, and whoever locks several rows waits for none.
  */
 export async function endWebhookLeases(system: pg.Pool, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

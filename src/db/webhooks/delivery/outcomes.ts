@@ -25,10 +25,7 @@ export interface Outcome {
 /** The code of an answer that says that there is no such receiver any more. */
 const GONE = "status_410";
 
-/**
- * Writes the outcomes of a batch in one transaction.
- * @returns why the endpoint ended with it; null if it did not.
- */
+/** Writes a batch's outcomes in one transaction. @returns why the endpoint ended; null if it did not. */
 export async function writeOutcomes(
   db: Database,
   organization: OrganizationRef,

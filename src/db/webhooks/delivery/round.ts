@@ -1,6 +1,4 @@
-/**
- * One round of an endpoint's activity: makes deliveries, then hands out those that are due, or lets it rest.
- */
+/** One round of an endpoint's activity: makes deliveries, then hands out what is due, or lets it rest. */
 import { appendAudit } from "../../audit/append.ts";
 import { RUNNING_LEASE } from "../../outbox/leases.ts";
 import { type Database, inTenant } from "../../pool.ts";
@@ -25,7 +23,6 @@ export type Round =
  * The maker's rights are read with everything else, so a right that was lost before the round began carries
  * nothing any more.
  * @param limit of deliveries that are handed out.
- * @see test/db/webhooks/delivery/round.database.test.ts
  */
 export async function beginRound(
   db: Database,
@@ -99,9 +96,7 @@ export async function hasNewEvents(
   );
 }
 
-/**
- * Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays pending.
- */
+/** Pauses the endpoint, or disables it if its receiver says that it is gone. What is pending stays so. */
 export async function endEndpoint(
   sql: Sql,
   { id, spaceId, viewer }: Pick<Endpoint, "id" | "spaceId" | "viewer">,

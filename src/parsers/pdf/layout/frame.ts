@@ -15,10 +15,7 @@ export type Turn = 0 | 90 | 180 | 270;
 export interface Frame {
   readonly width: number;
   readonly height: number;
-  /**
-   * Default: 0. Else the rectangles are those of the page after it was turned back so that its text is
-   * upright.
-   */
+  /** Default: 0. Else the rectangles are those of the page turned back until its text is upright. */
   readonly turn?: Turn;
 }
 

@@ -79,10 +79,7 @@ export function runsWithin(runs: readonly Run[], region: Rectangle): Run[] {
   });
 }
 
-/**
- * The lines of a text whose characters are drawn in the region. Characters that are not found there have no
- * line. Hyphens at the end of a line may be missing in the text.
- */
+/** The lines of a text's characters in the region; none for those not found. Hyphens may be missing. */
 export function findLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
   if (page.left <= 0) return [];
   const search = createSearch(text, page, runsWithin(page.runs, region));
@@ -92,9 +89,7 @@ export function findLines(text: string, page: PageRuns, region: Rectangle): Text
 /** In heights of the first line. */
 const HEADING_HEIGHT = 6;
 
-/**
- * As {@link findLines}, for a heading: of one of several lines, liteparse knows the region of the first line.
- */
+/** As {@link findLines}, for a heading: of several lines, liteparse knows the region of the first. */
 export function findHeadingLines(text: string, page: PageRuns, region: Rectangle): TextLine[] {
   if (page.left <= 0) return [];
   const search = createSearch(text, page, runsWithin(page.runs, region));
@@ -140,7 +135,6 @@ function findRuns(search: Search, page: PageRuns): Found[] {
 interface Search {
   /** The text without blanks. */
   readonly compact: string;
-  /** Where its characters are in the text. */
   readonly offsets: readonly number[];
   readonly runs: readonly Run[];
   /** The characters of the text from `at` on that are the run's; 0 if it is another run. */

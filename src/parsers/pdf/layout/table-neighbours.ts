@@ -1,7 +1,4 @@
-/**
- * Gives tables their lines back that liteparse takes for a heading above or a paragraph below: the cells of
- * such lines begin or end where the table's columns do.
- */
+/** Gives tables back the lines that liteparse takes for a heading or paragraph: they fit the columns. */
 
 import type { LayoutBlock, LayoutCell } from "@llamaindex/liteparse";
 import { unionOf, type Rectangle } from "./frame.ts";

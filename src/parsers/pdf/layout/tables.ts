@@ -27,7 +27,6 @@ export function tableParts(block: LayoutBlock, runs: readonly Run[]): Part[] {
   return [...rowsAsText(before), { type: "table", pieces: tablePieces(table) }];
 }
 
-/** A piece for each line of the pipe table. */
 function tablePieces(rows: readonly Row[]): Piece[] {
   const lines = pipeTable(rows.map((row) => row.map((cell) => storableText(cell.text)))).split("\n");
   return lines.map((text, index) => {
@@ -127,10 +126,7 @@ const MIN_SINGLE_SHARE = 0.5;
 /** Lines of one cell are nearer to each other than rows. */
 const MIN_ROW_DISTANCE = 0.85;
 
-/**
- * Parts rows that are several ones: most rows have one line, and each line of these has several cells and is
- * as far from the one before as rows are.
- */
+/** Parts rows that are several: most have one line, with cells, as far from the next as rows are. */
 function splitRows(rows: readonly Row[], runs: readonly Run[]): Row[] {
   const lined = rows.map((row) => linesOfRow(row, runs));
   const single = lined.filter((lines) => lines.length === 1);

@@ -1,7 +1,4 @@
-/**
- * The layers that the kernel puts around a parser process: commands that confine themselves and then run the
- * next.
- */
+/** The layers that the kernel puts around a parser: commands that confine themselves and run the next. */
 
 import { fileURLToPath } from "node:url";
 import { codePaths, nodePaths, type ProcessFolders } from "./node-permissions.ts";
@@ -26,10 +23,7 @@ export interface Layer {
   readonly tool: string | undefined;
   /** Why the layer cannot be applied at all; undefined if it may be possible. */
   readonly impossible?: string | undefined;
-  /**
-   * The tool's arguments before and after those of the layer. Adjacent layers with the same ones share one
-   * start of it.
-   */
+  /** The tool's arguments around those of the layer. Adjacent layers with the same ones share a start. */
   readonly before?: readonly string[];
   readonly after?: readonly string[];
   arguments(process: ConfinedProcess): string[];

@@ -1,7 +1,4 @@
-/**
- * Node's permission model for a parser process: it may read its code and its folder, and write its scratch
- * folder.
- */
+/** Node's permission model for a parser process: it may read its code and folder, and write scratch. */
 
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,10 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const PROJECT = new URL("../../../../", import.meta.url);
 
-/**
- * What a parser process reads to run. Not the whole folder of the project, which may contain the service's
- * data.
- */
+/** What a parser process reads to run; not the whole project, which may contain the service's data. */
 export function codePaths(entry: URL): string[] {
   const paths = [
     new URL("src", PROJECT),
@@ -24,7 +18,6 @@ export function codePaths(entry: URL): string[] {
 }
 
 export interface ProcessFolders {
-  /** The folder that the process may read. */
   readonly folder: string;
   /** A folder inside of it that the process may also write. */
   readonly scratch: string;

@@ -1,7 +1,4 @@
-/**
- * Ends a parser process after its worker was killed, if the kernel does not do so: a shell waits until the
- * worker's end of a pipe closes.
- */
+/** Ends a parser after its worker was killed: a shell waits until the worker's end of a pipe closes. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { toolPath } from "./tools.ts";

@@ -1,6 +1,4 @@
-/**
- * The folder of one parser process: places a document so that this process, and no other one, can read it.
- */
+/** The folder of one parser process: places a document so that only this process can read it. */
 
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import {
@@ -34,10 +32,7 @@ export interface ProcessFolder extends ProcessFolders {
   remove(): Promise<void>;
 }
 
-/**
- * Larger documents are placed as a file; for smaller ones a message costs less than a file that is made and
- * removed.
- */
+/** Larger documents become a file; for smaller ones a message costs less than making and removing it. */
 const MAX_INLINE_BYTES = 256 * 1024;
 
 const ROOT = 0;

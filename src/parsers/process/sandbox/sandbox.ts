@@ -116,9 +116,7 @@ async function failure(
   }
 }
 
-/**
- * Takes a folder, and then paths that must be readable. It starts no process: `test` is built into the shell.
- */
+/** Takes a folder, then paths that must be readable. It starts no process: `test` is built into the shell. */
 const READ = `
 test -x "$1" || { echo "$1 cannot be entered by another user" >&2; exit 1; }
 shift

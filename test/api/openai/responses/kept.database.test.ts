@@ -36,11 +36,7 @@ const rowsOf = async (table: "response_contents" | "response_items"): Promise<nu
   return rows[0]!.count;
 };
 const pageOf = async (id: string, page: Partial<ListPage>) =>
-  readInputPage(kept.deps, kept.organization, await kept.store.findRow(kept.principal, id), {
-    limit: 1,
-    order: "asc",
-    ...page,
-  });
+  readInputPage(kept.deps, kept.organization, id, { limit: 1, order: "asc", ...page });
 
 describe("a kept response of 4 MiB", () => {
   const texts = Array.from({ length: 8 }, (_, index) => `${index}${"x".repeat(512 * 1_024)}`);
@@ -98,7 +94,7 @@ it("opens no item for a conversation that no model is shown", async () => {
   expect(kept.countOpened()).toBe(2);
 });
 
-describe.each([{ isOld: false }, { isOld: true }])("pages of the input, old: $isOld,", ({ isOld }) => {
+describe("pages of the input", () => {
   it.each<[Partial<ListPage>, string, boolean]>([
     [{ limit: 2 }, "ab", true],
     [{ limit: 9 }, "abcde", false],
@@ -113,7 +109,7 @@ describe.each([{ isOld: false }, { isOld: true }])("pages of the input, old: $is
     const items = ["a", "b", "c", "d", "e"].map(
       (text) => ({ ...messageOf("user", text), id: `msg_${text}` }) as KeptItem,
     );
-    const { id } = await kept.keep({ items, isOld });
+    const { id } = await kept.keep({ items });
     const found = await pageOf(id, page);
     expect([textsOf(found.items).join(""), found.hasMore]).toEqual([expected, hasMore]);
     await expect(pageOf(id, { after: "msg_z" })).rejects.toMatchObject({ param: "after" });
@@ -151,27 +147,6 @@ describe("a conversation", () => {
       await kept.keep({ asked: [asked], answered: ["two"], previousId: first.id });
     expect(await rowsOf("response_items")).toBe(items + 6);
   });
-
-  it("goes on from a response of before, copied once, which stays as it is", async () => {
-    const start = await kept.keep({ asked: ["0"], answered: ["zero"], isOld: true });
-    const old = await kept.keep({ asked: ["1"], answered: ["one"], previousId: start.id, isOld: true });
-    const items = await rowsOf("response_items");
-    const one = await kept.keep({ asked: ["2"], answered: ["two"], previousId: old.id });
-    await kept.keep({ asked: ["2"], answered: ["two"], previousId: old.id });
-    expect(await rowsOf("response_items")).toBe(items + 4 + 2 + 2);
-    expect(textsOf((await pageOf(old.id, { limit: 9 })).items)).toEqual(["1"]);
-    expect(textsOf((await kept.store.find(kept.principal, old.id)).response.output)).toEqual(["one"]);
-    await remove(old.id);
-    const { items: found } = await kept.before(one.id);
-    expect(textsOf(found)).toEqual(["0", "zero", "1", "one", "2", "two"]);
-  });
-
-  it("is gone on from in the form of before while a process of before runs", async () => {
-    const first = await kept.keep({ asked: ["1"], answered: ["one"] });
-    const old = await kept.keep({ asked: ["2"], answered: ["two"], previousId: first.id, isOld: true });
-    await remove(first.id);
-    expect(textsOf((await kept.before(old.id)).items)).toEqual(["1", "one", "2", "two"]);
-  });
 });
 
 it("is gone on from whole, or not at all, while it is deleted", async () => {
@@ -190,8 +165,7 @@ it("is gone on from whole, or not at all, while it is deleted", async () => {
 
 it("leaves nothing in an organization that is deleted", async () => {
   const own = await keptResponses(database);
-  const old = await own.keep({ asked: ["0"], answered: ["zero"], isOld: true });
-  const first = await own.keep({ asked: ["1"], answered: ["one"], previousId: old.id });
+  const first = await own.keep({ asked: ["1"], answered: ["one"] });
   await own.keep({ asked: ["2"], answered: ["two"], previousId: first.id });
   await database.db.maintenance.query("select close_organization($1)", [own.organization.id]);
   await deleteOrganizationRows(database.db, own.organization);
@@ -232,9 +206,9 @@ describe("a quota", () => {
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
   });
 
-  it("has room again after a response is deleted, of before too", async () => {
+  it("has room again after a response is deleted", async () => {
     const own = await keptResponses(database, { bytesPerUser: 15_000 });
-    const { id } = await own.keep({ asked, isOld: true });
+    const { id } = await own.keep({ asked });
     await expect(own.keep({ asked })).rejects.toMatchObject(refused);
     await inTenant(database.db, own.organization, (sql) => deleteResponse(sql, own.principal.user.id, id));
     expect(await own.bytesOf(own.principal.user.id)).toBe(0);

@@ -35,20 +35,9 @@ it("opens an item of its own and nothing else of its response", async () => {
   expect(kept.countOpened()).toBe(1);
 });
 
-it("opens a response of before once for all of its items, however often they are referred to", async () => {
-  const first = await kept.keep({ answered: ["a", "b"], isOld: true });
-  const second = await kept.keep({ answered: ["c"], isOld: true });
-  const ids = [...first.itemIds, ...second.itemIds];
-  const reading = readingOf(ids);
-  const found = [];
-  for (const id of [...ids, ...ids, ...ids]) found.push(await reading.reference(id, "input"));
-  expect(found.map((item) => item?.id)).toEqual([...ids, ...ids, ...ids]);
-  expect(kept.countOpened()).toBe(2);
-});
-
-describe.each([{ isOld: false }, { isOld: true }])("of a response, old: $isOld,", ({ isOld }) => {
+describe("of a response", () => {
   it("bounds the characters that they bring, each as often as it is referred to", async () => {
-    const { itemIds } = await kept.keep({ answered: ["x".repeat(1_024 * 1_024)], isOld });
+    const { itemIds } = await kept.keep({ answered: ["x".repeat(1_024 * 1_024)] });
     const reading = readingOf(itemIds);
     await reading.reference(itemIds[0]!, "input[0].id");
     await expect(reading.reference(itemIds[0]!, "input[1].id")).rejects.toMatchObject({
@@ -58,7 +47,7 @@ describe.each([{ isOld: false }, { isOld: true }])("of a response, old: $isOld,"
   });
 
   it("finds none whose documents are out of reach, and asks for them once", async () => {
-    const { itemIds } = await kept.keep({ answered: ["a", "b"], documentIds: [newId()], isOld });
+    const { itemIds } = await kept.keep({ answered: ["a", "b"], documentIds: [newId()] });
     kept.countOpened();
     const reading = readingOf(itemIds);
     for (const id of itemIds) expect(await reading.reference(id, "input")).toBeUndefined();
@@ -67,7 +56,7 @@ describe.each([{ isOld: false }, { isOld: true }])("of a response, old: $isOld,"
   });
 
   it("finds none of other callers, and none that is no id of ours", async () => {
-    const { itemIds } = await kept.keep({ answered: ["a"], isOld });
+    const { itemIds } = await kept.keep({ answered: ["a"] });
     kept.countOpened();
     const reading = readingOf([itemIds[0]!, "msg_1"], { principal: callerIn(kept.organization) });
     expect(await reading.reference(itemIds[0]!, "input")).toBeUndefined();
@@ -76,7 +65,7 @@ describe.each([{ isOld: false }, { isOld: true }])("of a response, old: $isOld,"
   });
 
   it("opens nothing more for a client that has left", async () => {
-    const { itemIds } = await kept.keep({ answered: ["a"], isOld });
+    const { itemIds } = await kept.keep({ answered: ["a"] });
     kept.countOpened();
     const reading = readingOf(itemIds, { signal: AbortSignal.abort() });
     await expect(reading.reference(itemIds[0]!, "input")).rejects.toMatchObject({ name: "AbortError" });

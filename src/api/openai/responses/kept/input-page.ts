@@ -1,13 +1,11 @@
 /** Pages through the items that a response was asked with, and opens only those of the page. */
 import { findInputPlaces, readItems } from "../../../../db/responses/items.ts";
-import { type ResponseRow, readSealedRequest } from "../../../../db/responses/responses.ts";
 import type { OrganizationRef } from "../../../../db/pool.ts";
 import { DomainError } from "../../../../domain/errors.ts";
-import { notFound } from "../../../../domain/not-found.ts";
 import type { ListPage } from "../../../../schema/openai/list.ts";
 import type { ResponsesDeps } from "../deps.ts";
 import { type KeptItem, listedItem } from "../input.ts";
-import { digestOfId, openItems, openRequest } from "../sealed.ts";
+import { digestOfId, openItems } from "../sealed.ts";
 
 export interface InputPage {
   readonly items: readonly KeptItem[];
@@ -16,18 +14,6 @@ export interface InputPage {
 
 /** @throws DomainError `bad_request` if the list has no item that `after` or `before` names. */
 export async function readInputPage(
-  deps: ResponsesDeps,
-  organization: OrganizationRef,
-  row: ResponseRow,
-  query: ListPage,
-): Promise<InputPage> {
-  const page = row.is_itemized
-    ? await pageOfRows(deps, organization, row.id, query)
-    : await pageOfRequest(deps, organization, row, query);
-  return { ...page, items: page.items.map(listedItem) };
-}
-
-async function pageOfRows(
   deps: ResponsesDeps,
   organization: OrganizationRef,
   id: string,
@@ -42,33 +28,13 @@ async function pageOfRows(
     (param) => places[cursors.indexOf(param)] ?? null,
   );
   const items = await deps.sealing.seated(organization.id, characters, async () =>
-    openItems(
+    openItems<KeptItem>(
       deps,
       organization.id,
       await readItems(deps.db, organization, id, { isOutput: false, from, to }),
     ),
   );
-  return { items: isReversed ? items.toReversed() : items, hasMore };
-}
-
-/** In the form of before the items are in one piece. */
-async function pageOfRequest(
-  deps: ResponsesDeps,
-  organization: OrganizationRef,
-  { id, sealed_bytes: bytes }: ResponseRow,
-  query: ListPage,
-): Promise<InputPage> {
-  return deps.sealing.seated(organization.id, bytes, async () => {
-    const sealed = await readSealedRequest(deps.db, organization, id);
-    if (sealed === undefined) throw notFound("response");
-    const { items } = await openRequest(deps, organization.id, id, sealed);
-    const { from, to, isReversed, hasMore } = pageWithin(items.length, query, (param) => {
-      const place = items.findIndex((item) => item.id === query[param]);
-      return place < 0 ? null : place;
-    });
-    const found = items.slice(from, to);
-    return { items: isReversed ? found.toReversed() : found, hasMore };
-  });
+  return { items: (isReversed ? items.toReversed() : items).map(listedItem), hasMore };
 }
 
 interface Places {

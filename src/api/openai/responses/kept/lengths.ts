@@ -1,7 +1,6 @@
 /** How much of an item a model is shown that goes on from it. */
 import type { ConversationLengths, ItemLengths } from "../../../../db/responses/items.ts";
 import { type KeptItem, isObject, isPassedOver } from "../input.ts";
-import { roughLength } from "./sealing.ts";
 
 const MEBIBYTE = 1_024 * 1_024;
 /** Of texts and pictures of a conversation together, which the provider is sent with each request. */
@@ -9,10 +8,7 @@ const MOST_CHARACTERS = 16 * MEBIBYTE;
 /** A token is about four characters; what does not fit the model's context by far is refused unread. */
 const CHARACTERS_A_TOKEN = 4;
 
-/**
- * Of all texts that a request brings in, by files and by items of stored responses. Its least is about
- * 500,000 tokens, several times the usual context of a model.
- */
+/** Of all texts that a request brings in. The least is 500,000 tokens, several times a usual context. */
 export const mostTextCharacters = (contextTokens: number): number =>
   Math.max(2 * MEBIBYTE, CHARACTERS_A_TOKEN * contextTokens);
 
@@ -39,30 +35,4 @@ export function isTooLong(lengths: ConversationLengths, contextTokens: number): 
   const most = mostOfConversation(contextTokens);
   const { textCharacters, imageCharacters: images } = lengths;
   return textCharacters > most.textCharacters || textCharacters + images > most.characters;
-}
-
-interface Newest {
-  readonly items: readonly KeptItem[];
-  /** How many of all a model is shown. */
-  readonly shown: number;
-  /** Of the text of `items`. */
-  readonly characters: number;
-}
-
-/** The newest of the items that are shown and within the bounds, oldest first. */
-export function newestWithin(items: readonly KeptItem[], contextTokens: number): Newest {
-  const most = mostOfConversation(contextTokens);
-  const shown = items.filter(({ type }) => !isPassedOver(type));
-  const newest: KeptItem[] = [];
-  let text = 0;
-  let images = 0;
-  for (const item of shown.toReversed()) {
-    const ofImages = imageCharacters(item);
-    const ofText = roughLength(item) - ofImages;
-    if (text + ofText > most.textCharacters || text + ofText + images + ofImages > most.characters) break;
-    text += ofText;
-    images += ofImages;
-    newest.push(item);
-  }
-  return { items: newest.toReversed(), shown: shown.length, characters: text };
 }
