@@ -31,8 +31,8 @@ export interface Sizes {
 export const IN_TESTS: Sizes = {
   extent: "some",
   lengths: [4_096, 16_384, 65_536],
-  telling: 30,
-  retries: 4,
+  telling: 50,
+  retries: 3,
   deadlineMs: 30_000,
 };
 

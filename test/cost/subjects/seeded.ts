@@ -36,7 +36,7 @@ export const seededSubjects = (): Subject[] => [
     shapes: SHAPES,
     run(text) {
       const kept: string[][] = [];
-      while ((text as string).length > 100_000) kept.push(Array.from(text as string));
+      while ((text as string).length > 50_000) kept.push(Array.from(text as string));
     },
   },
 ];
