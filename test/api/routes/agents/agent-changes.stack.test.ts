@@ -142,7 +142,7 @@ test("names are unique in a space, tools and models have known names, folders ar
     space_id: "x",
   });
   expect(invalid.status).toBe(422);
-  const locations = invalid.body.detail.map((problem: { loc: unknown[] }) => problem.loc.join("../chat"));
+  const locations = invalid.body.detail.map((problem: { loc: unknown[] }) => problem.loc.join("."));
   expect(locations.toSorted()).toEqual([
     "body.model",
     "body.name",
