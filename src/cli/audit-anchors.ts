@@ -18,7 +18,10 @@ const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
 /** How many differing heads of an anchor are named; all are counted. */
 const MAX_NAMED = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** A row may be chained so many days after it was written, and go by age while its anchor is younger. */
+/**
+ * A row may be chained this many days after it was written, and is deleted by its age while its anchor is
+ * still younger.
+ */
 const LATE_DAYS = 7;
 
 type FaultKind = Extract<HeadState, "cut" | "missing" | "changed"> | "removed";

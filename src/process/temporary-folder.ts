@@ -66,7 +66,10 @@ export function ensureFolder(path: string): void {
   if (isMade && process.getuid?.() === 0) chmodSync(path, 0o711);
 }
 
-/** A failed write of something temporary, as an outage: a retry helps later. Other errors stay. */
+/**
+ * Treats a failure to write temporary data as an outage: a retry helps once the folder can be written. Any
+ * other error is left as it is.
+ */
 export function asUnwritable(error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DomainError("storage_unavailable", "The service cannot write its temporary files.", {
