@@ -176,7 +176,7 @@ async function compareStatement(
   return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
 }
 
-/** True if unexpired rows are missing from the chain's front: the anchor's oldest, its last, or a later. */
+/** True if unexpired rows are missing from the chain's front: the anchor's oldest or last, or a later one. */
 function wereRemovedEarly(
   { seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead,
   { state, base_seq: base }: ComparedHead,

@@ -60,7 +60,7 @@ export async function openTemporaryFolder(
   return folder;
 }
 
-/** Makes a folder closed to other users. Run as root, parsers' users may pass through to their files. */
+/** Makes a folder closed to other users; as root, parsers' own users may pass through to their files. */
 export function ensureFolder(path: string): void {
   const isMade = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   if (isMade && process.getuid?.() === 0) chmodSync(path, 0o711);

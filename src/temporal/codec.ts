@@ -117,7 +117,7 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
   return PayloadMessage.decode(await sealer.open(claimed, authenticatedData(claimed.binding)));
 }
 
-/** Replaces an unreadable payload: only its own workflow or activity fails. @throws only for an outage. */
+/** Replaces a refused payload: only its own workflow or activity fails. @throws only for an outage. */
 async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,

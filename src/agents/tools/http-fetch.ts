@@ -27,7 +27,7 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
 }
 
 /**
- * The operator's hosts as narrowed by the agent's `config`; null if it does not narrow them.
+ * The hosts to which the agent's `config` narrows the operator's; null without a config.
  * @throws DomainError `bad_request` if it is not valid.
  */
 function hostsOf(config: unknown): readonly string[] | null {

@@ -94,7 +94,7 @@ function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefin
 }
 
 /**
- * Whether the file still decides about a key that was rolled: not if a user rolled it and so has the new
+ * Whether the file still decides about a key that was rolled: not if a user made it and so has the new
  * text, nor if it has another name by now.
  */
 function fileStillDecides(known: KeyRow, { key }: NamedKey): boolean {

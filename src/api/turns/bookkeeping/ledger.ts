@@ -31,7 +31,7 @@ export interface Ledger {
  * model calls. A turn whose process is killed sooner leaves no row.
  */
 const OPENS_APART_MS = 20;
-/** How long ends are gathered for one write behind the answers. A turn killed sooner ends as lost. */
+/** How long ends are gathered for one write after the answers. A turn killed sooner ends as lost. */
 const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
 /** While the database is down, the oldest entries beyond this number are dropped; a log line counts them. */
