@@ -59,7 +59,10 @@ async function step(deps: DeletionDeps, input: DeletionInput): Promise<PurgeOutc
   return isPurged ? finish(deps, input, deletion) : { purged: 0, done: false };
 }
 
-/** Deletes objects first, then entries, text and rows: a step after a crash still finds the names. */
+/**
+ * Deletes objects first, then search entries, text and rows. What names a thing goes after it, so that a step
+ * after a crash finds the rest.
+ */
 async function purgeDocument(
   deps: DeletionDeps,
   input: DeletionInput,

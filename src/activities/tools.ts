@@ -158,7 +158,10 @@ function parseArguments(text: string | null): unknown {
 const ID_BYTES = 39;
 const CUT_NOTE = "\n(cut here: the result is longer than a tool may return)";
 
-/** Cuts a tool's output to `maxBytes` of UTF-8: text at its end; passages by neighbours, then the last. */
+/**
+ * Cuts a tool's output to `maxBytes` of UTF-8: text at its end; passages by dropping their neighbouring text
+ * first, then the last passages.
+ */
 function bounded(output: ToolOutput, maxBytes: number): ToolOutput {
   if (output.type !== "passages") {
     const documentIds = output.type === "text" ? (output.documentIds ?? []) : [];

@@ -9,7 +9,10 @@ export interface KnowledgeScope {
   readonly folderIds: readonly string[] | null;
 }
 
-/** By the access mode an agent reads its own space (`origin`) or all of the caller's, as the caller may. */
+/**
+ * With the access mode `origin` an agent reads its own space, with `caller` every space of the caller; in
+ * both cases only what the caller may reach.
+ */
 export function knowledgeScope(
   agent: Agent,
   organization: KnowledgeScope["organization"],

@@ -65,7 +65,7 @@ export interface Door extends Pick<Route, "fullPath" | "form"> {
   readonly audit?: AuditRule | undefined;
 }
 
-/** Notes a refused request: a key's folded by code; a login's for each thing named, if it lacks a right. */
+/** Notes a refused request: a key's folded by code; a login's per thing named, if a right is missing. */
 export function auditRefusal(door: Door, audited: Audited, error: unknown): void {
   const { audit: rule } = door;
   const { deps, principal } = audited;

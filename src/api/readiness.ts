@@ -22,7 +22,10 @@ const FRESH_MS = 1_000;
 /** After this time a process whose chat cannot connect reports ready: it serves everything else. */
 const START_MS = 15_000;
 
-/** Without the database the process is unavailable; without something else degraded, still serving. */
+/**
+ * Without the database the process is unavailable; without another dependency it is degraded, and serves most
+ * requests.
+ */
 export function createReadiness({ probes, storeKind, started }: ReadinessDeps): Readiness {
   let isStarting = true;
   let isDraining = false;

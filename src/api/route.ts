@@ -139,7 +139,10 @@ interface RouteContract<A extends Access> {
   readonly ownErrors?: Readonly<Record<number, { readonly schema: z.ZodType; readonly description: string }>>;
   /** Other successful statuses, with their meaning. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
-  /** Set if the route takes an `Idempotency-Key`: checks a repeat's caller; the handler answers a `turn`. */
+  /**
+   * Set if the route takes an `Idempotency-Key`: checks the caller of a repeat. With `turn` the handler
+   * itself answers repeats.
+   */
   readonly idempotent?: RepeatCheck | "turn";
   /** Optional request headers, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -147,7 +150,10 @@ interface RouteContract<A extends Access> {
   readonly replyHeaders?: Readonly<Record<string, string>>;
   /** The limits of the JSON body. Default `JSON_LIMITS` of body/json-limits.ts. */
   readonly bodyLimits?: JsonLimits;
-  /** The JSON body may hold secrets, and text that Postgres refuses: no 422 repeats it; the handler copes. */
+  /**
+   * The JSON body may hold secrets anywhere, and text that Postgres refuses: no 422 repeats the input, and
+   * the handler must cope with such text.
+   */
   readonly hasSecretBody?: boolean;
   /** Unknown fields of the body are passed over without a word, as the specification says. */
   readonly ignoresUnknown?: boolean;

@@ -60,7 +60,7 @@ interface AuthenticatorSettings {
   readonly verifyJwt?: VerifyJwt | undefined;
   /** Milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
-  /** Called for a verified address that several users wait with: none is bound, operators say whose it is. */
+  /** Called if several users wait with this verified address: none is bound; an operator has to decide. */
   readonly onAmbiguousLogin?: (userIds: readonly string[]) => void;
 }
 

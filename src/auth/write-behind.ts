@@ -21,7 +21,10 @@ interface WriteBehindSettings<T> {
   readonly write: (entries: readonly T[]) => Promise<void>;
 }
 
-/** Writes one batch at a time, 300 ms after its first entry; a failed one again a second later. */
+/**
+ * Writes one batch at a time, 300 ms after its first entry. A batch that fails is tried again after a second,
+ * before what came after it.
+ */
 export function createWriteBehind<T>({
   name,
   maxEntries,

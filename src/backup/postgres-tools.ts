@@ -174,7 +174,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   options: "PGOPTIONS",
 };
 
-/** The environment of a Postgres program, with `url`'s connection. libpq finds the rest by itself. */
+/** The environment of a Postgres program for `url`; libpq finds what that lacks in PG* or a passfile. */
 export function connectionEnvironment(url: string): NodeJS.ProcessEnv {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const named = Object.fromEntries(

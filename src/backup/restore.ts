@@ -12,7 +12,10 @@ import { type Copied, checkObjects, restoreObjects } from "./objects.ts";
 import { findPostgresTools, type PostgresTools, runPostgresTool } from "./postgres-tools.ts";
 
 export interface RestoreOptions {
-  /** How many tables pg_restore fills in parallel. Above one, a failure leaves a database to make again. */
+  /**
+   * How many tables pg_restore fills and indexes in parallel. With more than one it cannot use a single
+   * transaction, so a failure leaves a database that must be created again.
+   */
   readonly jobs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Keeps a back-up from filling the service's disk: Postgres would end, and uploads stop before that. */
+/** Keeps a back-up from filling the service's disk: uploads would stop, and then Postgres. */
 import { stat } from "node:fs/promises";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";

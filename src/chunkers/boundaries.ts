@@ -29,7 +29,10 @@ export function lineEnds(text: string, start: number, end: number): number[] {
 
 const segmenters = new Map<string, Intl.Segmenter>();
 
-/** Ends of sentences in [start, end), spaces included; last `end`. @param language Default: `und`. */
+/**
+ * The ends of the sentences in [start, end), after the space that follows each; the last one is `end`.
+ * @param language BCP 47. Default: `und`, for rules that fit most languages.
+ */
 export function sentenceEnds(text: string, start: number, end: number, language = "und"): number[] {
   const ends: number[] = [];
   for (const sentence of segmenterOf(language).segment(text.slice(start, end)))

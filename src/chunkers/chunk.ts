@@ -27,7 +27,10 @@ export interface ChunkOptions {
   readonly language?: string | undefined;
 }
 
-/** The embedding model's own tokenizer. Counts of text cut at white space add up; some text has no tokens. */
+/**
+ * The embedding model's own tokenizer. Counts of text that is cut at white space add up. Text without tokens
+ * (white space, control characters) may be missing from chunks.
+ */
 export interface Tokenizer {
   countTokens(text: string): number;
   /** The offsets [start, end) of each token in UTF-16 code units, ascending. */

@@ -1,4 +1,4 @@
-/** The chunker `recursive`: one text, cut at the largest that fits: unit, line, sentence, word or token. */
+/** The chunker `recursive`: cuts at the largest boundary that fits: unit, line, sentence, word or token. */
 
 import type { Chunker } from "./chunk.ts";
 import { packGroups } from "./pack.ts";

@@ -18,7 +18,10 @@ const MAX_ANCHOR_BYTES = 128 * 1024 * 1024;
 /** How many differing heads of an anchor are named; all are counted. */
 const MAX_NAMED = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** A row may be chained so many days after it was written, and go by age while its anchor is younger. */
+/**
+ * A row may be chained this many days after it was written, and is deleted by its age while its anchor is
+ * still younger.
+ */
 const LATE_DAYS = 7;
 
 type FaultKind = Extract<HeadState, "cut" | "missing" | "changed"> | "removed";
@@ -173,7 +176,7 @@ async function compareStatement(
   return { intact, expired, deleted_count: deletedCount, deleted, fault_count: faultCount, faults };
 }
 
-/** True if unexpired rows are missing from the chain's front: the anchor's oldest, its last, or a later. */
+/** True if unexpired rows are missing from the chain's front: the anchor's oldest or last, or a later one. */
 function wereRemovedEarly(
   { seq, at, base_seq: baseThen, oldest_at: oldestAt }: ChainHead,
   { state, base_seq: base }: ComparedHead,

@@ -68,7 +68,11 @@ export async function withOwner<T>(
   }
 }
 
-/** Opens the settings' or embedded database, on first use; close it. @throws CommandError without one */
+/**
+ * Opens the database of the settings or of the embedded start. It connects when first used; the caller closes
+ * it.
+ * @throws CommandError if there is none
+ */
 export async function openConfigured(config: Config): Promise<Database> {
   return openDatabase({ ...(await databaseUrls(config)), poolSize: POOL_SIZE, onIdleError: () => undefined });
 }

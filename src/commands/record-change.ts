@@ -22,7 +22,10 @@ interface Changed {
   readonly target?: AuditDetails["target"];
 }
 
-/** Appends the row in the change's own transaction. @param action subject and verb: `agents:create`. */
+/**
+ * Appends the row in the change's own transaction, so that neither exists without the other.
+ * @param action subject and verb, such as `agents:create`.
+ */
 export async function recordChange(
   sql: Sql,
   { principal, requestId }: Caller,

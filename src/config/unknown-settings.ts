@@ -15,7 +15,10 @@ interface UnknownSetting {
   readonly nearest: string | undefined;
 }
 
-/** Finds variables that are set and unknown, and near a known one or with a prefix of Holdfast's. */
+/**
+ * Finds unknown variables that are at most two typing slips away from a known one, or have one of Holdfast's
+ * own prefixes.
+ */
 export function findUnknownSettings(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

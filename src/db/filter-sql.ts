@@ -1,7 +1,10 @@
 /** Turns filters and orders into SQL. Every value becomes a parameter, and no value can make a cast fail. */
 import type { Clause, Condition, FieldType, Operator, OrderTerm } from "../domain/requests/conditions.ts";
 
-/** The SQL of each field; `x.*` is a jsonb object. Part of the statement: never from a request. */
+/**
+ * The SQL expression of each field; that of `x.*` is a jsonb object, whose keys are the fields. They become
+ * part of the statement, so they must never come from a request.
+ */
 export type FieldColumns = Readonly<Record<string, string>>;
 
 /** Collects the values of a statement and returns their placeholders. */

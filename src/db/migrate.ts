@@ -138,7 +138,7 @@ export async function compareMigrations(
   };
 }
 
-/** Compares roles, policies and rights with this version's, in two statements. @returns faults, by line. */
+/** Compares roles, policies and rights with this version's. @returns what is wrong, a line each. */
 export async function describeAccessFaults(db: Database): Promise<string[]> {
   return accessFaults(db, ((await compareMigrations(db))?.newer.length ?? 0) > 0);
 }

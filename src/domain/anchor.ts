@@ -10,7 +10,7 @@ export interface ChainHead {
   readonly at: string | null;
   /** Number of the last row that had been deleted by its age; 0 before the first. */
   readonly base_seq: number;
-  /** When the oldest kept row was written; null: there was none. None after it may be deleted sooner. */
+  /** When the oldest kept row was written; null: there was none. No row after it may be deleted early. */
   readonly oldest_at: string | null;
 }
 

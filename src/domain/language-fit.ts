@@ -12,7 +12,7 @@ const CHANCE = 0.5;
  * and .67 for Chinese; with anything from .85 to 1 here the same languages count as known.
  */
 const KNOWN = 0.9;
-/** Below this {@link languageFit} the model hardly tells texts apart. No language lies in .43 to 1. */
+/** Below this {@link languageFit} the model hardly tells texts apart. No measured language is in .43 to 1. */
 const LEAST_KNOWN_FIT = 0.5;
 
 /** With fewer pairs the share's standard error is above .05, an eighth of the way from chance to known. */
@@ -21,7 +21,10 @@ export const LEAST_PAIRS = 32;
 export const MOST_PAIRS = 256;
 /** Strangers that a pair is compared with. More would not make the share more certain: pairs would. */
 const STRANGERS = 32;
-/** From this cosine on, a chunk of another document counts as a copy, which says nothing new. */
+/**
+ * From this cosine on, a chunk of another document counts as a copy. Copies tell nothing: they are as near to
+ * every text as the chunk itself is.
+ */
 const COPY_COSINE = 0.999;
 
 /** Says 0 for a model that tells texts apart by chance, and 1 from where it knows their language. */

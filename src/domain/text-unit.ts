@@ -29,7 +29,10 @@ export interface TextUnit {
   readonly end?: number;
   /** True for a running header or footer, which belongs to the text but to no chunk. */
   readonly repeats?: boolean;
-  /** Where stretches of `text` stand in the file, without `heading_path`. Absent if unknown. */
+  /**
+   * Where stretches of `text` are in the file, without `heading_path`, which the unit has itself. Absent if
+   * unknown, and in units stored by versions before 0.9.0.
+   */
   readonly places?: PackedPlaces;
 }
 

@@ -58,7 +58,7 @@ interface IngestOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** Uploads the missing demo documents, waits, reports failed ones. @throws Error without an answer */
+/** Uploads missing demo documents and waits; reports those that fail. @throws Error if the API refuses. */
 export async function ingestDemoDocuments(options: IngestOptions): Promise<void> {
   let state = options.state;
   for (const name of (await readdir(DEMO_DOCUMENTS)).toSorted()) {

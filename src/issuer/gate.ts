@@ -91,7 +91,7 @@ const cookieName = (port: number): string => `holdfast_issuer_${port}`;
 const proofOf = (until: string, secret: string): string =>
   createHmac("sha256", secret).update(`a browser that has shown it, until ${until}`).digest("base64url");
 
-/** Takes as long for a wrong text as for the right one; hashes are equally long. */
+/** As slow for a wrong text as for the right one. Hashed, because the comparison needs equal lengths. */
 function isEqual(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return timingSafeEqual(one!, other!);

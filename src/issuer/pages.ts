@@ -1,4 +1,7 @@
-/** The development issuer's pages: people to pick, and the sign-out. One script sends a form. */
+/**
+ * The pages of the development issuer: the list of people, and the sign-out. Their only script sends a form,
+ * and they load nothing.
+ */
 import { createHash } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Person } from "./people.ts";

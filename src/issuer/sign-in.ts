@@ -10,7 +10,11 @@ import { AS_OPERATOR } from "./provider.ts";
 const PATH = /^\/sign-in\/[\w-]+$/;
 const MAX_SEARCH = 100;
 
-/** Answers requests for the page; only its own origin sends its form. @returns whether it was for it */
+/**
+ * Answers requests for the page. Only the page's own origin sends its form: the cookie of a sign-in is not
+ * sent along from elsewhere.
+ * @returns whether the request was for it
+ */
 export async function answerSignIn(
   { provider, people }: { readonly provider: Provider; readonly people: People },
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-/** Gauges of work that is stuck or lost: queues, waiting runs, orphans; and responses' bytes. */
+/** Gauges of work that is stuck or lost: queues, waiting runs, orphans; and the bytes of kept responses. */
 import type { Client } from "@temporalio/client";
 import { countOrphans } from "../integrity/orphan-counts.ts";
 import { countWaitingTurns } from "../db/turns/adoption.ts";

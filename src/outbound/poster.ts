@@ -167,7 +167,10 @@ async function send({ message, url, agent, timeoutMs }: Sending, isSecond = fals
   }
 }
 
-/** Sends the body and waits for the answer's head. @throws Error if none comes, or endless other words. */
+/**
+ * Sends the body and waits for the head of the answer.
+ * @throws Error if there is none, or if the receiver keeps sending something else.
+ */
 async function firstAnswer(request: ClientRequest, body: Buffer): Promise<IncomingMessage> {
   let provisional = 0;
   return new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ interface Sections {
 
 export type OpenSections = (input: ParseInput, writer: UnitWriter, level: number) => Sections;
 
-/** Opens sections with shared bounds for all nested documents. @param parsers Throws without a parser. */
+/** Opens sections that all share one set of bounds. @param parsers throws for a type without a parser. */
 export function sectionsWith(parsers: (fileType: FileType) => Parser): OpenSections {
   return (input, writer, level) => {
     const nesting: Nesting = input.nesting ?? {

@@ -1,4 +1,4 @@
-/** Parses pages although some of them crash their parser: by the second parser, or without them. */
+/** Parses pages even if some crash the parser: the second parser reads these, or they are left out. */
 
 import { DomainError } from "../domain/errors.ts";
 import type { ParsedDocument } from "../domain/text-unit.ts";

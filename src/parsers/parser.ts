@@ -10,7 +10,10 @@ export interface ParseInput {
   /** Exactly one of `path` and `bytes` is given. */
   readonly path?: string | undefined;
   readonly bytes?: Uint8Array | undefined;
-  /** First and last page to read, from 1, inclusive; past the end: the end. Ignored without pages. */
+  /**
+   * First and last page to read, 1-based and inclusive; a last page past the end means the end. Absent: all
+   * pages. Ignored for formats without pages.
+   */
   readonly pages?: readonly [number, number] | undefined;
   /**
    * Milliseconds after which a parser of pages stops at the next page at which it can, and says so in
@@ -73,7 +76,10 @@ export function mayNeedOcr(fileType: FileType): boolean {
 const BASE_MS = 60_000;
 const MS_PER_MEBIBYTE = 60_000;
 
-/** Milliseconds of parsing: an office file that takes minutes was made to. Infinity if OCR may be needed. */
+/**
+ * Milliseconds after which parsing is given up even if the general limit is higher: a small office file that
+ * takes minutes was crafted to do so. Infinity if OCR may be needed.
+ */
 export async function patienceMs(input: ParseInput): Promise<number> {
   if (mayNeedOcr(input.fileType)) return Infinity;
   const bytes = await inputSizeBytes(input).catch(() => 0);

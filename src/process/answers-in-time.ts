@@ -9,7 +9,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** How often the time begins anew, because this process stood still and the answer may lie there unread. */
 const MOST_EXTENSIONS = 3;
 
-/** True if it answers within two seconds in which this process stood still for under a fifth. */
+/** True if it answers within 2 s in which this process stood still for under a fifth. Never throws. */
 export async function answersInTime(probe: Probe): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

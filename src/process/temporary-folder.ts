@@ -60,13 +60,16 @@ export async function openTemporaryFolder(
   return folder;
 }
 
-/** Makes a folder closed to other users. Run as root, parsers' users may pass through to their files. */
+/** Makes a folder closed to other users; as root, parsers' own users may pass through to their files. */
 export function ensureFolder(path: string): void {
   const isMade = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   if (isMade && process.getuid?.() === 0) chmodSync(path, 0o711);
 }
 
-/** A failed write of something temporary, as an outage: a retry helps later. Other errors stay. */
+/**
+ * Treats a failure to write temporary data as an outage: a retry helps once the folder can be written. Any
+ * other error is left as it is.
+ */
 export function asUnwritable(error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DomainError("storage_unavailable", "The service cannot write its temporary files.", {

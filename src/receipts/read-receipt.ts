@@ -29,7 +29,7 @@ export async function openSignedReceipt(
   return claims === undefined ? undefined : { organizationId: key.organization_id, claims };
 }
 
-/** The claims of a receipt by any key of the organization. @returns undefined for any other text. */
+/** The claims of a receipt signed by any key of the organization, even a retired one; else undefined. */
 export async function readReceipt(
   deps: ReadDeps,
   organization: { readonly id: string },

@@ -10,7 +10,10 @@ const MAX_TOOLS = 100;
 /** Names and IPv4 addresses; `*.` before a name means all its subdomains. */
 const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i;
 
-/** Without a config the tool reaches every allowed host; an empty list none. No host matches no host. */
+/**
+ * Without a config the tool reaches every host that the operator allows. An empty list allows none, and an
+ * entry that is not a host name matches nothing.
+ */
 export const HttpFetchConfig = z.strictObject({ hosts: z.array(z.string()) });
 
 /** Names a server that the operator set up; `tools` narrows it to some of its tools. */

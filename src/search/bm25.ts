@@ -70,7 +70,10 @@ async function countLive(
   return { frequencies, passages };
 }
 
-/** The terms of the space with their words' weights. A word is as frequent as all its terms together. */
+/**
+ * The terms that the space has, each with its word's weight. A word's frequency is that of all its terms
+ * together, since a chunk is in one language and so has only one of them.
+ */
 function weigh(
   chunks: number,
   words: readonly QueryWord[],

@@ -48,7 +48,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Nothing is read before the first question. @example `test/storage/disk-space.test.ts` */
 export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): DiskSpace {
-  // A question to a hanging share holds one of few file threads: there is no second one meanwhile.
+  // A question to a share that hangs holds one of the few threads that read and write all files of the
+  // process, so there is no second one before it ends.
   const share = shareRunning<StatsFs>();
   const askOnce: Ask = (folder) => share(folder, () => ask(folder));
   const read = shareFor(FRESH_MS, () => readAll(folders, floorBytes, askOnce));

@@ -92,7 +92,7 @@ function assertObjectName(name: string): string {
   return name;
 }
 
-/** As {@link assertObjectName}, for all that a store may hold: also anchors, of no organization. */
+/** Like {@link assertObjectName}, but also takes anchors, which belong to no organization. */
 export function assertStoredName(name: string): string {
   return ANCHOR_NAME.test(name) ? name : assertObjectName(name);
 }

@@ -71,7 +71,10 @@ export interface Storage {
 interface StorageParts {
   readonly store: ObjectStore;
   readonly keyring: Keyring;
-  /** Called before a write, and per {@link ROOM_STEP_BYTES}. @throws DomainError `insufficient_storage` */
+  /**
+   * Called before a write and after every {@link ROOM_STEP_BYTES} of it.
+   * @throws DomainError `insufficient_storage` if no more may be written.
+   */
   readonly assertRoom?: () => Promise<void>;
 }
 

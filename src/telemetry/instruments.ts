@@ -1,4 +1,4 @@
-/** The counters and histograms of all processes. Labels are routes, stages, codes: nothing of callers. */
+/** The counters and histograms of all processes. Labels are routes, stages, codes; never callers' texts. */
 import { Counter, Histogram } from "prom-client";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -118,7 +118,10 @@ export const chatTurns = histogram(
   ["status"],
 );
 
-/** `outcome` is `delivered`, or why not: `status_5xx`, `redirect`, `timeout`, `unreachable`, and others. */
+/**
+ * `outcome` is `delivered`, or why not: the class of the answer's status such as `status_5xx`, `redirect`,
+ * `timeout`, `unreachable`, `private_target`.
+ */
 export const webhookAttempts = histogram(
   "holdfast_webhook_attempt_duration_seconds",
   "Time of one attempt to deliver an event to a webhook.",

@@ -117,7 +117,7 @@ async function openClaimed(claimed: Claimed, sealer: PayloadSealer): Promise<Pay
   return PayloadMessage.decode(await sealer.open(claimed, authenticatedData(claimed.binding)));
 }
 
-/** Replaces a payload that cannot be opened, so that only its user fails. @throws DomainError of outages. */
+/** Replaces a refused payload: only its own workflow or activity fails. @throws only for an outage. */
 async function decodeForWorker(
   payload: Payload,
   context: SerializationContext | undefined,

@@ -4,7 +4,10 @@ import { withDeadline } from "./connection.ts";
 
 const REASON = "the organization is deleted";
 
-/** Terminates the organization's running workflows; call it until it finds none. @returns how many. */
+/**
+ * Terminates all running workflows of the organization. Temporal's lists lag, so call it until it finds none.
+ * @returns how many it found.
+ */
 export async function endWorkflowsOf(client: Client, organizationId: string): Promise<number> {
   let ended = 0;
   const running = await withDeadline(client, async () => {

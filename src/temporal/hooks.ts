@@ -1,4 +1,4 @@
-/** The interceptors of all our clients and workers: seals, then traces; around both, the failures' log. */
+/** The interceptors of all our clients and workers: seals, then traces, both inside the log of failures. */
 import type { ClientInterceptors } from "@temporalio/client";
 import type { ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
 import type { SealSinks } from "../domain/payloads/seal-sinks.ts";

@@ -1,4 +1,7 @@
-/** The process for suspected documents. It works on one at a time alone: what kills it was that one. */
+/**
+ * The process for suspected documents. It works on one at a time and on nothing else, so whatever kills it
+ * was that document.
+ */
 import { PAUSES } from "#timings";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { loadConfig, requireReal } from "../config/config.ts";

@@ -1,4 +1,4 @@
-/** Time-outs and retries of the activities of chat. Their queues, one a process, come with the input. */
+/** Time-outs and retries of the activities of chat. Each API process's queue comes with the input. */
 import { DEADLINES } from "#timings";
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from "@temporalio/workflow";
 import type { ChatActivities } from "../activities/chat.ts";

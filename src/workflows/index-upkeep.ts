@@ -1,4 +1,4 @@
-/** The minutely scheduled workflow: merges, purges and rewrites segments of the search indexes. */
+/** The workflow that runs every minute: merges, purges and rewrites segments of the search indexes. */
 import { isCancellation } from "@temporalio/workflow";
 import { type MaintenanceCounts, addCounts } from "../domain/work/maintenance-rounds.ts";
 import { upkeep } from "./proxies.ts";

@@ -1,4 +1,4 @@
-/** Marks each payload in a workflow's commands with its place, to be sealed: it is refused elsewhere. */
+/** Marks each payload in a workflow's commands with its place, to which its seal then binds it. */
 import type { Payload } from "@temporalio/common";
 import type { coresdk } from "@temporalio/proto";
 import { ONLY, type Place, noArguments, placed, slotOf } from "../domain/payloads/places.ts";

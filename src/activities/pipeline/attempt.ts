@@ -166,7 +166,10 @@ function verdict({ member, stage, error }: Ended): Verdict {
   return { is: "failed", error: { stage, code: known.code, message: known.message } };
 }
 
-/** A line for each document that failed unexpectedly. Those that begin to wait for an outage share one. */
+/**
+ * One line for each document that failed, or whose step failed unexpectedly. Those that wait for an outage
+ * share a line when they begin to wait.
+ */
 function logCauses(
   { log }: MemberDeps,
   ids: Readonly<Record<string, string>>,

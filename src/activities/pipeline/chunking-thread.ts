@@ -6,7 +6,8 @@ import type { ModelsConfig } from "../../models/config.ts";
 import { createEmbeddingModel } from "../../models/embedding/embedding-model.ts";
 import type { ChunkingAnswer, ChunkingJob } from "./chunking.ts";
 
-// A thread is terminated with its document; a native model at work then would crash the process.
+// The thread is terminated when its document is cancelled. A native model that computes or loads at that
+// moment would crash the process.
 const embedding = await createEmbeddingModel(workerData as ModelsConfig, { embedsSoon: false });
 
 function answer(job: ChunkingJob): ChunkingAnswer {

@@ -13,7 +13,7 @@ interface AnchorDeps {
   readonly masterKey: MasterKey;
 }
 
-/** Signs the heads of all chains, once a day (UTC), never again. @returns 1 if it wrote one, else 0. */
+/** Signs the heads of all chains once a day (UTC); never overwrites an anchor. @returns 1 if it wrote one. */
 export async function anchorToday({ db, store, masterKey }: AnchorDeps, now: Date): Promise<number> {
   const name = dailyAnchorName(now);
   // Listed, because an empty store cannot say whether it has a certain object.

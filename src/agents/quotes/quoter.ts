@@ -18,7 +18,10 @@ export interface MarkedQuote extends Choice {
 }
 
 export interface Quoter extends MarkReader {
-  /** Reads the sources that marks in `text` may name, ahead of {@link MarkReader.keeps}. Undefined: none. */
+  /**
+   * Reads the sources that marks in `text` may name, so that {@link MarkReader.keeps} does not have to.
+   * Undefined if there are none, or none are needed so early.
+   */
   prepare(text: string): Promise<void> | undefined;
   /** How many sources were taken out of marks because they do not support the statement. */
   readonly removed: number;

@@ -16,7 +16,10 @@ interface Span {
   readonly weight: number;
 }
 
-/** The offsets of at most {@link QUOTE_MAX} characters with most words of the statement, in whole cells. */
+/**
+ * The offsets of at most {@link QUOTE_MAX} characters of the part: those with the most words of the
+ * statement, in whole cells for a table row if they fit. Never cuts a character in two.
+ */
 export function windowOf(
   { text, languages }: ReadPassage,
   { start, end, kind }: Pick<Part, "start" | "end" | "kind">,

@@ -26,7 +26,10 @@ export function createHttpFetch(hosts: readonly string[]): Tool {
   });
 }
 
-/** The hosts that the agent's `config` leaves; null: no config. @throws DomainError `bad_request`. */
+/**
+ * The hosts to which the agent's `config` narrows the operator's; null without a config.
+ * @throws DomainError `bad_request` if it is not valid.
+ */
 function hostsOf(config: unknown): readonly string[] | null {
   if (config === null) return null;
   const parsed = HttpFetchConfig.safeParse(config);

@@ -70,7 +70,10 @@ function decodeExtended(value: string | undefined): string | undefined {
   return bytes.toString(charset.toLowerCase() === "utf-8" ? "utf8" : "latin1");
 }
 
-/** The last part of a path, in NFC, without control characters, in 255 bytes with extension; or `file`. */
+/**
+ * The last part of a path of any system, in NFC, without control characters, shortened to 255 bytes with its
+ * extension kept; `file` if nothing is left.
+ */
 export function cleanFilename(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const clean = withoutMiddle(last)

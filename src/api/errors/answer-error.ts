@@ -20,7 +20,7 @@ const PROBLEM_STATUS = { holdfast: 422, openai: 400 } as const;
 
 export type ErrorForm = keyof typeof PROBLEM_STATUS;
 
-/** Never shows a stack, SQL or the cause. @param guide where codes' pages are. Default: on this server. */
+/** Never shows a stack, SQL or the cause. @param guide where each code's page is. Default: this server. */
 export function answerError(error: unknown, guide = errorGuide(), form: ErrorForm = "holdfast"): ErrorAnswer {
   const problems = problemsOf(error);
   if (problems !== null) {

@@ -2,7 +2,10 @@
 import { shareRounds } from "../../process/concurrency/share-rounds.ts";
 
 export interface EventHub {
-  /** Waits until the log goes on after `position`. @returns how far it goes; undefined: no longer waits. */
+  /**
+   * Waits until the organization's log goes past `position`.
+   * @returns its new end; undefined if the time is up, the client left, or the process stops.
+   */
   later(organizationId: string, position: number, within: Within): Promise<number | undefined>;
   /** True once {@link EventHub.drain} was called: whoever streams or waits comes to an end. */
   readonly isDraining: boolean;

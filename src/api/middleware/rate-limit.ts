@@ -1,4 +1,7 @@
-/** Refuses requests above the minute's budgets: of keys, users, organizations, turns, addresses. */
+/**
+ * Refuses requests above the minute's budgets: those of each key, user and organization, those of their chat
+ * turns, and that of each address whose credentials are refused.
+ */
 import type { Context } from "koa";
 import { type Budget, policyItem } from "../../domain/budget.ts";
 import { DomainError } from "../../domain/errors.ts";
@@ -34,7 +37,7 @@ export interface RateLimit {
   countTurn(ctx: Context, principal: Principal): Promise<void>;
   /** The same for an operator, who has no principal. */
   countOperator(ctx: Context, subject: string): Promise<void>;
-  /** Counts a refusal as `weight` requests of its address, or 1. @throws DomainError `rate_limited`. */
+  /** Counts a refusal as `weight` requests (default 1) of its address. @throws DomainError `rate_limited`. */
   countRefusal(ctx: Context, weight?: number): Promise<void>;
 }
 
@@ -120,7 +123,10 @@ function chatBudgets(limits: RateLimits, { apiKeyId, user, organization }: Princ
   ];
 }
 
-/** A budget that is used up, else the one with the least left; of several the widest, the last. */
+/**
+ * A budget that is used up, else the one with the least left. Of several, the last and widest one: the caller
+ * would meet it with another key as well.
+ */
 function leastLeft(
   budgets: readonly CountedBudget[],
   states: readonly BudgetState[],

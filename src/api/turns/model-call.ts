@@ -27,7 +27,10 @@ interface Listener {
 
 interface Bounds {
   readonly signal: AbortSignal;
-  /** No try begins after this (`Date.now()`). A provider that asks to wait longer: its error at once. */
+  /**
+   * No try begins after this time (`Date.now()`). The error of a provider that asks to wait longer is thrown
+   * at once.
+   */
   readonly retryUntilMs: number;
 }
 

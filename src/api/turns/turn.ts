@@ -89,7 +89,10 @@ export interface Turn {
   readonly firstPart: Promise<TurnEndStatus | "handed_over">;
   /** Aborted if the turn is aborted, not if it ends otherwise. */
   readonly aborted: AbortSignal;
-  /** Makes model call `no`, from 1 after the first tools. Idempotent by `no`. At once if it has ended. */
+  /**
+   * Makes model call `no`, counted from 1 after the first tools. Idempotent: asked again with the same `no`,
+   * it is the same call. Resolves at once if the turn has ended.
+   */
   step(no: number, results: readonly ToolResult[]): Promise<StepResult>;
   /** Ends the turn at once: as failed for `reason`, or as cancelled without one. */
   abort(reason?: DomainError): void;

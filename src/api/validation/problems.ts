@@ -33,7 +33,7 @@ export interface Place {
   readonly given: unknown;
 }
 
-/** An issue may become several problems: one for each unexpected key, or each fault in a union. */
+/** An issue may become several problems: one for each unexpected key, or fault of a union's best fit. */
 export function translate(issue: z.core.$ZodIssue, place: Place): Problem[] {
   const path = [...place.prefix, ...issue.path];
   const loc = [place.part, ...path.map((step) => (typeof step === "symbol" ? String(step) : step))];

@@ -58,7 +58,7 @@ async function provision(path: string, { dryRun = false, json }: Options): Promi
   printResult(result, dryRun);
 }
 
-/** Reads the pepper without making it: a dry run leaves nothing. Without one no key has a hash: any does. */
+/** Reads the pepper without making it: a dry run leaves nothing behind. Without one any value serves. */
 async function pepperAsItIs({ db, masterKey }: Connection): Promise<Buffer> {
   return (await findInstanceSecret(db, PEPPER, await masterKey())) ?? randomBytes(PEPPER_BYTES);
 }

@@ -38,7 +38,7 @@ interface Outcome extends Result {
   readonly isBroken: boolean;
 }
 
-/** Runs all checks. Never throws. Results are in order; one that failed by another gives no own reason. */
+/** Runs all checks; never throws. Results keep the checks' order; a follow-on failure repeats no reason. */
 export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
   const outcomes = await Promise.all(checks.map(async (check) => ({ check, outcome: await bounded(check) })));
   const failed = new Set(

@@ -18,7 +18,11 @@ interface StatusChange {
 
 const PARTICIPLE = { paused: "paused", running: "resumed", cancelled: "cancelled" } as const;
 
-/** Changes nothing twice. @throws DomainError `not_found`, `permission_denied`; `bad_request`: not `from` */
+/**
+ * Does nothing if the change was made before.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if the batch is in none of the states
+ * `from`
+ */
 export async function changeBatchStatus(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -3,7 +3,7 @@ import type { BatchRow } from "../../db/runs/batches.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
 import { changeBatchStatus } from "./change-batch-status.ts";
 
-/** Idempotent. @throws DomainError `not_found`, `permission_denied`; `bad_request` once it has ended */
+/** Idempotent. @throws DomainError `not_found`, `permission_denied`; `bad_request` if ended or cancelled */
 export async function pauseBatch(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

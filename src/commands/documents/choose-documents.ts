@@ -17,7 +17,7 @@ import { type AskedDocument, idsOf, readAskedDocuments } from "../batches/asked-
 /** Documents that filters and folders may choose for one change. */
 const MOST = 10_000;
 
-/** The documents that filters and folders choose for `action`. @throws ValidationProblems over `most`. */
+/** The documents chosen where the caller may do `action`. @throws ValidationProblems if more than `most`. */
 export async function chooseDocuments(
   sql: Sql,
   principal: Principal,

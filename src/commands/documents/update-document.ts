@@ -18,7 +18,10 @@ import { recordChange } from "../record-change.ts";
 import { documentEtag, lockDocumentFor } from "./document.ts";
 
 interface DocumentUpdate extends IfUnchanged {
-  /** A JSON merge patch (RFC 7396): null removes a key. The service's own may be in it. Undefined: none. */
+  /**
+   * A JSON merge patch (RFC 7396): null removes a key. The service's own keys may be repeated unchanged.
+   * Undefined changes nothing.
+   */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   /** Null moves the document to the root of its space; undefined leaves it where it is. */
   readonly folderId: string | null | undefined;

@@ -19,7 +19,10 @@ interface FileDeletion {
   readonly ifMatch: string | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` if not empty */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a path
+ * folder that is not empty.
+ */
 export async function deleteFile(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,

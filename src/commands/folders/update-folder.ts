@@ -21,7 +21,10 @@ interface FolderUpdate extends IfUnchanged {
   readonly parentFolderId: string | null | undefined;
 }
 
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for the move */
+/**
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`; `bad_request` for a move into
+ * itself or into another space.
+ */
 export async function updateFolder(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -13,7 +13,7 @@ interface OrganizationUpdate {
   readonly defaultKeyLifetimeSeconds: number | null | undefined;
 }
 
-/** For keys that are made or rolled afterwards. @throws DomainError `not_found`, `permission_denied` */
+/** Applies only to keys made or rolled later. @throws DomainError `not_found`, `permission_denied` */
 export async function updateOrganization(
   deps: Pick<CommandDeps, "db">,
   caller: Caller,

@@ -6,7 +6,11 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { requireSharedName } from "./space.ts";
 
-/** The caller owns the new space. @throws DomainError `permission_denied`; `bad_request` for the name. */
+/**
+ * The caller is the owner of the new space.
+ * @throws DomainError `permission_denied`; `bad_request` if the name is reserved or another shared space has
+ * it.
+ */
 export async function createSpace(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

@@ -13,7 +13,11 @@ interface PutSpaceMember {
   readonly isNew: boolean;
 }
 
-/** Each call writes an audit row. @throws DomainError `not_found`, `permission_denied`, `bad_request` */
+/**
+ * Idempotent, but each call writes an audit row.
+ * @throws DomainError `not_found`, `permission_denied`; `bad_request` if private, or if no owner would be
+ * left
+ */
 export async function putSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

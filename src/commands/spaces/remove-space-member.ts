@@ -6,7 +6,7 @@ import type { Caller, CommandDeps } from "../caller.ts";
 import { recordChange } from "../record-change.ts";
 import { lockManagedSpace, requireShared } from "./space.ts";
 
-/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if private, or without an owner */
+/** @throws DomainError `not_found`, `permission_denied`; `bad_request` if private, or for the last owner */
 export async function removeSpaceMember(
   deps: Pick<CommandDeps, "db" | "authenticator">,
   caller: Caller,

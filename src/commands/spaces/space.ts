@@ -29,7 +29,7 @@ export async function lockManagedSpace(sql: Sql, principal: Principal, id: strin
   return space;
 }
 
-/** Everybody's own space has the reserved name in files and commands. @throws DomainError `bad_request` */
+/** In files and commands the reserved name means everybody's own space. @throws DomainError `bad_request` */
 export function requireSharedName(name: string): void {
   if (name.trim().toLowerCase() === PRIVATE_SPACE)
     throw new DomainError("name_reserved", "This name is kept for the users' own spaces.");

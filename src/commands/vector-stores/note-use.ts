@@ -7,7 +7,7 @@ import type { Caller, CommandDeps } from "../caller.ts";
 /** So that searches write nothing, but for one of them in this time. */
 const NOTED_EVERY_MS = 60_000;
 
-/** Searching is no change: no audit row. @throws DomainError `not_found`, `permission_denied` */
+/** Searching is no change, so it has no audit row. @throws DomainError `not_found`, `permission_denied` */
 export async function noteUse(
   deps: Pick<CommandDeps, "db">,
   { principal }: Caller,

@@ -5,7 +5,10 @@ import type { Sql } from "../../db/pool.ts";
 import type { Caller } from "../caller.ts";
 import { recordChanges } from "../record-change.ts";
 
-/** A document's raw file goes with it; one that people put there themselves stays. Lock them first. */
+/**
+ * Deletes a document's raw file with it, but keeps a file that people put there themselves, as every deletion
+ * of a document does. The caller has locked the documents.
+ */
 export async function removeDocuments(
   sql: Sql,
   caller: Caller,

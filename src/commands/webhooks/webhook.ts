@@ -46,7 +46,10 @@ export async function lockManagedWebhook(sql: Sql, principal: Principal, id: str
   return webhook;
 }
 
-/** Only the maker, who sees the events, directs them elsewhere. @throws DomainError `permission_denied` */
+/**
+ * Delivers events that the maker may see, so only the maker may change where they go and how they are signed.
+ * @throws DomainError `permission_denied`
+ */
 export function requireMaker(principal: Principal, webhook: WebhookRow): void {
   if (webhook.created_by !== principal.user.id)
     throw new DomainError("permission_denied", "Permission denied: only its maker may do this to a webhook");

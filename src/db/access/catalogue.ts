@@ -251,7 +251,10 @@ const PRINTED: Readonly<Partial<Record<FactKind, (value: string) => string>>> = 
   body: printedBody,
 };
 
-/** Reads all facts in one statement, in milliseconds, but for what is of nothing of this version. */
+/**
+ * Reads all facts in one statement over the catalogue, within milliseconds. Leaves out everything that does
+ * not belong to a table, function or role of this version.
+ */
 export async function readFacts(sql: Sql): Promise<Fact[]> {
   const tables = [...Object.keys(TABLES).map((table) => `public.${table}`), ...VECTOR_TABLES];
   const functions = Object.keys(FUNCTIONS).map((routine) => `public.${routine}`);

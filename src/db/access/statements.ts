@@ -30,7 +30,10 @@ const MENDING: OfKind<string[]> = {
 const THINGS: readonly FactKind[] = ["role", "owner", "security", "function"];
 const isGone = ({ fact, is }: Fault): boolean => is === "missing" && THINGS.includes(fact.kind);
 
-/** @returns none if no statement can help: rows of a missing table, a function's body, need a back-up. */
+/**
+ * @returns none if no statement can help: rows of a missing table, or the body of a missing function, have to
+ * come from a back-up.
+ */
 export function mendingStatements(fault: Fault): string[] {
   return isGone(fault) ? [] : MENDING[fault.fact.kind](fault);
 }

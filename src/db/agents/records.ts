@@ -124,7 +124,7 @@ export async function searchAgents(
   );
 }
 
-/** Finds an agent of the organization, whoever may see it: `auth/policy.ts` decides. */
+/** Finds an agent, whether or not the caller may see it: `auth/policy.ts` decides that. */
 export async function findAgentRecord(
   sql: Sql,
   organizationId: string,

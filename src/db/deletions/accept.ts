@@ -48,7 +48,7 @@ export async function markDocumentsDeleted(
   return marked;
 }
 
-/** Deletes the file, its document, and its own cached embeddings. @returns false if it was deleted. */
+/** Deletes the file, its document, and cached embeddings only it uses. @returns false if it was deleted. */
 export async function markRawFileDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rows } = await sql.query<{ document_id: string | null }>(
     `update raw_files
@@ -88,7 +88,7 @@ export async function markRawFilesDeleted(
   );
 }
 
-/** Deletes the folder and its descendants, by marks on folders. @returns false if it was deleted. */
+/** Deletes the folder and its descendants; marks only folders. @returns false if it was deleted already. */
 export async function markFolderDeleted(sql: Sql, accepted: Accepted): Promise<boolean> {
   const { rowCount } = await sql.query(
     `with recursive tree as (
@@ -127,7 +127,11 @@ export async function markSpaceDeleted(sql: Sql, accepted: Accepted): Promise<bo
   return true;
 }
 
-/** Marks documents deleted, out of search, runs cancelled. Idempotent. @returns those newly marked. */
+/**
+ * Marks documents as deleted, takes them out of search and of their space's statistics, and cancels their
+ * runs. Idempotent.
+ * @returns the ids of those that were not marked before.
+ */
 export async function hideDocuments(
   sql: Sql,
   organizationNum: number,

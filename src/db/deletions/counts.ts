@@ -151,7 +151,7 @@ export async function countDeletion(
   return { ...NOTHING, ...rows[0] };
 }
 
-/** What the end of a membership takes along: keys, webhooks, roles, turns, ownership. Idempotent. */
+/** What the end of a membership takes along: keys, webhooks, roles, turns, ownership. Changes nothing. */
 export async function countMemberRemoval(
   sql: Sql,
   organizationId: string,

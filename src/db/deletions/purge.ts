@@ -84,7 +84,11 @@ export async function objectsOf(sql: Sql, documentId: string, withRawFile: boole
   return rows.map((row) => row.object_key);
 }
 
-/** Deletes at most `limit` chunks and text blocks; their embeddings expire later. @returns if any is left. */
+/**
+ * Deletes at most `limit` chunks and as many text blocks of the run. Their cached embeddings count as used
+ * until now, which delays their expiry.
+ * @returns whether any may be left.
+ */
 export async function deleteText(sql: Sql, runNum: number, limit: number): Promise<boolean> {
   const chunks = await sql.query(
     `with deleted as (

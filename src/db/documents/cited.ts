@@ -17,7 +17,10 @@ export interface CitedChunk {
   readonly metadata: ChunkMetadata;
 }
 
-/** Returns by ids the chunks that are published and in the scope, as the tools of agents see it. */
+/**
+ * Returns the chunks with these ids that are published and in the scope, as the agents' tools see it. Leaves
+ * out chunks of a version that was replaced.
+ */
 export async function readCitedChunks(
   sql: Sql,
   scope: ReadScope,

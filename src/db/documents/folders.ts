@@ -53,7 +53,7 @@ export async function lockFolderTree(sql: Sql, spaceId: string): Promise<void> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended('folders ' || $1::text, 0))", [spaceId]);
 }
 
-/** Keeps the folder from being deleted in this transaction. @throws DomainError `not_found` if it was. */
+/** Keeps the folder until the transaction ends. @throws DomainError `not_found` if it is already deleted. */
 export async function lockLiveFolder(sql: Sql, id: string): Promise<void> {
   const { rowCount } = await sql.query(
     `select
@@ -130,7 +130,10 @@ export interface FolderChange {
   readonly parent_folder_id?: string | null | undefined;
 }
 
-/** Changes the folder. The caller holds {@link lockFolderTree}. `updated_at`, for the ETag, increases. */
+/**
+ * Changes the folder. The caller holds {@link lockFolderTree} and has checked the new parent. `updated_at`
+ * always increases, since the entity tag is made of it.
+ */
 export async function updateFolder(
   sql: Sql,
   id: string,

@@ -89,7 +89,7 @@ export const DOCUMENT_IS_VISIBLE = `document.space_id = any($1::uuid[])
              and document.deleted_at is null
              and folder.deleted_at is null`;
 
-/** Returns the document if the caller sees it. With `lock`, it stays until the transaction ends. */
+/** Returns the document if the caller sees it. With `lock`, it cannot change until the transaction ends. */
 export async function findDocument(
   sql: Sql,
   principal: Principal,

@@ -1,4 +1,7 @@
-/** All SQL that finds documents by their fields: by listed fields alone, and in reach alone. */
+/**
+ * All SQL that finds documents by their fields. Only listed fields can filter and order, and only documents
+ * in reach are found.
+ */
 import { type Reach, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import type { Clause, Condition, OrderTerm } from "../../domain/requests/conditions.ts";
 import { DOCUMENT_COLUMNS, DOCUMENT_IS_VISIBLE, DOCUMENT_TABLES, type DocumentRow } from "./read.ts";
@@ -138,7 +141,7 @@ export async function findMatchingDocuments(
   return rows;
 }
 
-/** Returns those of the documents in reach. With `lock`, they stay until the transaction ends. */
+/** Returns those of the documents in reach. With `lock`, they cannot change until the transaction ends. */
 export async function findDocumentPlaces(
   sql: Sql,
   reach: Reach,

@@ -5,7 +5,10 @@ import type { PackedPlaces } from "../../domain/locations/packed.ts";
 import type { ChunkMetadata, TextUnit } from "../../domain/text-unit.ts";
 import type { Sql } from "../pool.ts";
 
-/** Returns the run that the document shows: the published, or before that the latest parsed. Or null. */
+/**
+ * Returns the run whose text and chunks the document shows: the published one or, before the first
+ * publication, the latest one once it is parsed. Null if there is no text yet.
+ */
 export async function shownRunNum(sql: Sql, documentId: string): Promise<number | null> {
   const { rows } = await sql.query<{ run_num: number | null }>(
     `select coalesce(document.published_run_num, case when run.parsed then run.num end) as run_num
@@ -103,7 +106,10 @@ export async function countChunks(sql: Sql, runNum: number): Promise<number> {
   return rows[0]!.total;
 }
 
-/** Returns at most `limit` chunks from index `from` on. A chunk counts as embedded once published. */
+/**
+ * Returns at most `limit` chunks of the run from index `from` on, in order. A chunk counts as embedded once
+ * the run is published, unless the model refused its text.
+ */
 export async function readChunks(sql: Sql, runNum: number, from: number, limit: number): Promise<ChunkRow[]> {
   const { rows } = await sql.query<StoredChunk>(
     `select chunk.id,

@@ -23,7 +23,7 @@ const ANSWER_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Connects, again with growing pauses after each loss. Never throws. @returns what ends the listening. */
+/** Connects, and reconnects with growing pauses. Never throws. @returns a function that stops listening. */
 export function listenForEvents(listening: Listening): () => Promise<void> {
   const { url, onEvents, onAgents, onConnected, onLost } = listening;
   const stop = new AbortController();

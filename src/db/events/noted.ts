@@ -35,7 +35,7 @@ export function noteEvents(sql: Sql, organizationId: string): void {
   transactionOf(sql).noted.add(organizationId);
 }
 
-/** {@link noteEvents} for statements that do not know the organization; else nothing. */
+/** {@link noteEvents} for statements that do not know the organization; outside a tenant, does nothing. */
 export function noteTenantEvents(sql: Sql): void {
   const { noted, tenantId } = transactionOf(sql);
   if (tenantId !== undefined) noted.add(tenantId);

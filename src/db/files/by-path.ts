@@ -169,7 +169,10 @@ export async function lockOccupant(sql: Sql, spaceId: string, path: string): Pro
   return undefined;
 }
 
-/** Marks files of documents in deleted folders as deleted, to free paths: `path`, or all below it. */
+/**
+ * Marks files as deleted if their document's folder is, which frees their paths: the one at `path` and, if
+ * that ends with a slash, everything below it.
+ */
 export async function retireHidden(sql: Sql, spaceId: string, path: string): Promise<void> {
   await sql.query(
     `update raw_files file

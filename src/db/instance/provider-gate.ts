@@ -161,7 +161,7 @@ async function readGate(db: Database, provider: string, state: GateState): Promi
   state.code = rows[0]?.code ?? UNSAID;
 }
 
-/** Takes the one trial of this second; anybody may without the database. @returns false if it is taken. */
+/** Takes this second's one trial; while the database is away, all may. @returns false if it is taken. */
 async function takeTrial(db: Database, provider: string, state: GateState): Promise<boolean> {
   const { changes } = state;
   const taken = await queryOnce(

@@ -72,7 +72,7 @@ export async function tryInstanceSecrets(
   return { opened, closed };
 }
 
-/** @returns false for a key that does not fit. @throws the error if the key service is away. */
+/** @returns false for a key that does not fit. @throws if the key service is away: the key may be right. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof DomainError && error.passes) throw error;
   return false;

@@ -131,7 +131,10 @@ export async function lockApiKey(
   return rows[0];
 }
 
-/** Lets one transaction at a time make or extend keys of the user. Comes before the lock of any key. */
+/**
+ * Lets one transaction at a time make keys of the user, or give expired ones a new expiry. To avoid deadlocks
+ * it comes before the lock of any key.
+ */
 export async function lockKeysOfUser(sql: Sql, userId: string): Promise<void> {
   await sql.query("select from users where id = $1 for no key update", [userId]);
 }

@@ -7,7 +7,11 @@ const MAX_WAITING = 10_000;
 /** A process takes so many of them every few seconds. */
 const TAKEN_AT_ONCE = 1_000;
 
-/** Stores hashes of reported keys, as fast for unknown ones. @returns false if too many wait already. */
+/**
+ * Stores the hashes of reported keys. Takes the same time whether or not such keys exist, so that it does not
+ * reveal that.
+ * @returns false if too many reports are waiting already.
+ */
 export async function reportLeakedKeys(db: Database, hashes: readonly Buffer[]): Promise<boolean> {
   const { rows } = await queryOnce<{ accepted: boolean }>(
     db.app,

@@ -5,7 +5,10 @@
  */
 import { DEADLINES } from "#timings";
 
-/** The lease of a row whose workflow is about to start: longer than a start. A crash delays it so long. */
+/**
+ * The lease of a row whose workflow is about to be started. Longer than a start may take; if the process dies
+ * between leasing and starting, the start is delayed by this much.
+ */
 export const START_LEASE = `${DEADLINES.startLease} milliseconds`;
 /** The lease of a row whose workflow runs; then a process asks Temporal what became of the workflow. */
 export const RUNNING_LEASE = `${DEADLINES.runningLease} milliseconds`;

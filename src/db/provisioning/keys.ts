@@ -21,7 +21,10 @@ export interface NamedKey {
   readonly key: ProvisionApiKey;
   /** Ids of the chosen spaces; null means all, undefined that the file does not say. */
   readonly spaces: readonly string[] | null | undefined;
-  /** All texts that the file gives to keys of this user: a key with one belongs to that entry, by no name. */
+  /**
+   * All texts that the file gives to keys of this user. A key that has one of them belongs to the entry with
+   * that text, so it is not looked up by name.
+   */
   readonly texts: readonly string[];
 }
 
@@ -90,7 +93,10 @@ function findByName(rows: readonly KeyRow[], hasText: boolean): KeyRow | undefin
   return found.find((row) => !row.is_revoked) ?? (hasText ? undefined : found[0]);
 }
 
-/** Whether the file still decides about a rolled key: not one with a user's text, or with another name. */
+/**
+ * Whether the file still decides about a key that was rolled: not if a user made it and so has the new
+ * text, nor if it has another name by now.
+ */
 function fileStillDecides(known: KeyRow, { key }: NamedKey): boolean {
   return !known.is_users && known.name === key.name;
 }

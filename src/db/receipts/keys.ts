@@ -71,7 +71,10 @@ export async function insertSigningKey(
   });
 }
 
-/** Retires a signing key sealed by another key than `keyId`, for the next receipt to make a new one. */
+/**
+ * Retires the key that signs if another key of the organization than `keyId` seals it, and deletes its
+ * private half: the next receipt makes a new one. Idempotent.
+ */
 export async function retireSigningKeyOfOldSeal(
   sql: Sql,
   organizationId: string,

@@ -46,7 +46,7 @@ function lengthsOf(items: readonly ItemLengths[]): ConversationLengths {
   return { textCharacters: all - images, imageCharacters: images };
 }
 
-/** Writes a response's input, once. @throws pg's error of the foreign key if what comes before is gone. */
+/** Writes a response's input. Idempotent. @throws pg's foreign-key error if what comes before is gone. */
 export async function putContents(
   sql: Sql,
   organizationId: string,

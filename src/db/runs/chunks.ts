@@ -137,7 +137,7 @@ async function endPreparation(sql: Sql, runs: readonly PreparedRun[]): Promise<v
   );
 }
 
-/** The model's number for its vectors, for good. @throws RangeError if it had other dimensions before. */
+/** The number of the model's vectors, assigned once. @throws RangeError if it had other dimensions before. */
 export async function embeddingModelNum(sql: Sql, name: string, dimensions: number): Promise<number> {
   let row = await findModel(sql, name);
   if (row === undefined) {

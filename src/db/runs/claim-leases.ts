@@ -20,7 +20,10 @@ export async function markStarted(system: pg.Pool, claimId: string): Promise<voi
   );
 }
 
-/** Ends the lease of a claim that could not be started, for the next round; its runs show `code`. */
+/**
+ * Ends the lease of a claim whose workflow could not be started, so that the next round may try again at
+ * once. Its queued runs show `code` as what they wait for.
+ */
 export async function endLease(system: pg.Pool, claimId: string, code: ErrorCode): Promise<void> {
   await queryOnce(
     system,

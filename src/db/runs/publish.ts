@@ -65,7 +65,10 @@ export interface EntriesOfRuns {
   readonly modelNum: number;
 }
 
-/** Counts each run's vectors of the model: with its refused chunks they must be all, to be published. */
+/**
+ * Counts the vectors of the model that each run has. A run may be published if this equals the number of its
+ * chunks that the model does not refuse.
+ */
 export async function countEntries(
   sql: Sql,
   { spaceNum, runNums, modelNum }: EntriesOfRuns,

@@ -15,7 +15,8 @@ export const WARNINGS_OF_TEXT = `coalesce((
 
 /**
  * Marks chunks as refused by the model, so that the next attempt does not send them again. Needs no fence: a
- * mark is true for any attempt, and a chunk that has a vector after all does not count as refused.
+ * mark is also true if the attempt has lost its runs, and a chunk that has a vector after all is not counted
+ * as refused.
  */
 export async function markRefused(
   sql: Sql,

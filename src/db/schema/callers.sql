@@ -14,7 +14,8 @@ create function reach_of(of_user uuid, of_key uuid) returns jsonb language sql s
         or exists (select from api_key_spaces ks where ks.api_key_id = of_key and ks.space_id = s.id))
       and not (s.is_private and exists (select from api_keys k where k.id = of_key and k.created_by <> k.user_id)));
 
--- A key by its text or an earlier one that is still accepted, until its end; and if another made it.
+-- A key by its text or by an earlier one that is still accepted (the key then ends when that does), and
+-- whether somebody else made the key.
 create function authenticate_caller_key(key_hash bytea) returns jsonb language sql stable
   security definer set search_path = public, pg_temp
   return (

@@ -1,6 +1,7 @@
 -- How the rows of an organization that was closed are deleted.
 
--- Nobody gets into the organization from here on, for good. Idempotent: the first time stays.
+-- Nobody gets into the organization from here on, and nothing opens it again. Idempotent: one that is closed
+-- keeps its time.
 create function close_organization(organization uuid) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   update public.organizations set deleted_at = now() where id = organization and deleted_at is null;
@@ -25,7 +26,8 @@ begin
   return found.num;
 end $$;
 
--- Deletes at most `at_most` rows of a table of a closed organization. @returns how many; null: refused.
+-- Deletes at most `at_most` rows of one table of a closed organization. @returns how many; null if other rows
+-- still refer to some.
 create function delete_rows_of_closed(organization uuid, from_table regclass, at_most int) returns int
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

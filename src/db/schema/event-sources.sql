@@ -24,7 +24,8 @@ create function callers_of_space(of_space uuid) returns uuid[] language sql stab
         and not (space.is_private and coalesce(key.created_by <> key.user_id, false))
     ) caller);
 
--- The event of a change by its audit row; null: none, or the change writes its events itself.
+-- The event of a change, by the action and the resource of its audit row; null if it has none, or if the
+-- change writes its events itself.
 create function event_of_change(action text, resource_type text) returns text language sql immutable
   return case action || ' ' || resource_type
     when 'documents:create document' then 'document.uploaded'

@@ -45,7 +45,8 @@ create table events (
   -- Users and keys that reached a space just before it was deleted.
   listed_ids uuid[] not null default '{}'
 );
--- Each event is updated once, when placed: every later placement reads its remains until a vacuum.
+-- Each event is updated once, when it is placed: what that leaves behind in `events_unplaced` is read by
+-- every later placement until it is vacuumed.
 alter table events set (
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 20000,

@@ -7,7 +7,8 @@ create table instance_secrets (
   master_key_id text not null
 );
 
--- What operators ask for: the outbox of its workflow, and its report. Outlives the organization.
+-- What operators ask for on the command line: the outbox of the workflow that does it, and its report. A row
+-- outlives the organization that it deletes.
 create table operations (
   id uuid primary key,
   kind text not null
@@ -20,7 +21,8 @@ create table operations (
   requested_at timestamptz not null default now(),
   leased_until timestamptz,
   completed_at timestamptz,
-  -- Of a transfer: the folder, and the archive's wrapped key. Of encrypting anew: if older keys go.
+  -- Of an export or import: the folder, and the archive's key as the master key wraps it. Of encrypting anew:
+  -- whether older keys are destroyed.
   parameters jsonb not null default '{}',
   report jsonb not null default '{}'
 );
@@ -84,14 +86,16 @@ create table provider_gates (
   code text
 );
 
--- How often each key, user and address asked in the minute, over all processes. Not logged: may be lost.
+-- How often each key, user and address asked in the running minute, counted by all API processes together.
+-- Unlogged: a crash may lose a minute.
 create unlogged table rate_limits (
   caller text primary key,
   minute bigint not null,
   count int not null
 );
 
--- Since when nothing older runs, by what changes with that. 0.10 reads it; the time is the database's.
+-- Since when no older version runs any more, by what changes with that. 0.10 reads the rows; the time is
+-- the database's.
 create table cut_overs (
   name text primary key,
   at timestamptz not null default now()

@@ -1,4 +1,5 @@
--- API keys: who made them, and where they are used from; rolled, bounded in lifetime, and revoked.
+-- API keys: who made them, from where they may be used and were used. They are rolled, bounded in lifetime,
+-- and may be revoked by anybody who finds one.
 
 create table api_keys (
   id uuid primary key,
@@ -55,7 +56,8 @@ begin
   return true;
 end $$;
 
--- Takes the oldest reports and revokes their keys, also by a text that was still accepted then.
+-- Takes the oldest reports and revokes their keys, also by an earlier text that was still accepted when it
+-- was reported.
 create function revoke_leaked_keys(at_most int) returns table (id uuid, organization_id uuid, user_id uuid)
   language plpgsql volatile security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column

@@ -30,7 +30,8 @@ create table mcp_answers (
   -- The JSON-RPC id, as JSON.
   request_id text not null,
   api_process_id uuid not null,
-  -- What the caller reached at its begin, and documents it may tell of: reach all, or get no more.
+  -- What the caller reached when it began, and the documents that the answer may tell of: whoever does not
+  -- reach all of them any more does not get the rest.
   space_ids uuid[] not null,
   document_ids uuid[] not null default '{}',
   created_at timestamptz not null default now(),

@@ -1,4 +1,5 @@
--- Responses of OpenAI's interface: kept turns, to be read, gone on from, or finished elsewhere.
+-- Responses of OpenAI's interface: turns whose answer is kept, so that it can be read, gone on from and, with
+-- `background`, finished by another process.
 
 create table responses (
   -- The id of its (first) turn.

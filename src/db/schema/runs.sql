@@ -107,7 +107,8 @@ create table claims (
   leased_until timestamptz not null,
   created_at timestamptz not null default now(),
   started_at timestamptz,
-  -- All that is left in it waits for an outage: it does not count as under way.
+  -- All that is left in it waits for an outage to end; it does not count against what an organization may
+  -- have under way.
   waiting boolean not null default false,
   -- Of one suspected run: worked on in a process that has nothing else in hand. It does not count either.
   isolated boolean not null default false,

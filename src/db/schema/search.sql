@@ -158,7 +158,8 @@ create table postings (
 alter table postings alter column data set storage external;
 alter table postings set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
--- Runs whose search entries are not served, yet or any more. The mark stays as long as a posting.
+-- Runs whose search entries exist but are not served: not published yet, or not any more. The mark stays for
+-- as long as a posting does.
 create table hidden_runs (
   organization_num int not null,
   space_num int not null,
@@ -168,7 +169,8 @@ create table hidden_runs (
   primary key (space_num, run_num)
 );
 
--- Published chunks and terms by model, as differences that add up to the totals of BM25.
+-- Published chunks and their terms by embedding model, as differences that add up to the space's totals
+-- (BM25's N and average length).
 create table space_statistics (
   organization_num int not null,
   space_num int not null,
@@ -186,7 +188,8 @@ create table language_fits (
   organization_num int not null,
   space_num int not null references spaces (num) on delete cascade,
   model_num smallint not null,
-  -- The share of comparisons in which the document's next chunk is nearer than another's; null: too few.
+  -- The share of comparisons in which the next chunk of the document is nearer than a chunk of another
+  -- document; null where too few could be made.
   auc real,
   -- Pairs of a chunk and its next one that were compared.
   pairs int not null,

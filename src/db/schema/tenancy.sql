@@ -31,7 +31,8 @@ create table users (
   subject text,
   created_at timestamptz not null default now(),
   removed_at timestamptz,
-  -- Of a bound user: the address before an administrator changed it, until a login confirms it. Or null.
+  -- Of a user who is bound: the address before an administrator changed it, until a login confirms the new
+  -- one. Null: it is `email`.
   confirmed_email text
 );
 create unique index on users (subject) where removed_at is null;

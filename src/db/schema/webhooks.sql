@@ -15,7 +15,8 @@ create table webhooks (
   -- Why it is not active; null if it is.
   status_reason text check (status_reason in ('by_user', 'reach_lost', 'failing', 'gone', 'deleted')),
   status_changed_at timestamptz(3) not null default now(),
-  -- The sealed secret that signs, and the one before while it signs too. A deleted endpoint has none.
+  -- The secret that signs, sealed with the organization's key, and the one before as long as it signs too. A
+  -- deleted endpoint has none.
   secret_key_id uuid,
   sealed_secret bytea,
   previous_secret_key_id uuid,
@@ -82,7 +83,8 @@ create table webhook_replays (
   -- Which events of the stretch are meant: their `occurred_at` is from here on, and before there.
   occurred_from timestamptz(3) not null,
   occurred_until timestamptz(3) not null,
-  -- The last position with deliveries, and of the stretch: longer than its time, as commits come late.
+  -- The last position for which deliveries were made, and the last of the stretch. It is a little longer than
+  -- the time, because positions follow commits.
   position bigint not null,
   until_position bigint not null,
   created_at timestamptz(3) not null default now(),

@@ -64,7 +64,10 @@ export async function denseCandidates(
   return scanAll(sql, scope, narrowing, nearest);
 }
 
-/** Of a smaller share of a space all vectors are read: the index would walk further for what passes. */
+/**
+ * Below this share of a space all vectors are read: most of what the index finds would be filtered out, so
+ * that walking it far enough would cost more.
+ */
 const LEAST_SHARE = 0.3;
 
 /** The index serves searches of much of a large space; narrower ones read their documents' vectors. */

@@ -139,7 +139,10 @@ const INSIDE = `with recursive inside as (
                 where child.deleted_at is null
               )`;
 
-/** Documents that the search may see if its filter does; runs in deleted folders are hidden ones. */
+/**
+ * Documents that the search may see if its filter lets them through. The runs of those in deleted folders are
+ * among the hidden ones.
+ */
 const ARE_PUBLISHED = `document.space_id = $1
                 and document.deleted_at is null
                 and document.published_run_num is not null`;
@@ -202,7 +205,10 @@ interface ScopeRow {
   readonly models: Array<Omit<SearchedModel, "languageFit"> & { readonly auc: number | null }>;
 }
 
-/** Returns what a search of the space may see now: nothing of deleted folders, only just marked too. */
+/**
+ * Returns what a search of the space may see now. A document in a deleted folder is hidden at once, although
+ * only the folder is marked at first.
+ */
 export async function readSearchScope(sql: Sql, { space, filter }: ScopeQuestion): Promise<SearchScope> {
   const { documentIds, folderIds, conditions = [] } = filter;
   const isFiltered = documentIds !== null || folderIds !== null || conditions.length > 0;

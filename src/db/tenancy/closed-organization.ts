@@ -5,7 +5,7 @@ import { type Database, type OrganizationRef, queryOnce } from "../pool.ts";
 const ROWS_A_STATEMENT = 5_000;
 const FOREIGN_KEY_VIOLATION = "23503";
 
-/** Deletes all rows, tables in use by others last. Idempotent. @returns how many rows, by table. */
+/** Deletes all rows; tables that others refer to come last. Idempotent. @returns how many rows, by table. */
 export async function deleteOrganizationRows(
   db: Database,
   organization: OrganizationRef,

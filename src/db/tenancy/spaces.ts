@@ -89,7 +89,10 @@ export async function listSpacesOfUser(
   return rows;
 }
 
-/** Finds a space, whoever may see it. With `lock`, one transaction at a time changes its roles. */
+/**
+ * Finds a space, whether or not the caller may see it: that is for `auth/policy.ts` to decide. With `lock`,
+ * one transaction at a time changes the space's roles.
+ */
 export async function findSpaceOfOrganization(
   sql: Sql,
   organizationId: string,

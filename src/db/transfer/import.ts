@@ -68,7 +68,7 @@ const DIRECTORY_PARTS: readonly DirectoryPart[] = [
   },
 ];
 
-/** Writes users, spaces, roles, folders, agents. @throws DomainError `conflict` for another's user. */
+/** Writes users, spaces, roles, folders, agents. @throws `conflict` for a user of another organization. */
 export async function insertDirectory(sql: Sql, organizationId: string, directory: Directory): Promise<void> {
   for (const { part, columns, values = columns } of DIRECTORY_PARTS)
     await sql.query(
@@ -181,7 +181,7 @@ const INSERT_DOCUMENT = `
   cross join run
   returning latest_run_num as num`;
 
-/** Writes the document with a queued run, only to be published if it has chunks. @returns its number. */
+/** Writes the document with a queued run; archived chunks have only to be published. @returns its number. */
 export async function insertDocument(
   sql: Sql,
   { organizationId, document, run, objectKey, embeddingModel }: ImportedDocument,

@@ -47,7 +47,10 @@ export async function giveBackTurns(db: Database, turnIds: readonly string[]): P
   );
 }
 
-/** Ends the wait of those turns that wait, for one workflow of several. @returns how each had ended. */
+/**
+ * Ends the wait of those turns that are waiting. If several workflows ask for one turn, only one gets it.
+ * @returns how each of them had ended.
+ */
 export async function adoptWaitingTurns(db: Database, turnIds: readonly string[]): Promise<AdoptedStatus[]> {
   const { rows } = await queryOnce<{ status: AdoptedStatus }>(
     db.system,

@@ -42,7 +42,10 @@ const CHAT_COLUMNS = `
   agent.data_access_mode,
   agent.allowed_folder_ids`;
 
-/** Finds an agent, whoever may use it: `auth/policy.ts` decides. @returns undefined also for no UUID. */
+/**
+ * Finds an agent, whether or not the caller may use it: that is for `auth/policy.ts` to decide.
+ * @returns undefined also if `id` is no UUID.
+ */
 export async function findAgent(sql: Sql, id: string): Promise<Agent | undefined> {
   if (!isUuid(id)) return undefined;
   const { rows } = await sql.query<Agent>({

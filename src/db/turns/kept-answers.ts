@@ -102,7 +102,7 @@ export async function dropKeptTurn(
   await inTenant(db, organization, (sql) => sql.query("delete from kept_turns where turn_id = $1", [turnId]));
 }
 
-/** Adds pieces and the documents behind them, and with `end` closes the turn, at once. Idempotent. */
+/** Adds pieces and the documents behind them, and closes with `end`, in one transaction. Idempotent. */
 export async function writeKeptTurn(
   db: Database,
   turn: {

@@ -21,7 +21,7 @@ const lockedInOrder = (condition: string): string => `
   order by id
   for no key update`;
 
-/** Nothing is delivered from the commit on. Maintenance deletes the row and its many deliveries. */
+/** Nothing is delivered from the commit on, and the secrets are gone. Maintenance deletes the row later. */
 export async function markWebhookDeleted(sql: Sql, id: string): Promise<void> {
   await sql.query(
     `update webhooks

@@ -2,7 +2,10 @@
 import type { EventType } from "../../domain/events/event-types.ts";
 import type { Sql } from "../sql.ts";
 
-/** A transaction may place an event that it wrote this long ago: statements and pauses end in a minute. */
+/**
+ * A transaction may place an event that it wrote this long ago. Each of its statements and pauses is bounded
+ * to a minute, and few transactions have more than one as long.
+ */
 const LONGEST_TRANSACTION = "interval '15 minutes'";
 
 export interface ReplayRow {

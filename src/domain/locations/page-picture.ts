@@ -28,7 +28,7 @@ export interface PageSize {
 
 export interface PageSizes {
   readonly total: number;
-  /** Of those that were asked for. */
+  /** Sizes of the pages that were asked for. */
   readonly pages: readonly PageSize[];
 }
 

@@ -1,4 +1,4 @@
-/** Temporal's failures: marks their payloads for the seal, removes what we did not seal. Sandboxed too. */
+/** Temporal's failures: marks payloads, removes what we did not seal. Runs in the workflow sandbox too. */
 import type { Payload } from "@temporalio/common";
 import type { temporal } from "@temporalio/proto";
 import {

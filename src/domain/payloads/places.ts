@@ -1,4 +1,4 @@
-/** A payload's place in Temporal, which its seal is bound to, and how it is passed on. Sandboxed too. */
+/** A payload's place in Temporal, to which its seal is bound. Runs in the workflow sandbox too. */
 import type { Payload } from "@temporalio/common";
 
 /** What a payload is. A `note` is read by people only: summaries, details, memos. */
@@ -107,7 +107,10 @@ export function refusalOf(found: Opened, { kinds, name }: Expected, slot: string
   return kinds.includes(place.kind) && place.name === name && place.slot === slot ? null : "moved";
 }
 
-/** @returns why the arguments must not be used; null if each has its place. None counts as unsealed. */
+/**
+ * @returns why the arguments must not be used; null if each has its place and none is missing. No payload at
+ * all counts as unsealed.
+ */
 export function refusalOfAll(found: readonly Opened[], expected: Expected): Refusal | null {
   const [first] = found;
   if (first === undefined) return "unsealed";

@@ -2,7 +2,8 @@
 import { isUuid } from "../ids.ts";
 import { NO_ARGUMENTS, type Opened, type Place, slotOf } from "./places.ts";
 
-// Global symbols: Temporal may get another copy of this module by its path. JSON cannot contain them.
+// Global symbols, because Temporal loads the converter by its path and may get another copy of this module.
+// JSON cannot contain them.
 const PLACED = Symbol.for("holdfast.placed");
 const OPENED = Symbol.for("holdfast.opened");
 

@@ -26,6 +26,7 @@ export interface ReceiptClaims {
   /** From 0. */
   readonly chunk_index: number;
   readonly turn: string;
+  /** The quote's UTF-16 offsets in the chunk. */
   readonly quote_start: number;
   readonly quote_end: number;
   /** The quote's UTF-16 offsets in the document as Markdown; absent if unknown. */

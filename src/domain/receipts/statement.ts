@@ -1,4 +1,4 @@
-/** What a receipt vouches for: that a sentence of an answer rests on these words of a document. */
+/** What a receipt vouches for: that a sentence rests on these words of this version of a document. */
 
 import type { Location } from "../locations/location.ts";
 
@@ -25,7 +25,7 @@ export interface Statement {
 export interface IssuedReceipt {
   /** A compact JWS without any text. */
   readonly receipt: string;
-  /** Base64url; with it whoever has the quote can check the receipt's hashes, and nobody can guess. */
+  /** Base64url; with it whoever has the quote can check the receipt's hashes; without it nobody can guess. */
   readonly salt: string;
 }
 

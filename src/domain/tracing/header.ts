@@ -9,7 +9,10 @@ const TRACEPARENT = /^([0-9a-f]{2}-[0-9a-f]{32}-)[0-9a-f]{16}(-[0-9a-f]{2})$/;
 const MAX_BYTES = 64;
 const decoder = new TextDecoder();
 
-/** Reads the header; undefined if it is no `traceparent`: callers of Temporal write what they like. */
+/**
+ * Reads the header; undefined if it is not a `traceparent`. Headers are not encrypted, and anybody who may
+ * call Temporal can write one.
+ */
 export function carriedTraceparent(header: Payload | null | undefined): string | undefined {
   if (!header?.data || header.data.byteLength > MAX_BYTES) return undefined;
   try {
@@ -20,7 +23,7 @@ export function carriedTraceparent(header: Payload | null | undefined): string |
   }
 }
 
-/** The span id of a workflow's run: 16 hexadecimal digits of its random end, the same in a replay. */
+/** The span id of a workflow's run: the last 16 hex digits of the run id, the same in every replay. */
 export function spanIdOfRun(runId: string): string {
   return runId.replaceAll("-", "").slice(-16);
 }

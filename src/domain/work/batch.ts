@@ -19,7 +19,10 @@ export interface BatchStep {
   readonly done: boolean;
 }
 
-/** A batch's released, unfinished runs: enough for busy workers, and a pause takes effect at once. */
+/**
+ * How many released runs of a batch may be unfinished: enough to keep the workers busy, few enough that a
+ * pause takes effect at once.
+ */
 export const BATCH_WINDOW_RUNS = 128;
 export const MAX_BATCH_DOCUMENTS = 100_000;
 export const CANCELS_A_STEP = 5_000;

@@ -1,4 +1,4 @@
-/** The search attributes of workflows. All of the namespace read them: ids and states, never names. */
+/** The search attributes of workflows. The whole namespace can read them: ids and states, never names. */
 
 export const SEARCH_ATTRIBUTES = {
   OrganizationId: "Keyword",

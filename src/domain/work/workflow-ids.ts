@@ -8,7 +8,10 @@ export function pipelineWorkflowId(organizationId: string, claimId: string): str
   return `document-pipeline/${organizationId}/${claimId}`;
 }
 
-/** The workflow of a document with its own claim, which the id has: a run may have several in turn. */
+/**
+ * The workflow of a document with a claim of its own. The claim is part of the id, because a run may have
+ * such a claim more than once.
+ */
 export function documentWorkflowId(organizationId: string, runId: string, claimId: string): string {
   return `document/${organizationId}/${runId}/${claimId}`;
 }

@@ -1,4 +1,4 @@
-/** Locks between processes of a folder: a file that names its holder, free if that process is gone. */
+/** Locks between processes that share a folder: a file names its holder; free if that process is gone. */
 import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -37,7 +37,7 @@ export interface Parts {
   readonly port: number;
 }
 
-/** Removes unneeded logins: only `migrate` has the owner's, and the API has none of maintenance. */
+/** Removes logins that are not needed: only `migrate` has the owner's, and the API lacks maintenance's. */
 export function programEnvironment(
   env: NodeJS.ProcessEnv,
   program: "api" | "worker" | "provision",

@@ -16,7 +16,7 @@ export interface Guardian {
   release(): void;
 }
 
-/** Starts the guardian for the processes in `record`, in a session that this one's signals spare. */
+/** Starts the guardian for the processes in `record`, in its own session: our signals do not reach it. */
 export async function startGuardian(dataDir: string, record: ProcessRecord): Promise<Guardian> {
   await mkdir(join(dataDir, "logs"), { recursive: true, mode: 0o700 });
   const log = await open(join(dataDir, "logs", "guardian.log"), "a", 0o600);

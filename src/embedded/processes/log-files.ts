@@ -27,7 +27,7 @@ export function keepBounded(
   return () => clearInterval(timer);
 }
 
-/** Moves a file larger than `maxBytes` to `.1`, that to `.2`, and empties it. Open writers go on. */
+/** Moves a file larger than `maxBytes` to `.1`, `.1` to `.2`, and empties it. Open writers go on. */
 export async function rotate(path: string, maxBytes: number = MAX_BYTES): Promise<void> {
   const size = await stat(path).then(
     (found) => found.size,

@@ -165,7 +165,10 @@ function wordsOfSources(candidates: readonly Candidate[]): ReadonlyMap<number, R
   return ofSource;
 }
 
-/** Scores each sentence by the share of the question's weight that it has or, for less, is around it. */
+/**
+ * Scores each sentence by its coverage: the share of the question's weight that is in the sentence or,
+ * counting less, in the text around it.
+ */
 function score(words: readonly QuestionWord[], candidates: readonly Candidate[], sources: number): Scored[] {
   const weights = weightsOf(words, candidates);
   const ofSource = wordsOfSources(candidates);

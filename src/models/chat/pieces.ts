@@ -48,7 +48,7 @@ function kindOf(line: string, isCode: boolean, isRow: boolean): Block["kind"] | 
   return HEADING.test(line) ? "heading" : "prose";
 }
 
-/** A table may leave out the outer strokes: then it begins above a divider and goes on while they come. */
+/** A table may lack outer strokes: then it begins above a divider and goes on while lines have strokes. */
 function isRow(lines: readonly string[], at: number, before: Block | undefined): boolean {
   const line = lines[at]!;
   if (ROW.test(line)) return true;

@@ -6,7 +6,7 @@ import { providerGarbage } from "../provider/error.ts";
 import { collectToolCalls, type ToolCallDelta } from "./tool-call-deltas.ts";
 
 export interface ChatStreamReader {
-  /** The events that a piece of the stream completes. `end` throws a later fault: these come first. */
+  /** The events that a piece of the stream completes. A fault after them is thrown by `end`: none is lost. */
   read(piece: string): readonly ChatEvent[];
   /** True after `[DONE]`, and after a fault in the stream. */
   readonly isDone: boolean;

@@ -61,7 +61,7 @@ export const textsOf = ({ parts }: EmbeddingRequest): string[] =>
 export const userKey = ({ organizationId, userId }: EmbeddingWork): string =>
   `${organizationId}/${userId ?? ""}`;
 
-/** Thrown after all texts of a call were asked for and some broke the provider; has the outcomes. */
+/** Thrown after all texts of a call were asked for and some broke the provider; has the others' outcomes. */
 export class PartlyEmbedded extends FailedWhileOthersSucceed {
   /** In the order of the texts; undefined for a text on which the provider broke. */
   readonly outcomes: ReadonlyArray<Outcome | undefined>;

@@ -221,7 +221,10 @@ interface LocalOptions {
   readonly folder?: string;
   /** After how long a thread without work ends, unless it is the last; a minute by default. */
   readonly idleMs?: number;
-  /** Default true: the first thread starts at once. False: with the first text, if tokens may be enough. */
+  /**
+   * True by default: the first thread starts at once. False, for a process that may only count tokens, starts
+   * it with the first text.
+   */
   readonly embedsSoon?: boolean;
 }
 

@@ -42,7 +42,7 @@ function batches(texts: readonly string[]): string[][] {
   return all;
 }
 
-/** Reads little-endian float32 in base64, or a list of numbers, as some providers send. Else null. */
+/** Reads little-endian float32 in base64, or a list of numbers, as some providers send; otherwise null. */
 function decode(embedding: unknown): Float32Array | null {
   if (Array.isArray(embedding))
     return Float32Array.from(embedding, (value) => (typeof value === "number" ? value : Number.NaN));

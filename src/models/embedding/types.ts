@@ -32,7 +32,7 @@ export interface EmbeddingModel {
     signal?: AbortSignal,
   ): Promise<Array<Float32Array | null>>;
   countTokens(text: string): number;
-  /** The text of token ids; absent without a known tokenizer. @throws Error for an id it has not. */
+  /** The text of token ids; absent without a known tokenizer. @throws Error for an unknown id. */
   readonly decodeTokens?: ((tokens: readonly number[]) => string) | undefined;
   /** True if the beginning of a vector, made a unit again, is a vector of fewer dimensions. */
   readonly isShortenable?: boolean;

@@ -12,7 +12,10 @@ export class MayBeOfOneText extends DomainError {}
  */
 export class ProviderBroke extends DomainError {}
 
-/** An outage, although other requests are answered: a single text waits, several are split. */
+/**
+ * Looks like an outage, but the provider answers other requests at the same time. A request for a single text
+ * waits as in an outage; one for several texts is split.
+ */
 export class FailedWhileOthersSucceed extends DomainError {}
 
 /** Malformed, too large, or not to be processed (RFC 9110, sections 15.5.1, 15.5.14 and 15.5.21). */

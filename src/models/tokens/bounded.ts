@@ -4,7 +4,7 @@
 const COUNTED_CHARACTERS = 100_000;
 /** What is not counted is taken to be as dense as what is, but at least this dense. */
 const LEAST_TOKENS_A_CHARACTER = 0.25;
-/** Byte-pair merging is square in an unbroken run. Longer runs are cut, for a token more each. */
+/** Byte-pair merging takes quadratic time in an unbroken run; longer runs are cut, a token more per cut. */
 const LONG_RUN = /\S{65}/u;
 const CUTS = /\S{16}(?=\S)/gu;
 

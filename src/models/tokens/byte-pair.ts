@@ -72,7 +72,8 @@ function partOffsets(encoding: Encoding, text: string, base: number): Array<[num
   }
   while (offsets.length < read) offsets.push([at, at]);
   const last = offsets.at(-1);
-  // A lone surrogate is encoded as the equally long replacement. The last token ends with the text.
+  // A lone surrogate is encoded as the replacement character, which has the same length. Whatever else
+  // differs, the last token ends with the text.
   if (last !== undefined) last[1] = base + text.length;
   return offsets;
 }

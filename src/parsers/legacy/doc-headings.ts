@@ -19,7 +19,10 @@ const PROPERTIES_BYTES = 13;
 const NARROW = 0x40000000;
 /** A longer paragraph is not read as a heading, whatever its style is. */
 const MAX_HEADING_BYTES = 8_192;
-/** Each heading is looked for in all pieces of text: an old document has hundreds and thousands. */
+/**
+ * Each heading is looked for in all pieces of text. A document that was edited for years has thousands of
+ * pieces and hundreds of headings.
+ */
 const MAX_COMPARISONS = 20_000_000;
 const westernText = new TextDecoder("windows-1252");
 const wideText = new TextDecoder("utf-16le");

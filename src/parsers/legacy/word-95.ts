@@ -40,7 +40,8 @@ export function word95Text(document: Buffer): { readonly body: string; readonly 
     ? Buffer.concat(pieces(document))
     : document.subarray(document.readUInt32LE(FIB.textStart), document.readUInt32LE(FIB.textEnd));
   const bodyLength = document.readUInt32LE(FIB.bodyLength);
-  // The character set is guessed once for all parts: a header's few words do not tell Cyrillic.
+  // The character set is guessed once for all parts: the few words of a header do not tell Cyrillic from
+  // Western.
   const marked = Buffer.concat([
     bytes.subarray(0, bodyLength),
     Buffer.from(BODY_END),

@@ -56,7 +56,7 @@ export function docxStyles(root: MarkupElement | undefined): DocxStyles {
   };
 }
 
-/** What a paragraph has by its style. Computed once for each, since there may be many. */
+/** What a paragraph has by its style. Computed once for each style, since there may be many. */
 interface Inherited {
   readonly namedLevel: number | undefined;
   readonly outline: string | undefined;

@@ -46,7 +46,10 @@ function paragraphText(element: MarkupElement): string {
 const MAX_EMPTY_SHARE = 8;
 const MIN_EMPTY_CELLS = 1_000;
 
-/** A chart as a table: categories, then a column a series; a row a series if few share places. */
+/**
+ * A chart as a table: the categories in the first column, and a column for each series. If few series have
+ * values at the same places, each series is a row.
+ */
 export function chartRows(chart: MarkupElement): { title: string; rows: string[][] } {
   const series = descendantsNamed(chart, "ser");
   const categories = cachedValues(childAt(series[0], "cat") ?? childAt(series[0], "xVal"));

@@ -13,7 +13,10 @@ export interface SheetGaps {
   hasTrueColumns: boolean;
 }
 
-/** The part as SheetJS may read it. @param sheets Gets the gaps of each sheet of an OpenDocument file. */
+/**
+ * The part as SheetJS may read it; the same buffer if nothing in it is dangerous.
+ * @param sheets Gets the gaps of each sheet of an OpenDocument file.
+ */
 export function harmlessPart(name: string, part: Buffer, sheets: SheetGaps[]): Buffer {
   if (/styles\.xml$/i.test(name)) return replaced(part, (text) => text.replace(LONG_FORMAT, '$1"General"'));
   if (/^content\.xml$/i.test(name)) return replaced(part, (text) => withBoundedRepeats(text, sheets));

@@ -11,7 +11,7 @@ const AIR = 0.003;
 /** A chunk has a box for each line of text; what has more is drawn in part. */
 const MAX_BOXES = 2_000;
 
-/** A picture of more pixels is not unpacked: it would take 400 MB. Pages of PDFs have 20 million. */
+/** A picture of more pixels is not unpacked: it would take 400 MB. PDF pages have at most 20 million. */
 const MAX_INPUT_PIXELS = 100_000_000;
 
 type OpenPicture = (bytes: Uint8Array, options?: SharpOptions) => Sharp;

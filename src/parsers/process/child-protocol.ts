@@ -15,7 +15,7 @@ export type ChildTask =
 
 export type ChildRequest = ChildTask & { readonly input: ParseInput };
 
-/** A process sends `ready` once; then per request `started`, any number of `units`, and another one. */
+/** A process sends `ready` once; then per request `started`, any number of `units`, and a final message. */
 export type ChildMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "started" }

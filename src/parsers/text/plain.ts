@@ -111,7 +111,10 @@ function likeliestCharset(bytes: Buffer): string {
   return (eastAsian ?? likeliest).name;
 }
 
-/** chardet takes short East Asian text for Western: below this confidence (of 100) a valid one wins. */
+/**
+ * chardet takes short East Asian text for Western. Below this confidence (of 100), an East Asian character
+ * set in which all bytes are valid is preferred.
+ */
 const UNSURE_BELOW = 30;
 const EAST_ASIAN = new Set(["Shift_JIS", "EUC-JP", "EUC-KR", "Big5", "GB18030"]);
 

@@ -16,6 +16,7 @@ import { readInput, type Parser } from "../parser.ts";
 import { decodeText } from "../text/plain.ts";
 import { createUnitWriter } from "../unit-writer.ts";
 
+/** HTML declares its character set within these bytes. */
 const DECLARED_WITHIN_BYTES = 1024;
 
 export const html: Parser = {

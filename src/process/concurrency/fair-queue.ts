@@ -19,7 +19,7 @@ export const OLDEST_EVERY = 4;
 const MAX_SHARES = 10_000;
 
 interface Share {
-  /** The time it got, in the unit of `charge`. Who comes back does not catch up on time not asked for. */
+  /** The time it got, in the unit of `charge`. An owner that comes back does not catch up on unused time. */
   used: number;
   turns: number;
   /** How many of its pieces wait. */

@@ -26,7 +26,11 @@ interface TextPart {
   readonly next: number | null;
 }
 
-/** Reads units up to `maxCharacters`, at least one. @throws DomainError `document_not_found` */
+/**
+ * Reads units until `maxCharacters` are reached, at least one: the published version or, before the first,
+ * the run under way.
+ * @throws DomainError `document_not_found`
+ */
 export async function readTextPart(
   db: Database,
   principal: Principal,

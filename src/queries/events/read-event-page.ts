@@ -14,7 +14,10 @@ import { DomainError } from "../../domain/errors.ts";
 import { type Principal, reachedSpaceIds } from "../../domain/tenancy/principal.ts";
 import { cursorOf } from "./cursor.ts";
 
-/** One read looks at no more positions, for callers who see almost nothing of a long log. */
+/**
+ * One read looks at no more positions than this, so that it stays cheap even for a caller who sees almost
+ * nothing of a long log. Events of one resource have an index of their own.
+ */
 const POSITIONS_A_READ = 5_000;
 
 export interface EventPage {

@@ -1,4 +1,7 @@
-/** The contract of `/mcp`'s tools. Models read their answers: less than those of the routes behind. */
+/**
+ * The contract of the tools that `/mcp` offers: what each takes and gives. Answers are read by models, so
+ * they hold less than those of the matching routes.
+ */
 import { z } from "zod";
 import { field } from "../field.ts";
 import { ownMetadata, tagList } from "../documents/changes.ts";

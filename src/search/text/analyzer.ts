@@ -44,7 +44,10 @@ const ALL_LANGUAGES: readonly string[] = [
   "tr",
 ];
 
-/** Languages whose terms are stems, each with its own, such as `de:haus`: queries stem as chunks did. */
+/**
+ * Languages whose terms are stems. Each has terms of its own, such as `de:haus`, so that a query's words can
+ * be stemmed in the same way as each chunk's were.
+ */
 export const STEMMED_LANGUAGES: readonly string[] = ALL_LANGUAGES.filter(hasStemmer);
 
 const LATIN_STEMMED = STEMMED_LANGUAGES.filter(

@@ -3,7 +3,7 @@ import type { Script } from "./script.ts";
 
 export const NOT_ASCII = /\P{ASCII}/u;
 
-/** Longer runs of marks are divided by an invisible character, as by UAX 15, section 13. */
+/** Divides longer runs of marks by an invisible character (Stream-Safe Text Process, UAX 15, section 13). */
 const MARKS_IN_A_ROW = /\p{M}{30}(?=\p{M})/gu;
 const JOINER = "\u034f";
 

@@ -7,7 +7,10 @@ export interface Token {
   readonly end: number;
   /** In NFKC, its case kept; at most 64 UTF-16 units. */
   readonly text: string;
-  /** True for what is not stemmed: identifiers, numbers, addresses, words and pairs without spaces. */
+  /**
+   * True for what is not stemmed: identifiers, numbers, addresses, and the words and character pairs of
+   * scripts without spaces.
+   */
   readonly isExact: boolean;
 }
 

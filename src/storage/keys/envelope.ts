@@ -47,7 +47,10 @@ interface Segments {
   readonly aad: Buffer;
 }
 
-/** The encrypted form of `source` under a fresh data key. At most two segments are in memory. */
+/**
+ * The encrypted form of `source`, piece by piece, under a fresh data key. At most two segments are in memory;
+ * the receiver may free the pieces.
+ */
 export async function* encryptStream(
   source: AsyncIterable<Uint8Array>,
   identity: ObjectIdentity & { readonly organizationKey: OrganizationKey },
@@ -60,7 +63,8 @@ export async function* encryptStream(
   dataKey.fill(0);
   yield header;
   const reader = createByteReader(source);
-  // One buffer for all segments: memory outside of V8's heap is collected only with all of it.
+  // One buffer for all segments: memory outside of V8's heap is collected only with the whole heap, which
+  // stops everything.
   const segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
   try {
     let last = false;

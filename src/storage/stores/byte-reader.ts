@@ -3,7 +3,7 @@
 export interface ByteReader {
   /** Exactly `bytes` bytes, or fewer at the source's end. They may share memory with the source's pieces. */
   take(bytes: number): Promise<Buffer>;
-  /** As {@link ByteReader.take}, but copies into `target`. @returns the part of it that was filled. */
+  /** As {@link ByteReader.take}, but fills `target` or reaches the end. @returns the part that was filled. */
   takeInto(target: Buffer): Promise<Buffer>;
   /** Whether nothing is left; reads one piece ahead if it has none. */
   atEnd(): Promise<boolean>;

@@ -2,7 +2,10 @@
 import type { Client } from "@temporalio/client";
 import { withDeadline } from "../connection.ts";
 
-/** Counts running ones, and closed ones within the retention. A run that continued as new counts anew. */
+/**
+ * Counts running ones, and closed ones within the namespace's retention. Each run of a workflow that
+ * continued as new counts by its own start.
+ */
 export async function countWorkflowsBefore(
   client: Client,
   organizationId: string,

@@ -32,7 +32,7 @@ export async function listPollers(
   return [...new Set(alive.map(({ identity }) => identity ?? ""))];
 }
 
-/** A worker polls one partition of a queue. The server reports all only in this mode, which may go. */
+/** A worker polls one partition of a queue. Only this mode reports all; later servers may drop it. */
 async function pollersOfAllParts(client: Client, namespace: string, queue: string): Promise<Poller[]> {
   const request = {
     namespace,

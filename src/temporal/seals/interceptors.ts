@@ -1,4 +1,7 @@
-/** Seals at the edges of clients and activities: marks values with their place, and refuses others'. */
+/**
+ * Seals at the edges of clients and activities: marks each value with its place, and refuses arguments that
+ * were not sealed for the activity.
+ */
 import { ApplicationFailure } from "@temporalio/common";
 import type { WorkflowClientInterceptor } from "@temporalio/client";
 import type { ActivityInterceptors, ActivityInterceptorsFactory, InjectedSinks } from "@temporalio/worker";
@@ -19,7 +22,10 @@ import {
 import { refusedPayloads } from "../../telemetry/instruments.ts";
 import type { SealSinks } from "../../domain/payloads/seal-sinks.ts";
 
-/** Marks what a client sends with its place; schedules.ts marks its own: no interceptor sees updates. */
+/**
+ * Marks what a client sends with its place. The arguments of schedules are marked in schedules.ts, because
+ * Temporal has no interceptor for updates of a schedule.
+ */
 export const clientSealing = {
   workflow: [
     {

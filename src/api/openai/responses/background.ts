@@ -37,7 +37,10 @@ import { type WholeRequest, openHead, openItems } from "./sealed.ts";
 import { allEvents } from "./store.ts";
 
 export interface Background {
-  /** Resolves once it is written and its first call under way. @throws as `ChatHost.begin`, nothing kept. */
+  /**
+   * Begins a response; resolves when it is stored and its first model call is under way.
+   * @throws what `ChatHost.begin` throws; then nothing is kept.
+   */
   start(response: NewResponse, request: KeptRequest, prepared: PreparedResponse): Promise<ResponseObject>;
   /** Lets go of a response that was cancelled or deleted, if this process has it. */
   drop(id: string): void;

@@ -53,7 +53,10 @@ function refuseFormat(format: NonNullable<AskedBody["text"]>["format"]): void {
   if (!isObject(format["schema"])) throw refuse("text.format.schema", "The schema is an object.");
 }
 
-/** The agent of the request, or the model's. @throws DomainError `model_not_found`, `permission_denied`. */
+/**
+ * The agent that the request names, or one that stands for the configured model.
+ * @throws DomainError `model_not_found`, `permission_denied`.
+ */
 export async function findModel(deps: ResponsesDeps, principal: Principal, model: string): Promise<Agent> {
   if (deps.chat.modelNames.includes(model)) {
     authorizeListing(principal, "agents:chat");

@@ -42,7 +42,11 @@ export interface ResponseStore {
   find(principal: Principal, id: string): Promise<StoredResponse>;
   /** Opens nothing. @throws as {@link ResponseStore.find}. */
   findRow(principal: Principal, id: string): Promise<ResponseRow>;
-  /** To stop or delete it, also without reaching its documents. @throws DomainError `response_not_found`. */
+  /**
+   * For stopping or deleting it, which reveals nothing of it: allowed even if its documents are now out of
+   * reach.
+   * @throws DomainError `response_not_found`.
+   */
   findOwnRow(principal: Principal, id: string): Promise<ResponseRow>;
   /** Resolves when all is written that this process has answered the caller with. */
   written(principal: Principal): Promise<void>;

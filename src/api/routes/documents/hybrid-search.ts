@@ -26,7 +26,7 @@ interface Asked {
   readonly request: Pick<RouteRequest, "signal" | "countTurn">;
 }
 
-/** What to search with. The model as reranker counts as a chat turn. @throws DomainError `rate_limited`. */
+/** A request that reranks by the model counts as a chat turn too. @throws DomainError `rate_limited`. */
 async function searchDeps(
   { deps, principal, request }: Asked,
   rerank: z.output<typeof HybridSearch>["rerank"],

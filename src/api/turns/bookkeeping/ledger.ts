@@ -11,7 +11,10 @@ import {
 import type { Log } from "../../../process/log.ts";
 
 export interface Ledger {
-  /** Writes a turn as open after {@link OPENS_APART_MS} unless it has ended. A failure is only logged. */
+  /**
+   * Writes a turn as open after {@link OPENS_APART_MS}, unless it has ended by then. A failure is only
+   * logged: its end writes the whole row.
+   */
   open(turn: TurnRow): void;
   /** Writes the turn as open without waiting for others, and resolves when it is written. */
   noted(turn: TurnRow): Promise<void>;
@@ -23,9 +26,12 @@ export interface Ledger {
   flushed(timeoutMs: number): Promise<void>;
 }
 
-/** How long opened turns are gathered for one write, out of their first calls' way. Killed: no row. */
+/**
+ * How long opened turns are gathered for one write. This also keeps the write out of the way of their first
+ * model calls. A turn whose process is killed sooner leaves no row.
+ */
 const OPENS_APART_MS = 20;
-/** How long ends are gathered for one write behind the answers. A turn killed sooner ends as lost. */
+/** How long ends are gathered for one write after the answers. A turn killed sooner ends as lost. */
 const ENDS_APART_MS = 10;
 const ENTRIES_A_WRITE = 500;
 /** While the database is down, the oldest entries beyond this number are dropped; a log line counts them. */

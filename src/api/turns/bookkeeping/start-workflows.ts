@@ -45,7 +45,7 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
       .cancel(workflowId)
       .catch((error: unknown) => log.info({ err: error, workflowId }, "a cancel did not reach Temporal"));
   };
-  /** Cancels a group's workflow if all its turns were cancelled. One of them alone gets its own workflow. */
+  /** Cancels a group's workflow if all its turns were cancelled; one cancelled among others gets its own. */
   const cancelWithTurns = async (workflowId: string, group: readonly Turn[]): Promise<void> => {
     const ends = await Promise.all(
       group.map(async (turn) => {

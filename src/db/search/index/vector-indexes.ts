@@ -17,7 +17,7 @@ const BUILD_MIB = 512;
 const LEAST_BUILD_MIB = 64;
 /** The memory of a node of the graph besides its vector: its neighbours, and pgvector's data. */
 const NODE_BYTES = 1_024;
-/** The SQLSTATE if shared memory runs out: parallel builds need it, and containers have 64 MB. */
+/** The SQLSTATE if shared memory runs out: parallel builds need it, and containers often have only 64 MB. */
 const NO_SHARED_MEMORY = "53100";
 /** The advisory lock that lets one worker build at a time. The number has no meaning. */
 const BUILD_LOCK = 7_246_001;

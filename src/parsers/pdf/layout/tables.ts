@@ -126,7 +126,10 @@ const MIN_SINGLE_SHARE = 0.5;
 /** Lines of one cell are nearer to each other than rows. */
 const MIN_ROW_DISTANCE = 0.85;
 
-/** Parts rows that are several: most have one line, with cells, as far from the next as rows are. */
+/**
+ * Splits rows that are really several: most rows have one line, and each line of these has several cells and
+ * is as far from the line before as rows are from each other.
+ */
 function splitRows(rows: readonly Row[], runs: readonly Run[]): Row[] {
   const lined = rows.map((row) => linesOfRow(row, runs));
   const single = lined.filter((lines) => lines.length === 1);
