@@ -228,7 +228,7 @@ test("a restore by command serves each caller what it may read, and takes new do
   const owner = { ...stack.env, ...database, DATA_DIR: dataDir };
   expect(await runCli(["backup", "restore", "--from", backup], owner)).toMatch(
     new RegExp(
-      "^restored what was there at \\S+: \\d+ rows, \\d+ objects?\\n" +
+      "^restored the backup of \\S+: \\d+ rows, \\d+ objects?\\n" +
         "Next, with the master key: holdfast migrate --create-logins",
     ),
   );
