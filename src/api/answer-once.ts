@@ -84,9 +84,13 @@ async function takeKey({ context, key, token, bodyHash }: KeyedRequest): Promise
     if (state.is === "kept") return state.answer;
     if (bodyHash !== null && state.bodyHash !== null && !bodyHash.equals(state.bodyHash)) throw differs();
     if (Date.now() > giveUpAt)
-      throw new DomainError("request_under_way", "A request with this Idempotency-Key is still under way.", {
-        retryAfterSeconds: 5,
-      });
+      throw new DomainError(
+        "request_under_way",
+        "A request with this Idempotency-Key is still in progress.",
+        {
+          retryAfterSeconds: 5,
+        },
+      );
     await sleep(pause, undefined, { signal: context.request.signal });
   }
 }

@@ -67,7 +67,7 @@ export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
       const hashes = [...new Set(texts.flatMap(keysIn))].map((text) => hashKey(pepperKey, text));
       if (hashes.length === 0) return;
       if (!(await reportLeakedKeys(db, hashes)))
-        throw new DomainError("overloaded", "Too many reports wait.", {
+        throw new DomainError("overloaded", "Too many reports are waiting.", {
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       setImmediate(flushInBackground);

@@ -123,7 +123,7 @@ const CASES: [string, string[], string][] = [
   [
     "settings cannot be used",
     ["keys", "list"],
-    "The settings cannot be used:\n  PORT must be a whole number\n  MASTER_KEY must",
+    "The settings are not valid:\n  PORT must be a whole number\n  MASTER_KEY must",
   ],
   ["all is well", ["keys", "revoke", ID], `There is no key with the id ${ID}`],
   ["all is well", ["keys", "revoke", "x"], "A key id is a UUID"],
@@ -146,7 +146,7 @@ const CASES: [string, string[], string][] = [
   [
     "all is well",
     [...CREATE, "--space", "private"],
-    "Nothing was created: --space is kept for the users' own spaces.",
+    "Nothing was created: --space is reserved for private spaces.",
   ],
   ["all is well", ["keys", "list", "--limit", "0"], "--limit must be a whole number from 1 to 10000."],
   ["all is well", ["keys", "list", "--limit", "1e1"], "--limit must be a whole number from 1 to 10000."],

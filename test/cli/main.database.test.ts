@@ -133,7 +133,7 @@ describe("holdfast", () => {
       JSON.parse(Buffer.from((await readFile(file, "utf8")).split(".")[0]!, "base64url").toString()),
     ).toMatchObject({ alg: "EdDSA", kid });
     const nobody = ["audit", "verify", "--organization", randomUUID(), "--anchors", file];
-    await expect(runCommand(nobody, env)).rejects.toThrow("no anchor names it");
+    await expect(runCommand(nobody, env)).rejects.toThrow("no anchor mentions it");
     await expect(runCommand([...nobody, "--expect", `1:${"0".repeat(64)}`], env)).rejects.toThrow(
       "There is no organization",
     );

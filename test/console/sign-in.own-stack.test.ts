@@ -42,7 +42,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
     const { page, context } = await openAsStranger();
     await page.goto(`${stack.url}/console/keys`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Which Holdfast is yours?" }).waitFor();
+    await page.getByRole("heading", { name: "Unlock the development issuer" }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByLabel("Secret").fill("0".repeat(64));
     await page.getByRole("button", { name: "Continue" }).click();

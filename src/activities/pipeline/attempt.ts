@@ -24,7 +24,7 @@ import { starvedError, stoodStill, wasStarved } from "../../process/standstill.t
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 
-const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
+const MESSAGE_OF_UNKNOWN = "Processing failed unexpectedly.";
 
 interface MemberDeps {
   readonly db: Database;

@@ -99,5 +99,5 @@ export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason:
 export function requireReadable({ size, fileType }: Pick<StoredFile, "size" | "fileType">): void {
   if (size === 0) throw new DomainError("empty_file", "The file is empty.", { param: "file" });
   if (fileType === UNREADABLE)
-    throw new DomainError("unsupported_file_type", "No parser reads files of this kind.", { param: "file" });
+    throw new DomainError("unsupported_file_type", "This file type is not supported.", { param: "file" });
 }

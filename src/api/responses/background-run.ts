@@ -200,5 +200,5 @@ export class BackgroundRun {
 }
 
 function lost(): DomainError {
-  return new DomainError("turn_lost", "The response was lost with its process.");
+  return new DomainError("turn_lost", "The response was lost because its process stopped.");
 }

@@ -247,7 +247,7 @@ async function takenUp(
   };
   try {
     if (row.attempt - row.outages > ATTEMPTS_MAX)
-      throw new DomainError("turn_lost", "The response was lost with its process too often.");
+      throw new DomainError("turn_lost", "The response was lost too often because its process stopped.");
     const principal = await principalOf(deps, fence.organization, request);
     const agent = await findModel(deps, principal, request.body.model);
     const prepared = await prepare(deps, principal, agent, request);

@@ -115,7 +115,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const records = createTurnRecords(deps);
   const abortTurns = abortingTurnsOf(openTurns);
   const lease = await holdLease(db, apiProcessId, {
-    lost: () => abortTurns(new DomainError("turn_lost", "The turn was given up by its API process.")),
+    lost: () => abortTurns(new DomainError("turn_lost", "The API process abandoned the turn.")),
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
   });
   const stopWatching = watchCancelledTurns(db, openTurns, (error) =>

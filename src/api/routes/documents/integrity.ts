@@ -64,7 +64,7 @@ async function missingObjects(storage: Storage, objectKeys: readonly string[]): 
     : [
         {
           code: "object_missing",
-          message: `${count} of ${objectKeys.length} stored files of the document are missing.`,
+          message: `${count} of the document's ${objectKeys.length} stored files are missing.`,
           pipeline_run_id: null,
         },
       ];
