@@ -47,10 +47,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     "This name, path or e-mail address is already in use.",
     "Choose another one, or change the resource that uses it.",
   ),
-  already_ended: page(
-    "The run or batch has ended.",
-    "There is nothing left to do. Start a new one if you need it.",
-  ),
+  already_ended: page("The run or batch has ended.", "Start a new one if you need it."),
   folder_cycle: page("The move would put a folder inside itself.", "Move it somewhere else."),
   folder_not_empty: page("The folder contains files or folders.", "Delete or move them first."),
   key_not_rollable: page(
@@ -120,10 +117,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     "You can access the resource, but your role does not allow this; the message names the permission.",
     "Ask a space owner or an organization administrator for the role.",
   ),
-  key_out_of_scope: page(
-    "The key lacks the required capability.",
-    "Create a key that has it (`capabilities`).",
-  ),
+  key_out_of_scope: page("The key lacks the capability.", "Create a key that has it (`capabilities`)."),
   key_owner_left: page("The owner of this key has left the organization.", "Use a key of a current member."),
   not_an_operator: page(
     "The endpoint is for operators of the instance.",
@@ -187,10 +181,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
 
   // The request and the state do not meet.
   request_timeout: page("The request did not arrive in time.", "Send it again without pauses."),
-  conflict: page(
-    "Someone else changed the same resource at the same time.",
-    "Read it again, then retry your change.",
-  ),
+  conflict: page("Someone else changed it at the same time.", "Read it again, then retry."),
   turn_lost: page(
     "The process that was answering stopped before the answer was complete.",
     "Ask again with a new `Idempotency-Key`; the same one returns this error again.",

@@ -36,7 +36,9 @@ test("equal content is one part, read back as it was, and nothing of it is reada
 test("a part that is missing, changed or sealed by another key is corrupt", async () => {
   const archive = openArchive(folder, KEY);
   const name = await archive.put(PART);
-  await expect(openArchive(folder, Buffer.alloc(32, 2)).get(name)).rejects.toThrow("encrypted with another key");
+  await expect(openArchive(folder, Buffer.alloc(32, 2)).get(name)).rejects.toThrow(
+    "encrypted with another key",
+  );
   const sealed = await readFile(pathOf(name));
   await writeFile(pathOf(name), sealed.with(20, sealed[20]! ^ 1));
   await expect(archive.get(name)).rejects.toThrow("missing or was changed");

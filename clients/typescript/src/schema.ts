@@ -2500,7 +2500,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What belongs to nothing, or is not whole, as of the last count.
+         * Orphaned or incomplete items found by the last count.
          * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -10467,7 +10467,7 @@ export interface components {
              * @example 1
              */
             organizations: number;
-            /** @description Each kind of what belongs to nothing, or is not whole */
+            /** @description Each kind of orphaned or incomplete item */
             kinds: components["schemas"]["OrphanKind"][];
             /** @description At most 1,000 of those that are not 0, by organization */
             found: components["schemas"]["OrphansOfOrganization"][];

@@ -103,7 +103,7 @@ export const Orphans = z
           })
           .meta({ id: "OrphanKind" }),
       )
-      .meta({ description: "Each kind of what belongs to nothing, or is not whole" }),
+      .meta({ description: "Each kind of orphaned or incomplete item" }),
     found: z
       .array(
         z

@@ -75,7 +75,7 @@ const getOrphans = defineRoute({
   ...common,
   path: "/operations/orphans",
   operation: "operations.orphans",
-  summary: "What belongs to nothing, or is not whole, as of the last count.",
+  summary: "Orphaned or incomplete items found by the last count.",
   description: FOR_OPERATORS,
   response: Orphans,
   async handle({ deps }) {
