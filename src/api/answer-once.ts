@@ -162,7 +162,7 @@ async function settleFailure(keyed: KeyedRequest, error: unknown): Promise<void>
   } catch (settleError) {
     log.warn(
       { err: settleError, request_id: context.request.id },
-      "an Idempotency-Key is left to the end of its lease",
+      "an Idempotency-Key could not be released; its lease will expire",
     );
   }
 }

@@ -87,7 +87,7 @@ async function revokeReported({ db, log, onRevoked }: LeakedKeysSettings): Promi
     onRevoked(key.user_id);
     log.warn(
       { api_key_id: key.id, organization_id: key.organization_id },
-      "an API key was reported as leaked and is revoked",
+      "an API key was reported as leaked and has been revoked",
     );
   }
 }

@@ -12,13 +12,12 @@ export const Event = z
   .object({
     id: EventId,
     type: z.string().meta({
-      description:
-        "What happened. Later versions add types, so that clients should pass over those that they do not know",
+      description: "The event type. Later versions add types, so clients should ignore unknown ones",
       example: "document.completed",
     }),
     occurred_at: Timestamp,
     organization_id: OrganizationId,
-    space_id: SpaceId.nullable().meta({ description: "Null for what is in no space" }),
+    space_id: SpaceId.nullable().meta({ description: "Null if it is not in a space" }),
     resource: z
       .object({
         type: z.string().meta({ description: "The kind of resource", example: "document" }),
@@ -102,14 +101,14 @@ export const EventPage = z
   .object({
     items: z.array(Event).meta({ description: "The events after the cursor, in the order of the log" }),
     next_cursor: Cursor,
-    has_more: z.boolean().meta({ description: "Whether the log goes on after `next_cursor`" }),
+    has_more: z.boolean().meta({ description: "Whether there are more events after `next_cursor`" }),
   })
   .meta({ id: "EventPage" });
 
 const errorFields = {
   detail: z.string().meta({
     description: "The same as `error.message`",
-    example: "The events after this cursor are not kept any more.",
+    example: "The events after this cursor are no longer kept.",
   }),
   error: ErrorObject.meta({ description: "The same failure, as OpenAI's clients read it" }),
   code: z.string().meta({ description: "The same as `error.code`", example: "cursor_expired" }),

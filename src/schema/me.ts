@@ -20,7 +20,7 @@ export const Me = z
       })
       .meta({ description: "The caller's organization" }),
     private_space_id: SpaceId.nullable().meta({
-      description: "The space that the caller alone reaches; null if there is none",
+      description: "The caller's private space; null if there is none",
     }),
     auth_method: z.enum(["api_key", "jwt"]).meta({
       description: "How this request was authenticated",

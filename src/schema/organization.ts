@@ -92,7 +92,7 @@ export const AuditRow = z
         }),
       })
       .nullable()
-      .meta({ description: "The user who asked for it; null: the service or its operator did it" }),
+      .meta({ description: "The user who requested it; null: the service or its operator did it" }),
     auth_method: z.enum(["api_key", "jwt", "system"]).meta({
       description: "How the actor was authenticated; `system`: the service or its operator",
       example: "jwt",
@@ -102,9 +102,9 @@ export const AuditRow = z
       description: "What was done: a kind of resource, a colon and a verb",
       example: "documents:create",
     }),
-    resource_type: z.string().meta({ description: "The kind of what it was done to", example: "document" }),
+    resource_type: z.string().meta({ description: "The type of the affected resource", example: "document" }),
     resource_id: z.string().nullable().meta({
-      description: "The id of what it was done to; null if it has none",
+      description: "The id of the affected resource; null if it has none",
       example: "01900000-0000-7000-8000-000000000030",
     }),
     space_id: SpaceId.nullable().meta({ description: "The space it is in; null: it is in none" }),
@@ -135,9 +135,9 @@ export const AuditRow = z
       }),
     target: z
       .object({
-        type: z.string().meta({ description: "The kind of what was made", example: "document" }),
+        type: z.string().meta({ description: "The type of the created resource", example: "document" }),
         id: Uuid.meta({
-          description: "The id of what was made",
+          description: "The id of the created resource",
           example: "01900000-0000-7000-8000-000000000030",
         }),
         space_id: SpaceId,
@@ -213,7 +213,7 @@ export const AuditQuery = z.object({
 const UsageRow = z
   .object({
     day: z.string().meta({ format: "date", description: "The day in UTC", example: "2026-01-31" }),
-    user_id: UserId.nullable().meta({ description: "Who used it; null: not known any more" }),
+    user_id: UserId.nullable().meta({ description: "Who used it; null: no longer known" }),
     api_key_id: ApiKeyId.nullable().meta({ description: "With which API key; null: with an access token" }),
     agent_id: AgentId.nullable().meta({
       description: "The agent of the turns; null for documents and for searches that the model reranked",

@@ -76,7 +76,7 @@ export const Webhook = z
       description: "Until when the secret before the last roll signs too; null: it does not",
       example: null,
     }),
-    created_by: UserId.meta({ description: "Its maker, whose rights bound what it gets" }),
+    created_by: UserId.meta({ description: "Its creator, whose permissions limit what it receives" }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -141,7 +141,7 @@ export const WebhookTest = z
 export const WebhookSecretRoll = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_SECRET_OVERLAP_SECONDS).meta({
-      description: "For how many seconds the secret of before signs too. Rolling again ends it",
+      description: "For how many seconds the previous secret also signs. Rolling again ends it",
       example: 3_600,
     }),
   })
@@ -162,7 +162,7 @@ export const WebhookDelivery = z
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
         "`pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; " +
-        "`skipped`: not sent, since its maker may not see the event any more or it was not kept for so long",
+        "`skipped`: not sent, because its creator can no longer see the event or the event is no longer kept",
       example: "delivered",
     }),
     attempts: z.int().meta({ description: "Requests that were made so far", example: 1 }),

@@ -92,7 +92,9 @@ export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason:
   if (reason instanceof DomainError && reason.code === "database_unavailable") return;
   await deps.storage
     .delete(objectKey)
-    .catch((error: unknown) => deps.log.warn({ err: error }, "a refused upload is left to the sweep"));
+    .catch((error: unknown) =>
+      deps.log.warn({ err: error }, "a refused upload could not be removed; the sweep will remove it"),
+    );
 }
 
 /** What an upload with `strict` asks for. @throws DomainError `empty_file`, `unsupported_file_type` */

@@ -157,7 +157,7 @@ export class BackgroundRun {
     this.#writing = this.#writing
       .then(() => insistently(() => noteWaiting(this.#deps.db, this.fence, code)))
       .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error, turn_id: this.fence.id }, "an outage could not be noted"),
+        this.#deps.log.warn({ err: error, turn_id: this.fence.id }, "an outage could not be recorded"),
       );
   }
 

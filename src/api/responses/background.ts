@@ -98,7 +98,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     await Promise.all(taken.map(takeUp));
   };
   const timer = everySecond(sweep, (error) =>
-    log.warn({ err: error }, "responses that are left could not be looked for"),
+    log.warn({ err: error }, "could not check for abandoned responses"),
   );
 
   return {
@@ -137,7 +137,7 @@ async function giveBack(
   fence: ResponseFence,
   error: unknown,
 ): Promise<void> {
-  log.warn({ err: error, turn_id: id }, "a response in the background waits for another try");
+  log.warn({ err: error, turn_id: id }, "a background response is waiting for another attempt");
   if (isOutage(error)) return postponeResponse(db, fence, waitAfter(error, outages));
   await sleep(SWEEP_MS);
   return releaseResponse(db, fence);

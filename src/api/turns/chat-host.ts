@@ -119,7 +119,7 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
   });
   const stopWatching = watchCancelledTurns(db, openTurns, (error) =>
-    log.warn({ err: error }, "cancelled turns could not be looked for"),
+    log.warn({ err: error }, "could not check for cancelled turns"),
   );
   const { health, workers, bookkeeping, stopAdopting } = joinTemporal(deps, {
     apiProcessId,
@@ -209,7 +209,7 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
     queues,
     activities: deps.createActivities(openTurns),
     onConnected: (isConnected) => health.setConnected(isConnected),
-    onError: (error) => log.warn({ err: error }, "chat's workers stopped; they are started again"),
+    onError: (error) => log.warn({ err: error }, "chat workers stopped; restarting them"),
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const bookkeeping = createBookkeeping({ apiProcessId, queues, starter, ledger, openTurns, health, log });
@@ -219,7 +219,7 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
     apiQueue: queues.api,
     starter,
     health,
-    onError: (error) => log.warn({ err: error }, "turns that wait for a workflow could not be given one"),
+    onError: (error) => log.warn({ err: error }, "workflows could not be started for waiting turns"),
   });
   return { health, workers, bookkeeping, stopAdopting };
 }

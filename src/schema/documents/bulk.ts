@@ -68,6 +68,6 @@ export const MovedDocuments = z.object(summary("were moved")).meta({ id: "MovedD
 export const DeletedDocuments = z
   .object({
     ...summary("were deleted"),
-    deletion: Deletion.meta({ description: "What the accepted ones take along" }),
+    deletion: Deletion.meta({ description: "What deleting the accepted documents also deletes" }),
   })
   .meta({ id: "DeletedDocuments" });

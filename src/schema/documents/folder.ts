@@ -22,7 +22,7 @@ export const Folder = z
     org_id: OrganizationId,
     home_space_id: SpaceId,
     from_system: z.boolean().meta({ description: "True for a folder of the service itself", example: false }),
-    created_by: Person.nullable().meta({ description: "Who made it; null: not known any more" }),
+    created_by: Person.nullable().meta({ description: "Who created it; null: no longer known" }),
   })
   .meta({ id: "Folder" });
 

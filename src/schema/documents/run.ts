@@ -39,7 +39,7 @@ const Version = z
       example: 12,
     }),
     error: RunError.nullable().meta({ description: "Why it failed; null: it did not", example: null }),
-    created_by: Person.nullable().meta({ description: "Who asked for it; null: not known any more" }),
+    created_by: Person.nullable().meta({ description: "Who requested it; null: no longer known" }),
     created_at: Timestamp,
     started_at: Timestamp.nullable().meta({ description: "Null while it is queued" }),
     completed_at: Timestamp.nullable().meta({ description: "When it ended, however; null: it has not" }),

@@ -81,7 +81,7 @@ const postAgent = defineRoute({
   access: "jwt",
   audit: { action: "agents:create", resource: "agent" },
   status: 201,
-  summary: "Make an agent in a space.",
+  summary: "Create an agent in a space.",
   description:
     "For editors and owners of the space. It can be chatted with at once. Sending it twice makes two.",
   tags: ["Agents"],
@@ -151,7 +151,7 @@ const getDeletionOfAgent = defineRoute({
   access: "jwt",
   audit: { action: "agents:read", resource: "agent" },
   status: 200,
-  summary: "What deleting an agent will take along.",
+  summary: "What deleting an agent would delete.",
   description: "For editors and owners of its space: nothing but itself. It changes nothing.",
   tags: ["Agents"],
   params: AgentParams,

@@ -64,7 +64,7 @@ const getBatch = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
   status: 200,
-  summary: "How a batch stands: runs by status, progress, rate and the time that is left.",
+  summary: "The status of a batch: runs by status, progress, rate and time left.",
   tags: ["Documents"],
   description:
     "For the user who started it, while that user reaches all of its spaces. With `wait` it answers when the batch is paused, " +
@@ -94,7 +94,7 @@ const listResultsOfBatch = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
   status: 200,
-  summary: "What became of each document of a batch; what was not accepted comes last.",
+  summary: "The result of each document of a batch; documents that were not accepted come last.",
   description:
     "For the user who started it, while that user reaches all of its spaces. The results of runs that have not ended are there too, " +
     "with their status.",
@@ -130,7 +130,7 @@ const pause = defineRoute({
   description:
     "For the user who started it, while that user reaches all of its spaces. Runs that are released go on. A batch that is paused " +
     "stays so; one that has ended is 400.",
-  summary: "Release no more runs of a batch; those that are released go on.",
+  summary: "Pause a batch: no more of its runs are released, and released ones continue.",
   handle: async ({ deps, caller, params }) => present(await pauseBatch(deps, caller, params.batch_id)),
 });
 

@@ -18,8 +18,7 @@ export const checkDocument = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
   status: 200,
-  summary:
-    "Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.",
+  summary: "Check the integrity of a document: its file, chunks, vectors, index, and leftovers of its runs.",
   description:
     "For everybody with a role in its space. Reads and counts everything that belongs to the document. " +
     "Nothing found is what every document should answer; what is found is put right by maintenance " +

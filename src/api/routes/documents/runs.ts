@@ -21,7 +21,7 @@ const getRun = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "pipeline_run" },
   status: 200,
-  summary: "One run of the pipeline: where it stands, and what it waits for.",
+  summary: "One pipeline run: its status, and what it is waiting for.",
   tags: ["Documents"],
   description:
     "For everybody with a role in the document's space. With `wait` it answers when the run gets from " +

@@ -14,7 +14,7 @@ export const listDocuments = defineRoute({
   capability: "read",
   audit: { action: "documents:list", resource: "document", isChange: false },
   status: 200,
-  summary: "List the documents that the caller reaches, by their fields.",
+  summary: "List the documents that the caller can access, filtered by their fields.",
   description:
     "Lists documents of spaces that the caller has a role in, newest first unless `order_by` says " +
     "otherwise. All filters must hold; without a body all are listed. It compares fields; `POST " +

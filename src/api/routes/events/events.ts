@@ -29,7 +29,7 @@ const listEvents = defineRoute({
   capability: "read",
   audit: { action: "events:read", resource: "event" },
   status: 200,
-  summary: "What happened, in its order, as far as the caller reaches it now.",
+  summary: "List events in order, limited to what the caller can access now.",
   description:
     "Go on with `next_cursor`, which is there also if nothing matched: then every event that becomes visible " +
     "is in exactly one answer. One request looks at a bounded part of the log, so that a page may be empty " +
@@ -63,7 +63,7 @@ const streamEvents = defineRoute({
   capability: "read",
   audit: { action: "events:read", resource: "event" },
   status: 200,
-  summary: "What happens, as server-sent events.",
+  summary: "Stream events as server-sent events.",
   description:
     "The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and `after` it " +
     "begins now. A frame that has only an `id` moves the cursor on. The last frame of a stream that ends by " +

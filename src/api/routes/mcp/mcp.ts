@@ -8,9 +8,9 @@ import { defineRoute } from "../../route.ts";
 const failure = (description: string) => ({ schema: McpError, description });
 
 const ERRORS = {
-  400: failure("What was sent is no message of the protocol, or names a version that is not spoken"),
+  400: failure("The request is not a protocol message, or names an unsupported version"),
   401: failure("The credentials are missing or refused; `WWW-Authenticate` says where to get some"),
-  403: failure("The page's origin, or the caller, may not"),
+  403: failure("The page's origin, or the caller, is not allowed"),
   404: failure("There is no such session of the caller"),
 };
 
@@ -57,7 +57,7 @@ const getMcp = defineRoute({
   method: "GET",
   operation: "mcp.stream",
   status: 200,
-  summary: "The notifications of a session, or the rest of an answer, as server-sent events.",
+  summary: "Stream a session's notifications, or the rest of an answer, as server-sent events.",
   description:
     "Tells of changes of the documents that the session has subscribed to, and of lists that changed. With a " +
     "`Last-Event-ID` it goes on after that event, also with an answer whose connection broke. A session has " +
@@ -93,7 +93,7 @@ const metadata = (path: `/${string}`, operation: string) =>
     isUnversioned: true,
     access: "public",
     status: 200,
-    summary: "Who gives access tokens for `/mcp` (RFC 9728).",
+    summary: "The authorization servers that issue access tokens for `/mcp` (RFC 9728).",
     description: "404 where no issuer is configured: then API keys alone let callers in.",
     tags: ["MCP"],
     errors: [404],

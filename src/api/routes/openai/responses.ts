@@ -84,7 +84,7 @@ const getResponse = defineRoute({
   query: ResponseQuery,
   response: ResponseAnswer,
   otherContent: events,
-  summary: "A response that is kept.",
+  summary: "Get a stored response.",
   description:
     "For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who " +
     "does not reach a document any more that it may tell about. With `stream=true` it takes one of the seats of event " +
@@ -130,7 +130,7 @@ const cancelResponse = defineRoute({
   operation: "responses.cancel",
   status: 200,
   response: ResponseAnswer,
-  summary: "Cancel a response in the background.",
+  summary: "Cancel a background response.",
   description: "One that has ended is answered as it is, so that cancelling twice changes nothing.",
   async handle({ deps, principal, params: { response_id: id } }) {
     authorizeListing(principal, "agents:chat");
@@ -146,7 +146,7 @@ const listInputItems = defineRoute({
   status: 200,
   query: InputItemsQuery,
   response: ResponseInputItems,
-  summary: "The items that a response was asked with.",
+  summary: "The input items of a response.",
   description: "Its own, and not those of the responses before it. Files are listed without their content.",
   async handle({ deps, principal, params: { response_id: id }, query }) {
     authorizeListing(principal, "agents:chat");

@@ -45,7 +45,7 @@ const createVectorStore = defineRoute({
   capability: "write",
   audit: { action: "folders:create", resource: "folder" },
   status: 200,
-  summary: "Make a vector store: a folder, with the files that are named.",
+  summary: "Create a vector store: a folder with the given files.",
   description:
     "It is made in the caller's private space, or in the space that `metadata.space_id` names, for its editors " +
     "and owners. Everything that holds for folders holds for it.",
@@ -92,7 +92,7 @@ const listVectorStores = defineRoute({
   capability: "read",
   audit: audited("folders:read"),
   status: 200,
-  summary: "The vector stores that the caller reaches.",
+  summary: "The vector stores that the caller can access.",
   description:
     "Those that were made as vector stores, or changed as one. Any other folder is one too, and answers by its id.",
   tags: TAGS,

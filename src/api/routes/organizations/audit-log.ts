@@ -62,7 +62,7 @@ const checkChain = defineRoute({
   access: "jwt",
   audit: { action: "audit_log:verify", resource: "organization" },
   status: 200,
-  summary: "Check that no row of the audit log was changed or removed.",
+  summary: "Verify that no row of the audit log was changed or removed.",
   description:
     "For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with `after` until " +
     "`next` is null. `holdfast audit verify` also compares it with the anchors that are signed each day.",

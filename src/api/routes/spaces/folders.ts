@@ -136,7 +136,7 @@ const getFolderContents = defineRoute({
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
   status: 200,
-  summary: "What lies directly in a folder: its sub-folders, and a page of its documents.",
+  summary: "The direct contents of a folder: its subfolders, and a page of its documents.",
   description:
     "For everybody with a role in its space. All direct sub-folders come with each page; documents of " +
     "folders below are not among them.",
@@ -172,7 +172,7 @@ const patchFolder = defineRoute({
   capability: "write",
   audit: { action: "folders:update", resource: "folder" },
   status: 200,
-  summary: "Rename a folder, or move it with all that is in it.",
+  summary: "Rename a folder, or move it with everything in it.",
   description:
     "For editors and owners of its space. A folder stays in its space, and cannot be moved below itself " +
     "(400). Documents in it are found by their new `folder_path` at once.",

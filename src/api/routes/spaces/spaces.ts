@@ -32,7 +32,7 @@ export const searchForSpaces = defineRoute({
   capability: "read",
   audit: { action: "spaces:search", resource: "space", isChange: false },
   status: 200,
-  summary: "List the spaces that the caller reaches.",
+  summary: "List the spaces that the caller can access.",
   description:
     "Lists the spaces in which the caller has a role, the private one too; a key that is narrowed to " +
     "spaces lists those alone. All filters must hold; without a body all are listed.",
@@ -56,7 +56,7 @@ const postSpace = defineRoute({
   access: "jwt",
   audit: { action: "spaces:create", resource: "space" },
   status: 201,
-  summary: "Make a shared space; the caller is its owner.",
+  summary: "Create a shared space; the caller becomes its owner.",
   description: "Every member of the organization may. Sending it twice makes two of the same name.",
   tags: ["Spaces"],
   body: SpaceCreate,
@@ -138,7 +138,7 @@ const removeSpace = defineRoute({
   access: "jwt",
   audit: { action: "spaces:delete", resource: "space" },
   status: 204,
-  summary: "Delete a shared space with all that is in it.",
+  summary: "Delete a shared space with everything in it.",
   description:
     "For its owners, and for admins of the organization. Nobody reaches it from now on; what is stored " +
     "is removed in the background. A private space cannot be deleted: 400.",
